@@ -1,0 +1,51 @@
+package chart
+
+import "time"
+
+// Metadata is the content of Chart.yaml, field for field as Helm 4.3.1 knows it.
+type Metadata struct {
+	Name         string            `json:"name,omitempty"`
+	Home         string            `json:"home,omitempty"`
+	Sources      []string          `json:"sources,omitempty"`
+	Version      string            `json:"version,omitempty"`
+	Description  string            `json:"description,omitempty"`
+	Keywords     []string          `json:"keywords,omitempty"`
+	Maintainers  []*Maintainer     `json:"maintainers,omitempty"`
+	Icon         string            `json:"icon,omitempty"`
+	APIVersion   string            `json:"apiVersion,omitempty"`
+	Condition    string            `json:"condition,omitempty"`
+	Tags         string            `json:"tags,omitempty"`
+	AppVersion   string            `json:"appVersion,omitempty"`
+	Deprecated   bool              `json:"deprecated,omitempty"`
+	Annotations  map[string]string `json:"annotations,omitempty"`
+	KubeVersion  string            `json:"kubeVersion,omitempty"`
+	Dependencies []*Dependency     `json:"dependencies,omitempty"`
+	Type         string            `json:"type,omitempty"`
+}
+
+// Maintainer is a person behind the chart.
+type Maintainer struct {
+	Name  string `json:"name,omitempty"`
+	Email string `json:"email,omitempty"`
+	URL   string `json:"url,omitempty"`
+}
+
+// Dependency is a subchart that Chart.yaml (or requirements.yaml) declares.
+type Dependency struct {
+	Name       string   `json:"name"`
+	Version    string   `json:"version,omitempty"`
+	Repository string   `json:"repository"`
+	Condition  string   `json:"condition,omitempty"`
+	Tags       []string `json:"tags,omitempty"`
+	// Enabled is the outcome of conditions and tags, kept in release records.
+	Enabled      bool   `json:"enabled,omitempty"`
+	ImportValues []any  `json:"import-values,omitempty"`
+	Alias        string `json:"alias,omitempty"`
+}
+
+// Lock is the content of Chart.lock (requirements.lock).
+type Lock struct {
+	Generated    time.Time     `json:"generated"`
+	Digest       string        `json:"digest"`
+	Dependencies []*Dependency `json:"dependencies"`
+}
