@@ -1,0 +1,65 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Classified is what a chart's rendered files amount to.
+type Classified struct {
+	// Documents are the objects of the release in install order.
+	Documents []Document
+	// Hooks are in install order of their kinds.
+	Hooks []Hook
+	// Dropped are documents with an unknown hook event, which Helm ignores.
+	Dropped []Document
+}
+
+// Classify splits rendered files into hooks and objects and puts both in
+// install order: files by path, documents as they stand, then a stable sort by
+// kind (Helm 4.3.1). Partials ("_name") and empty files are passed over.
+// Errors name the file whose YAML can't be read.
+func Classify(files []File) (Classified, error) {
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+
+	var out Classified
+	for _, f := range files {
+		if strings.HasPrefix(path.Base(f.Path), "_") || strings.TrimSpace(f.Content) == "" {
+			continue
+		}
+		for _, text := range Split(f.Content) {
+			d := Document{Path: f.Path, Text: text}
+			if err := yaml.Unmarshal([]byte(text), &d.Head); err != nil {
+				return Classified{}, fmt.Errorf("parse YAML that %s rendered: %w", f.Path, err)
+			}
+			out.add(d)
+		}
+	}
+	sort.SliceStable(out.Documents, func(i, j int) bool {
+		return less(installOrder, out.Documents[i].Head.Kind, out.Documents[j].Head.Kind)
+	})
+	sort.SliceStable(out.Hooks, func(i, j int) bool {
+		return less(installOrder, out.Hooks[i].Kind, out.Hooks[j].Kind)
+	})
+	return out, nil
+}
+
+func (c *Classified) add(d Document) {
+	events, isHook := d.Head.annotation(HookAnnotation)
+	if !isHook {
+		c.Documents = append(c.Documents, d)
+		return
+	}
+	if h, ok := newHook(d, events); ok {
+		c.Hooks = append(c.Hooks, h)
+		return
+	}
+	c.Dropped = append(c.Dropped, d)
+}

@@ -1,0 +1,135 @@
+package manifest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// File is one rendered template: its path in the chart tree and its text.
+type File struct {
+	Path    string
+	Content string
+}
+
+// Document is one YAML document of a rendered file.
+type Document struct {
+	Path string
+	Text string
+	Head Head
+}
+
+// Head is the part of a document that Helm reads to sort it.
+type Head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind,omitempty"`
+	Metadata   *struct {
+		Name        string            `json:"name"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata,omitempty"`
+}
+
+func (h Head) annotation(key string) (string, bool) {
+	if h.Metadata == nil {
+		return "", false
+	}
+	v, ok := h.Metadata.Annotations[key]
+	return v, ok
+}
+
+// separator is Helm's: "---" at the start of a line, whatever follows on the
+// line belongs to the next document ("---apiVersion: v1" is split, too).
+var separator = regexp.MustCompile(`(?m)^---[ \t]*`)
+
+// Split cuts a YAML stream into its documents the way Helm 4.3.1 does. Empty
+// documents are dropped.
+func Split(stream string) []string {
+	var docs []string
+	for _, doc := range separator.Split(strings.TrimLeftFunc(stream, unicode.IsSpace), -1) {
+		if strings.TrimSpace(doc) == "" {
+			continue
+		}
+		docs = append(docs, strings.TrimLeftFunc(doc, unicode.IsSpace))
+	}
+	return docs
+}
+
+// Text joins documents to the manifest as it is stored and printed: each behind
+// a separator and the comment that names its template.
+func Text(docs []Document) string {
+	var b strings.Builder
+	for _, d := range docs {
+		fmt.Fprintf(&b, "---\n# Source: %s\n%s\n", d.Path, d.Text)
+	}
+	return b.String()
+}
+
+const sourceComment = "# Source: "
+
+// Parse reads a manifest as it is stored. Lists (kind List, RoleList …) are
+// flattened, documents with nothing but comments dropped. Namespaces are left
+// as they are written: see Qualify. Errors name the document's template.
+func Parse(text string) ([]Object, error) {
+	var objects []Object
+	for _, doc := range Split(text) {
+		source := ""
+		if rest, ok := strings.CutPrefix(doc, sourceComment); ok {
+			source, _, _ = strings.Cut(rest, "\n")
+			source = strings.TrimSpace(source)
+		}
+		parsed, err := ParseDocument(doc, source)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, parsed...)
+	}
+	return objects, nil
+}
+
+// ParseDocument reads one YAML document. source is the template it came from.
+// A document of comments gives no object, a List gives all its items.
+func ParseDocument(doc, source string) ([]Object, error) {
+	if source == "" {
+		source = "manifest"
+	}
+	raw, err := yaml.YAMLToJSON([]byte(doc))
+	if err != nil {
+		return nil, fmt.Errorf("%s: parse YAML: %w", source, err)
+	}
+	if string(raw) == "null" {
+		return nil, nil
+	}
+	u := &unstructured.Unstructured{}
+	if err := unmarshalObject(raw, u); err != nil {
+		return nil, fmt.Errorf("%s: not a Kubernetes object: %w", source, err)
+	}
+	return flatten(u, source)
+}
+
+func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {
+	items, isList := u.Object["items"].([]any)
+	if !isList || !strings.HasSuffix(u.GetKind(), "List") {
+		o, err := FromDoc(u, source)
+		if err != nil {
+			return nil, err
+		}
+		return []Object{o}, nil
+	}
+	var objects []Object
+	for i, item := range items {
+		m, ok := item.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%s: item %d of %s is not an object", source, i, u.GetKind())
+		}
+		inner, err := flatten(&unstructured.Unstructured{Object: m}, source)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, inner...)
+	}
+	return objects, nil
+}

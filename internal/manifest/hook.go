@@ -1,0 +1,124 @@
+package manifest
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Annotations that Helm reads from objects.
+const (
+	HookAnnotation           = "helm.sh/hook"
+	HookWeightAnnotation     = "helm.sh/hook-weight"
+	HookDeleteAnnotation     = "helm.sh/hook-delete-policy"
+	HookOutputLogAnnotation  = "helm.sh/hook-output-log-policy"
+	ResourcePolicyAnnotation = "helm.sh/resource-policy"
+
+	// ResourcePolicyKeep leaves an object in the cluster when the release lets go of it.
+	ResourcePolicyKeep = "keep"
+
+	// ManagedByLabel and the two annotations mark an object as a release's own.
+	ManagedByLabel             = "app.kubernetes.io/managed-by"
+	ManagedByHelm              = "Helm"
+	ReleaseNameAnnotation      = "meta.helm.sh/release-name"
+	ReleaseNamespaceAnnotation = "meta.helm.sh/release-namespace"
+)
+
+// Event is a moment at which a hook runs.
+type Event string
+
+const (
+	PreInstall   Event = "pre-install"
+	PostInstall  Event = "post-install"
+	PreDelete    Event = "pre-delete"
+	PostDelete   Event = "post-delete"
+	PreUpgrade   Event = "pre-upgrade"
+	PostUpgrade  Event = "post-upgrade"
+	PreRollback  Event = "pre-rollback"
+	PostRollback Event = "post-rollback"
+	Test         Event = "test"
+)
+
+// parseEvent knows Helm 2's name of the test event, too.
+func parseEvent(s string) (Event, bool) {
+	switch e := Event(s); e {
+	case PreInstall, PostInstall, PreDelete, PostDelete, PreUpgrade, PostUpgrade, PreRollback, PostRollback, Test:
+		return e, true
+	case "test-success":
+		return Test, true
+	default:
+		return "", false
+	}
+}
+
+// Policy says when a hook's object is deleted or its log is shown.
+type Policy string
+
+const (
+	HookSucceeded      Policy = "hook-succeeded"
+	HookFailed         Policy = "hook-failed"
+	BeforeHookCreation Policy = "before-hook-creation"
+)
+
+// Hook is an object that runs at events instead of belonging to the manifest.
+// Its JSON form is the one of Helm's release records.
+type Hook struct {
+	Name              string   `json:"name,omitempty"`
+	Kind              string   `json:"kind,omitempty"`
+	Path              string   `json:"path,omitempty"`
+	Manifest          string   `json:"manifest,omitempty"`
+	Events            []Event  `json:"events,omitempty"`
+	Weight            int      `json:"weight,omitempty"`
+	DeletePolicies    []Policy `json:"delete_policies,omitempty"`
+	OutputLogPolicies []Policy `json:"output_log_policies,omitempty"`
+}
+
+// On says whether the hook runs at the event.
+func (h Hook) On(e Event) bool { return slices.Contains(h.Events, e) }
+
+// Deletes says whether the policy is among the hook's delete policies. Without
+// any, Helm's default is before-hook-creation.
+func (h Hook) Deletes(p Policy) bool {
+	if len(h.DeletePolicies) == 0 {
+		return p == BeforeHookCreation
+	}
+	return slices.Contains(h.DeletePolicies, p)
+}
+
+// CompareHooks orders hooks of one event as they run: weight, then name, then
+// kind in install order is kept by a stable sort of the classified hooks.
+func CompareHooks(a, b Hook) int {
+	return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name))
+}
+
+// newHook reads the hook annotations of a document. ok is false when one of its
+// events is unknown: Helm drops such an object.
+func newHook(d Document, events string) (h Hook, ok bool) {
+	h = Hook{Name: d.Head.Metadata.Name, Kind: d.Head.Kind, Path: d.Path, Manifest: d.Text}
+	for name := range strings.SplitSeq(events, ",") {
+		e, known := parseEvent(strings.ToLower(strings.TrimSpace(name)))
+		if !known {
+			return Hook{}, false
+		}
+		h.Events = append(h.Events, e)
+	}
+	if w, set := d.Head.annotation(HookWeightAnnotation); set {
+		h.Weight, _ = strconv.Atoi(w) // Helm reads a malformed weight as 0
+	}
+	h.DeletePolicies = policies(d, HookDeleteAnnotation)
+	h.OutputLogPolicies = policies(d, HookOutputLogAnnotation)
+	return h, true
+}
+
+func policies(d Document, annotation string) []Policy {
+	list, set := d.Head.annotation(annotation)
+	if !set {
+		return nil
+	}
+	var out []Policy
+	for p := range strings.SplitSeq(list, ",") {
+		out = append(out, Policy(strings.ToLower(strings.TrimSpace(p))))
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+// Package manifest is what a chart renders to: objects with an identity, hooks
+// with their annotations, and the orders in which Helm sends and removes them.
+//
+// It does not render templates, does not talk to a cluster and does not decide
+// what happens to an object.
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// ID says which object is meant, whatever version it is read through: an
+// apiVersion bump keeps the ID. Namespace is empty for cluster-scoped kinds.
+type ID struct {
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// String is how people name the object: "Deployment/web". Group and namespace
+// are left out; they matter where two objects would otherwise look the same.
+func (id ID) String() string { return id.Kind + "/" + id.Name }
+
+// Key is the unambiguous form "apps/Deployment/shop/web" ("core" has no group,
+// cluster-scoped kinds have an empty namespace).
+func (id ID) Key() string {
+	return fmt.Sprintf("%s/%s/%s/%s", id.Group, id.Kind, id.Namespace, id.Name)
+}
+
+// Compare orders IDs by group, kind, namespace and name.
+func (id ID) Compare(other ID) int {
+	return cmp.Or(
+		cmp.Compare(id.Group, other.Group),
+		cmp.Compare(id.Kind, other.Kind),
+		cmp.Compare(id.Namespace, other.Namespace),
+		cmp.Compare(id.Name, other.Name),
+	)
+}
+
+// Object is one parsed object of a manifest.
+type Object struct {
+	ID
+	// Version is the version of its apiVersion, "v1" in "apps/v1".
+	Version string
+	// Source is the template it was rendered from, "" when unknown.
+	Source string
+	// Doc is the parsed document. It is shared; who changes it copies it first.
+	Doc *unstructured.Unstructured
+}
+
+// GVK is the group, version and kind the object is written in.
+func (o Object) GVK() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
+}
+
+// FromDoc makes an Object of a parsed document. Errors: a missing kind,
+// apiVersion or name, an apiVersion that can't be parsed.
+func FromDoc(doc *unstructured.Unstructured, source string) (Object, error) {
+	kind, apiVersion := doc.GetKind(), doc.GetAPIVersion()
+	if kind == "" {
+		return Object{}, fmt.Errorf("%s: an object has no kind", source)
+	}
+	if apiVersion == "" {
+		return Object{}, fmt.Errorf("%s: %s has no apiVersion", source, kind)
+	}
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return Object{}, fmt.Errorf("%s: %s: %w", source, kind, err)
+	}
+	if doc.GetName() == "" {
+		return Object{}, fmt.Errorf("%s: %s has no metadata.name", source, kind)
+	}
+	return Object{
+		ID:      ID{Group: gv.Group, Kind: kind, Namespace: doc.GetNamespace(), Name: doc.GetName()},
+		Version: gv.Version,
+		Source:  source,
+		Doc:     doc,
+	}, nil
+}
+
+// Scope says where objects of a kind live. It is what discovery knows.
+type Scope int
+
+const (
+	// ScopeUnknown is the scope of a kind the cluster does not serve (yet).
+	ScopeUnknown Scope = iota
+	ScopeNamespaced
+	ScopeCluster
+)
+
+// Qualify gives every namespaced object without a namespace the release's, and
+// takes a namespace away from cluster-scoped ones. Kinds of unknown scope count
+// as namespaced, as Helm's users expect of custom resources. Documents that
+// change are copied.
+func Qualify(objects []Object, namespace string, scope func(schema.GroupVersionKind) Scope) []Object {
+	out := make([]Object, len(objects))
+	for i, o := range objects {
+		want := o.Namespace
+		switch scope(o.GVK()) {
+		case ScopeCluster:
+			want = ""
+		case ScopeNamespaced, ScopeUnknown:
+			if want == "" {
+				want = namespace
+			}
+		}
+		if want != o.Namespace {
+			o.Doc = o.Doc.DeepCopy()
+			o.Doc.SetNamespace(want)
+			o.Namespace = want
+		}
+		out[i] = o
+	}
+	return out
+}

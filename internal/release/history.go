@@ -1,0 +1,66 @@
+package release
+
+import (
+	"cmp"
+	"slices"
+)
+
+// History is every stored revision of one release, oldest first.
+type History []*Revision
+
+// NewHistory sorts revisions by their number.
+func NewHistory(revisions []*Revision) History {
+	h := slices.Clone(revisions)
+	slices.SortFunc(h, func(a, b *Revision) int { return cmp.Compare(a.Version, b.Version) })
+	return h
+}
+
+// Last is the newest revision whatever its status, nil without any.
+func (h History) Last() *Revision {
+	if len(h) == 0 {
+		return nil
+	}
+	return h[len(h)-1]
+}
+
+// Deployed is the newest deployed revision, nil when there is none.
+func (h History) Deployed() *Revision { return h.newest(StatusDeployed) }
+
+// LastSuccessful is the newest revision that was once up: the deployed one,
+// else the newest superseded one. It is nil when nothing ever succeeded.
+func (h History) LastSuccessful() *Revision {
+	if r := h.newest(StatusDeployed); r != nil {
+		return r
+	}
+	return h.newest(StatusSuperseded)
+}
+
+// Revision is the revision with the number, nil when it is not stored.
+func (h History) Revision(version int) *Revision {
+	for _, r := range h {
+		if r.Version == version {
+			return r
+		}
+	}
+	return nil
+}
+
+// Since are the revisions newer than version, oldest first.
+func (h History) Since(version int) History {
+	var newer History
+	for _, r := range h {
+		if r.Version > version {
+			newer = append(newer, r)
+		}
+	}
+	return newer
+}
+
+func (h History) newest(s Status) *Revision {
+	for _, r := range slices.Backward(h) {
+		if r.Info.Status == s {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+// Package release is a revision of a release as a value: its status, its
+// chart, values, manifest and hooks in Helm's record format, and the questions
+// a history can answer.
+//
+// It does not store records (package releasestore) and does not decide what a
+// new revision contains (package plan).
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// Key names a release: names are unique within a namespace.
+type Key struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// String is "namespace/name".
+func (k Key) String() string { return k.Namespace + "/" + k.Name }
+
+// ApplyMethod says how a revision's objects were sent. Empty means client-side,
+// as every record that Helm 3 wrote.
+type ApplyMethod string
+
+const (
+	ClientSide ApplyMethod = "csa"
+	ServerSide ApplyMethod = "ssa"
+)
+
+// Revision is one record of a release's history, in the JSON form that Helm 3
+// and 4 share. Fields this version does not know survive a round trip.
+type Revision struct {
+	Name        string         `json:"name,omitempty"`
+	Info        Info           `json:"info"`
+	Chart       *chart.Chart   `json:"chart,omitempty"`
+	Config      map[string]any `json:"config,omitempty"`
+	Manifest    string         `json:"manifest,omitempty"`
+	Hooks       []Hook         `json:"hooks,omitempty"`
+	Version     int            `json:"version,omitempty"`
+	Namespace   string         `json:"namespace,omitempty"`
+	ApplyMethod ApplyMethod    `json:"apply_method,omitempty"`
+
+	// Labels are the user's own labels. The store keeps them beside the record.
+	Labels map[string]string `json:"-"`
+
+	// stored is the record as it was read: what Record starts from.
+	stored map[string]json.RawMessage
+}
+
+// Info is what changes about a revision while it lives.
+type Info struct {
+	FirstDeployed    time.Time       `json:"first_deployed,omitzero"`
+	LastDeployed     time.Time       `json:"last_deployed,omitzero"`
+	Deleted          time.Time       `json:"deleted,omitzero"`
+	Description      string          `json:"description,omitempty"`
+	Status           Status          `json:"status,omitempty"`
+	RollbackRevision int             `json:"rollback_revision,omitempty"`
+	Notes            string          `json:"notes,omitempty"`
+	Resources        json.RawMessage `json:"resources,omitempty"`
+}
+
+// Hook is a hook with the story of its last run.
+type Hook struct {
+	manifest.Hook
+	LastRun Execution `json:"last_run"`
+}
+
+// Execution is one run of a hook.
+type Execution struct {
+	StartedAt   time.Time `json:"started_at,omitzero"`
+	CompletedAt time.Time `json:"completed_at,omitzero"`
+	Phase       Phase     `json:"phase"`
+}
+
+// Phase is how a hook's last run ended. A hook that never ran has none.
+type Phase string
+
+const (
+	PhaseUnknown   Phase = "Unknown"
+	PhaseRunning   Phase = "Running"
+	PhaseSucceeded Phase = "Succeeded"
+	PhaseFailed    Phase = "Failed"
+)
+
+// Key is the release that the revision belongs to.
+func (r *Revision) Key() Key { return Key{Namespace: r.Namespace, Name: r.Name} }
+
+// String is "web revision 7 (deployed)".
+func (r *Revision) String() string {
+	return fmt.Sprintf("%s revision %d (%s)", r.Name, r.Version, r.Info.Status)
+}
+
+// ChartLabel is "name-version" of the revision's chart, "" without one.
+func (r *Revision) ChartLabel() string {
+	if r.Chart == nil || r.Chart.Metadata == nil {
+		return ""
+	}
+	return r.Chart.Metadata.Name + "-" + r.Chart.Metadata.Version
+}
+
+// AppVersion is the version of the application in the chart, "" when not told.
+func (r *Revision) AppVersion() string {
+	if r.Chart == nil || r.Chart.Metadata == nil {
+		return ""
+	}
+	return r.Chart.Metadata.AppVersion
+}
+
+// Objects parses the revision's manifest. Errors name the template.
+func (r *Revision) Objects() ([]manifest.Object, error) {
+	objects, err := manifest.Parse(r.Manifest)
+	if err != nil {
+		return nil, fmt.Errorf("manifest of %s: %w", r, err)
+	}
+	return objects, nil
+}
+
+// WithStatus is a copy of the revision in another status. Chart, values and
+// manifest are shared with r.
+func (r *Revision) WithStatus(s Status, description string) *Revision {
+	next := *r
+	next.Info.Status = s
+	next.Info.Description = description
+	next.Labels = maps.Clone(r.Labels)
+	return &next
+}
