@@ -1,0 +1,119 @@
+// Package apply carries out a plan: waves of steps side by side, waits that
+// watch, hooks, records, retries and cancellation.
+//
+// It decides nothing that the plan could have said, prints nothing (an
+// Observer hears of everything) and knows neither HTTP clients nor stores:
+// Cluster and Store are the interfaces it needs.
+package apply
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Ref names an object and the version to read or write it through.
+type Ref struct {
+	manifest.ID
+	Version string
+}
+
+// GVK is the group, version and kind of requests for the object.
+func (r Ref) GVK() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
+}
+
+// WriteOptions go with every write of an object.
+type WriteOptions struct {
+	// FieldManager owns the fields that are written.
+	FieldManager string
+	// DryRun asks the server what it would do.
+	DryRun bool
+	// Force takes fields from other managers (server-side apply only).
+	Force bool
+}
+
+// Patch is the body of a PATCH request.
+type Patch struct {
+	Type types.PatchType
+	Data []byte
+}
+
+// DeleteOptions go with a delete.
+type DeleteOptions struct {
+	// UID guards against deleting a namesake; "" deletes whatever is there.
+	UID types.UID
+	// Cascade is "background", "foreground" or "orphan".
+	Cascade string
+}
+
+// Cluster is what apply needs of an API server. Errors are those of
+// apimachinery's api/errors, so that callers can tell not-found, conflict and
+// the rest apart. Implementations are safe for concurrent use and do not retry.
+type Cluster interface {
+	Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error)
+	Create(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
+	Replace(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
+	Patch(ctx context.Context, ref Ref, patch Patch, o WriteOptions) (*unstructured.Unstructured, error)
+	Delete(ctx context.Context, ref Ref, o DeleteOptions) error
+
+	// Watch tells every state of the named objects of one kind and namespace,
+	// the present ones first, until ctx ends or see returns false. A nil
+	// object means that it is not there (any more). Dropped connections are
+	// resumed; a permanent error is returned.
+	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(name string, object *unstructured.Unstructured) bool) error
+
+	// Troubles explains why an object is not ready: the last warning events
+	// and container states of it and its pods, newest last, at most a few
+	// lines. It never fails: what can't be read is left out.
+	Troubles(ctx context.Context, ref Ref) []string
+	// Logs gives the last lines of every container of a pod, or of the pods of
+	// a Job.
+	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
+}
+
+// Store is what apply needs of the release records.
+type Store interface {
+	// Create stores a new revision; it fails when that number is taken.
+	Create(ctx context.Context, r *release.Revision) error
+	// Update overwrites a stored revision, and fails with a conflict when
+	// somebody else has written it since this process last read or wrote it.
+	Update(ctx context.Context, r *release.Revision) error
+	// Delete removes one revision's record. A missing one is no error.
+	Delete(ctx context.Context, key release.Key, version int) error
+}
+
+// Observer hears what happens, from many goroutines but one at a time.
+type Observer interface {
+	Observe(Event)
+}
+
+// Event is something that happened during a run.
+type Event struct {
+	Time  time.Time
+	Type  EventType
+	Stage string
+	// Step is the ID of the step, "" for events of the whole run.
+	Step    string
+	Object  manifest.ID
+	Message string
+}
+
+// EventType says what an event is about.
+type EventType string
+
+const (
+	StageStarted EventType = "stage"
+	StepStarted  EventType = "started"
+	StepProgress EventType = "progress"
+	StepDone     EventType = "done"
+	StepFailed   EventType = "failed"
+	StepRetried  EventType = "retried"
+	LogOutput    EventType = "log"
+)

@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Input is everything that Build looks at. Gathering it is the caller's work.
+type Input struct {
+	Operation   Operation
+	Release     release.Key
+	Options     Options
+	ToolVersion string
+	KubeVersion string
+	Cluster     Cluster
+
+	// History holds every stored revision of the release.
+	History release.History
+	// Stored is what those revisions sent: see Stored.
+	Stored []StoredObject
+	// Target is what the release shall be; nil for uninstall.
+	Target *Target
+	// RollbackTo is the revision a rollback restores.
+	RollbackTo int
+
+	// Live is what is in the cluster, by ID. An ID that is missing was not
+	// looked at.
+	Live map[manifest.ID]Observation
+	// Kinds is what discovery knows of the kinds in Stored and Target.
+	Kinds map[schema.GroupKind]Kind
+	// Predictions are the answers to dry runs, by step ID. The first Build has
+	// none; Plan.DryRuns lists what to ask.
+	Predictions map[string]Prediction
+	// Warnings come from gathering: a deprecated chart, values that nobody reads.
+	Warnings []Problem
+}
+
+// Target is the desired state of a release.
+type Target struct {
+	// Record is the revision to store: chart, values, manifest, hooks, notes.
+	Record *release.Revision
+	// Objects and HookObjects are the record's, parsed and with namespaces.
+	// HookObjects[i] belongs to Record.Hooks[i].
+	Objects     []manifest.Object
+	HookObjects []manifest.Object
+	// CRDs come from crds/ folders; they are not in the record.
+	CRDs []manifest.Object
+	// Chart is what the plan shows of the chart.
+	Chart ChartRef
+}
+
+// Kind is what discovery knows of a group and kind.
+type Kind struct {
+	Scope manifest.Scope
+	// Versions the cluster serves, preferred first; empty: the kind is unknown.
+	Versions []string
+	// Unavailable says why discovery of the group failed, "" when it did not.
+	Unavailable string
+}
+
+// Observation is the live state of one object.
+type Observation struct {
+	// Object is nil when the object is not there.
+	Object *unstructured.Unstructured
+	// Unreadable says why nothing is known (forbidden, API unavailable).
+	Unreadable string
+}
+
+// Prediction is the API server's answer to a dry run.
+type Prediction struct {
+	// After is the object as the server would store it; nil on refusal.
+	After *unstructured.Unstructured
+	// Refused is the refusal, nil otherwise.
+	Refused *Refusal
+	// Estimated is set when the server could not say; the text says why.
+	Estimated string
+}
+
+// Refusal is the API server's no to a dry run.
+type Refusal struct {
+	// Reason is the API's machine-readable reason ("Invalid", "Forbidden" …).
+	Reason  string
+	Message string
+	// Fields are the paths the server complained about.
+	Fields []string
+	// Immutable says that the refusal is about fields which can't be changed.
+	Immutable bool
+	// Managers are the other field managers of a server-side-apply conflict.
+	Managers []string
+}
+
+// StoredObject is one object as earlier revisions sent it.
+type StoredObject struct {
+	manifest.ID
+	// Docs are the object's documents: that of the last successful revision
+	// first, then those of every later attempt.
+	Docs []manifest.Object
+	// Revision is the newest revision that has the object.
+	Revision int
+}
+
+// Latest is the newest document of the object.
+func (s StoredObject) Latest() manifest.Object { return s.Docs[len(s.Docs)-1] }

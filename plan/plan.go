@@ -1,0 +1,176 @@
+// Package plan decides what an operation on a release will do. Build compares
+// what is stored, what is live and what the chart says now, and gives a Plan:
+// an ordered, printable value that package apply carries out step by step.
+//
+// It is pure: no clock, no network, no files, no randomness. The same input
+// gives the same plan, byte for byte. It does not render charts, observe
+// clusters or write anything.
+package plan
+
+import (
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// FormatVersion is the version of the plan's JSON. Minor versions only add.
+const FormatVersion = "1.0"
+
+// Operation is what the plan is for.
+type Operation string
+
+const (
+	Install   Operation = "install"
+	Upgrade   Operation = "upgrade"
+	Rollback  Operation = "rollback"
+	Uninstall Operation = "uninstall"
+	Test      Operation = "test"
+)
+
+// Plan is everything that one operation will do, in the order in which it will
+// do it, and why.
+type Plan struct {
+	FormatVersion string      `json:"formatVersion"`
+	ToolVersion   string      `json:"toolVersion"`
+	Operation     Operation   `json:"operation"`
+	Release       release.Key `json:"release"`
+
+	// FromRevision is the newest stored revision (0: none), ToRevision the one
+	// this plan writes; they are equal when the plan writes no new revision.
+	FromRevision int `json:"fromRevision"`
+	ToRevision   int `json:"toRevision"`
+	// RollbackTo is the revision whose manifest a rollback restores, else 0.
+	RollbackTo int `json:"rollbackTo,omitempty"`
+	// Found says in one sentence what state the release was in, when that is
+	// not simply "deployed": a failed or interrupted attempt.
+	Found string `json:"found,omitempty"`
+
+	ChartFrom   ChartRef `json:"chartFrom,omitzero"`
+	ChartTo     ChartRef `json:"chartTo,omitzero"`
+	KubeVersion string   `json:"kubeVersion,omitempty"`
+	Cluster     Cluster  `json:"cluster"`
+	Options     Options  `json:"options"`
+
+	// Values are the changes of the user's values and of the chart's defaults
+	// since the last revision.
+	Values []Change `json:"values,omitempty"`
+
+	Stages   []Stage   `json:"stages"`
+	Problems []Problem `json:"problems,omitempty"`
+	Summary  Summary   `json:"summary"`
+
+	// Record is the revision that apply will store. It is not part of the
+	// printed plan; the saved file holds it.
+	Record *release.Revision `json:"-"`
+	// Notes is the chart's rendered NOTES.txt.
+	Notes string `json:"-"`
+}
+
+// ChartRef names a chart. Digest is the SHA-256 of its files in hex.
+type ChartRef struct {
+	Name       string `json:"name,omitempty"`
+	Version    string `json:"version,omitempty"`
+	AppVersion string `json:"appVersion,omitempty"`
+	Digest     string `json:"digest,omitempty"`
+}
+
+// Cluster identifies the cluster that the plan was made for. UID is that of
+// the namespace kube-system, empty when it may not be read.
+type Cluster struct {
+	Server string `json:"server,omitempty"`
+	UID    string `json:"uid,omitempty"`
+}
+
+// Options are the choices that change what happens.
+type Options struct {
+	Atomic         bool `json:"atomic,omitempty"`
+	CleanupOnFail  bool `json:"cleanupOnFail,omitempty"`
+	Wait           bool `json:"wait,omitempty"`
+	WaitForJobs    bool `json:"waitForJobs,omitempty"`
+	Force          bool `json:"force,omitempty"`
+	ServerSide     bool `json:"serverSide,omitempty"`
+	ForceConflicts bool `json:"forceConflicts,omitempty"`
+	TakeOwnership  bool `json:"takeOwnership,omitempty"`
+	// TakeOver goes on although another operation is recorded as pending.
+	TakeOver        bool `json:"takeOver,omitempty"`
+	NoHooks         bool `json:"noHooks,omitempty"`
+	SkipCRDs        bool `json:"skipCRDs,omitempty"`
+	CreateNamespace bool `json:"createNamespace,omitempty"`
+	KeepHistory     bool `json:"keepHistory,omitempty"`
+	// Replace lets an install reuse the name of an uninstalled release.
+	Replace bool `json:"replace,omitempty"`
+
+	// Timeout bounds each wait and each hook. In JSON it is in nanoseconds.
+	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
+	// HistoryMax is how many revisions stay stored; 0 keeps all.
+	HistoryMax int `json:"historyMax,omitempty"`
+	// Cascade is the deletion propagation: background, foreground or orphan.
+	Cascade      string            `json:"cascade,omitempty"`
+	Description  string            `json:"description,omitempty"`
+	FieldManager string            `json:"fieldManager,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty"`
+}
+
+// Stage is a part of the run with a name that people know. The next stage
+// starts when this one has ended well.
+type Stage struct {
+	Name  StageName `json:"name"`
+	Waves []Wave    `json:"waves"`
+}
+
+// StageName is one of the fixed names of stages, hook stages included.
+type StageName string
+
+const (
+	StageNamespace StageName = "namespace"
+	StageCRDs      StageName = "crds"
+	StagePending   StageName = "record pending"
+	StageResources StageName = "resources"
+	StagePrune     StageName = "prune"
+	StageWait      StageName = "wait"
+	StageRecord    StageName = "record"
+)
+
+// Wave is a set of steps that may run side by side. The next wave starts when
+// all of them have ended well.
+type Wave struct {
+	Steps []Step `json:"steps"`
+}
+
+// Summary counts the plan's steps.
+type Summary struct {
+	Create    int `json:"create"`
+	Patch     int `json:"patch"`
+	Replace   int `json:"replace"`
+	Recreate  int `json:"recreate"`
+	Delete    int `json:"delete"`
+	Keep      int `json:"keep"`
+	Adopt     int `json:"adopt"`
+	Unchanged int `json:"unchanged"`
+	Hooks     int `json:"hooks"`
+	Waits     int `json:"waits"`
+	// Drifted counts the objects that were changed outside of the release.
+	Drifted  int `json:"drifted"`
+	Blocking int `json:"blocking"`
+	Warnings int `json:"warnings"`
+}
+
+// ObjectChanges counts the steps that change an object of the release.
+func (s Summary) ObjectChanges() int {
+	return s.Create + s.Patch + s.Replace + s.Recreate + s.Delete + s.Keep + s.Adopt
+}
+
+// Blocked says whether a problem forbids applying the plan.
+func (p *Plan) Blocked() bool { return p.Summary.Blocking > 0 }
+
+// Steps calls visit for every step in the order of the run.
+func (p *Plan) Steps(visit func(StageName, *Step)) {
+	for i := range p.Stages {
+		for j := range p.Stages[i].Waves {
+			steps := p.Stages[i].Waves[j].Steps
+			for k := range steps {
+				visit(p.Stages[i].Name, &steps[k])
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Op is what a step does.
+type Op string
+
+const (
+	// OpCreate creates an object that is not there.
+	OpCreate Op = "create"
+	// OpPatch sends a three-way patch or a server-side apply.
+	OpPatch Op = "patch"
+	// OpReplace overwrites the object (PUT).
+	OpReplace Op = "replace"
+	// OpRecreate deletes the object, waits until it is gone, and creates it.
+	OpRecreate Op = "recreate"
+	// OpDelete deletes the object.
+	OpDelete Op = "delete"
+	// OpKeep leaves the object in the cluster, disowned.
+	OpKeep Op = "keep"
+	// OpAdopt patches an object that was not in the release before.
+	OpAdopt Op = "adopt"
+	// OpRun creates a hook's object and watches it to its end.
+	OpRun Op = "run"
+	// OpWait watches an object until it is ready.
+	OpWait Op = "wait"
+	// OpRecord writes release records.
+	OpRecord Op = "record"
+	// OpNone does nothing; it is counted, not printed.
+	OpNone Op = "none"
+)
+
+// Writes says whether the op changes an object of the release.
+func (o Op) Writes() bool {
+	switch o {
+	case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpAdopt:
+		return true
+	case OpKeep, OpRun, OpWait, OpRecord, OpNone:
+		return false
+	}
+	return false
+}
+
+// Fidelity says how a step's After is known.
+type Fidelity string
+
+const (
+	// FidelityExact is the API server's own answer to a dry run, or needs none.
+	FidelityExact Fidelity = "exact"
+	// FidelityEstimated is merged locally; Step.Estimate says why.
+	FidelityEstimated Fidelity = "estimated"
+	// FidelityUnknown is not known at all.
+	FidelityUnknown Fidelity = "unknown"
+)
+
+// Risk marks a step that a reviewer should see first.
+type Risk string
+
+const (
+	RiskDelete    Risk = "delete"
+	RiskRecreate  Risk = "recreate"
+	RiskScaleDown Risk = "scale-down"
+	RiskData      Risk = "data" // a volume claim, namespace or CRD goes with what is in it
+)
+
+// Step is one thing that apply does.
+type Step struct {
+	// ID is stable across runs of the same plan: "resources/apps/Deployment/shop/web".
+	ID string `json:"id"`
+	Op Op     `json:"op"`
+
+	Object manifest.ID `json:"object,omitzero"`
+	// APIVersion is the one that requests use.
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Source is the template that rendered the object.
+	Source string `json:"source,omitempty"`
+
+	// Body is what create, replace, recreate, run and server-side apply send,
+	// Patch what a client-side patch sends.
+	Body      *unstructured.Unstructured `json:"body,omitempty"`
+	Patch     []byte                     `json:"patch,omitempty"`
+	PatchType types.PatchType            `json:"patchType,omitempty"`
+	Expect    Expect                     `json:"expect,omitzero"`
+
+	// Before and After are the object around the step, nil when it is absent.
+	Before *unstructured.Unstructured `json:"before,omitempty"`
+	After  *unstructured.Unstructured `json:"after,omitempty"`
+
+	Changes  []Change `json:"changes,omitempty"`
+	Fidelity Fidelity `json:"fidelity,omitempty"`
+	Estimate string   `json:"estimate,omitempty"`
+	Why      string   `json:"why"`
+	Risk     Risk     `json:"risk,omitempty"`
+
+	Hook   *HookRun `json:"hook,omitempty"`
+	Record *Record  `json:"record,omitempty"`
+}
+
+// Expect is what must hold when the step runs. UID "" with Absent false means
+// that nothing is known.
+type Expect struct {
+	UID             types.UID `json:"uid,omitempty"`
+	ResourceVersion string    `json:"resourceVersion,omitempty"`
+	Absent          bool      `json:"absent,omitempty"`
+}
+
+// HookRun is what a run step has to know of its hook.
+type HookRun struct {
+	Event          manifest.Event    `json:"event"`
+	Weight         int               `json:"weight"`
+	DeletePolicies []manifest.Policy `json:"deletePolicies,omitempty"`
+	LogPolicies    []manifest.Policy `json:"logPolicies,omitempty"`
+	// Index is the hook's place in the record's list of hooks.
+	Index int `json:"index"`
+}
+
+// Deletes says whether the hook's object is deleted at the policy's moment.
+func (h HookRun) Deletes(p manifest.Policy) bool {
+	return manifest.Hook{DeletePolicies: h.DeletePolicies}.Deletes(p)
+}
+
+// Record is what a record step writes: one revision in a new status, and what
+// becomes of the older ones.
+type Record struct {
+	Revision    int            `json:"revision"`
+	Status      release.Status `json:"status"`
+	Description string         `json:"description"`
+	// Supersede are revisions that become superseded, Prune those whose
+	// records are removed, oldest first.
+	Supersede []int `json:"supersede,omitempty"`
+	Prune     []int `json:"prune,omitempty"`
+	// Fail are revisions that an interrupted run left pending; they become failed.
+	Fail []int `json:"fail,omitempty"`
+}
+
+// Cause says where a change comes from.
+type Cause string
+
+const (
+	CauseChart   Cause = "chart"
+	CauseValues  Cause = "values"
+	CauseDrift   Cause = "drift"
+	CauseAdopted Cause = "adopted"
+	CauseServer  Cause = "server default"
+)
+
+// Change is one field of an object, or one key of the values, that changes.
+type Change struct {
+	Path string `json:"path"`
+	// From and To are nil where the field is absent.
+	From  any   `json:"from,omitempty"`
+	To    any   `json:"to,omitempty"`
+	Cause Cause `json:"cause,omitempty"`
+	// Detail goes with the cause: the values key, or who wrote a drifted field.
+	Detail string `json:"detail,omitempty"`
+	// Sensitive marks values that are never printed.
+	Sensitive bool `json:"sensitive,omitempty"`
+}
+
+// Problem is something a reviewer must know. A blocking one forbids applying.
+type Problem struct {
+	Step     string      `json:"step,omitempty"`
+	Object   manifest.ID `json:"object,omitzero"`
+	Blocking bool        `json:"blocking"`
+	What     string      `json:"what"`
+	// Do is what to do about it, "" when there is nothing to say.
+	Do string `json:"do,omitempty"`
+}
