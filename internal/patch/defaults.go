@@ -1,0 +1,72 @@
+package patch
+
+// defaulted says that a field of an item of an atomic list is what the API
+// server adds when the field is not given (Kubernetes 1.36). Only fields of
+// built-in kinds are known.
+func defaulted(key string, v any, n *node) bool {
+	if n == nil || n.child(key) == nil {
+		return false
+	}
+	switch v := number(v).(type) {
+	case string:
+		return defaultString(key, v)
+	case int64:
+		switch key {
+		case "defaultMode", "mode":
+			return v == 420
+		case "timeoutSeconds":
+			return v == 10
+		case "expirationSeconds":
+			return v == 3600
+		case "port":
+			return v == 443
+		}
+	case map[string]any:
+		return defaultObject(key, v, n.child(key))
+	}
+	return false
+}
+
+func defaultString(key, v string) bool {
+	switch key {
+	case "protocol":
+		return v == "TCP"
+	case "volumeMode":
+		return v == "Filesystem"
+	case "apiVersion":
+		return v == "v1"
+	case "kind":
+		return v == "PersistentVolumeClaim"
+	case "scope":
+		return v == "*"
+	case "matchPolicy":
+		return v == "Equivalent"
+	case "reinvocationPolicy":
+		return v == "Never"
+	case "failurePolicy":
+		return v == "Fail"
+	case "operator":
+		return v == "Equal"
+	case "nodeAffinityPolicy":
+		return v == "Honor"
+	case "nodeTaintsPolicy":
+		return v == "Ignore"
+	}
+	return false
+}
+
+// defaultObject knows the parts that are added as a whole: a claim template's
+// status, the empty selectors of a webhook.
+func defaultObject(key string, v map[string]any, n *node) bool {
+	switch key {
+	case "status":
+		phase, _ := v["phase"].(string)
+		return len(v) == 0 || len(v) == 1 && phase == "Pending"
+	case "namespaceSelector", "objectSelector":
+		return len(v) == 0
+	case "metadata":
+		_, stamped := v["creationTimestamp"]
+		return len(v) == 0 || len(v) == 1 && stamped && v["creationTimestamp"] == nil
+	}
+	return len(v) == 0 && n.dropsZero()
+}

@@ -1,0 +1,50 @@
+package patch
+
+// jsonMergePatch is the RFC 7386 patch that sets what target says in live and
+// removes what stored had and target no longer has. Helm 4.3.1 compares stored
+// and target only, and so leaves drift in custom resources alone.
+func jsonMergePatch(stored, live, target map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, tv := range target {
+		lv, inLive := live[k]
+		tm, isMap := tv.(map[string]any)
+		lm, liveMap := lv.(map[string]any)
+		switch {
+		case isMap && liveMap:
+			sm, _ := stored[k].(map[string]any)
+			if sub := jsonMergePatch(sm, lm, tm); len(sub) > 0 {
+				out[k] = sub
+			}
+		case !inLive && tv == nil:
+		case !inLive || !same(lv, tv):
+			out[k] = tv
+		}
+	}
+	for k := range stored {
+		_, wanted := target[k]
+		if _, inLive := live[k]; inLive && !wanted {
+			out[k] = nil
+		}
+	}
+	return out
+}
+
+// applyJSONMerge merges an RFC 7386 patch into doc, which it may change.
+func applyJSONMerge(doc, patch any) any {
+	body, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	out, ok := doc.(map[string]any)
+	if !ok {
+		out = map[string]any{}
+	}
+	for k, v := range body {
+		if v == nil {
+			delete(out, k)
+			continue
+		}
+		out[k] = applyJSONMerge(out[k], v)
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package patch
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// merge is one three-way merge under way. Its documents are canonical copies.
+type merge struct {
+	gvk                  schema.GroupVersionKind
+	root                 *node
+	stored, live, target map[string]any
+	// known says that there is a stored document.
+	known bool
+	// whole are the lists that strategic merge can't match item by item, by
+	// their field path; they are merged here and sent whole.
+	whole map[string]bool
+	// allWhole sends every list whole: JSON merge knows no merge keys.
+	allWhole bool
+}
+
+func newMerge(stored, live, target *unstructured.Unstructured) *merge {
+	gvk := target.GroupVersionKind()
+	m := &merge{
+		gvk:    gvk,
+		root:   builtin().kind(gvk),
+		stored: prepare(stored),
+		live:   prepare(live),
+		target: prepare(target),
+		known:  stored != nil,
+	}
+	m.whole = map[string]bool{}
+	for _, doc := range []map[string]any{m.stored, m.live, m.target} {
+		for _, d := range duplicates(doc, m.root) {
+			m.whole[d.field] = true
+		}
+	}
+	return m
+}
+
+func (m *merge) patch() (Patch, error) {
+	if _, ok := builtin().strategic(m.gvk); ok {
+		if p, ok := m.strategic(); ok {
+			return p, nil
+		}
+		// Free JSON inside of a built-in kind. A JSON merge patch does the same
+		// with lists sent whole.
+	}
+	m.allWhole = true
+	target := m.settled()
+	return m.checked(types.MergePatchType, jsonMergePatch(m.prunedStored(), m.live, target))
+}
+
+func (m *merge) settled() map[string]any {
+	return m.settleMap(m.target, m.live, m.stored, place{node: m.root})
+}
+
+func (m *merge) prunedStored() map[string]any {
+	return m.pruneMap(m.stored, m.live, place{node: m.root})
+}
+
+// checked drops a patch that changes nothing: it would only make noise.
+func (m *merge) checked(kind types.PatchType, body map[string]any) (Patch, error) {
+	after, err := applyBody(m.gvk, canonical(m.live).(map[string]any), kind, canonical(body).(map[string]any))
+	if err != nil {
+		return Patch{}, err
+	}
+	if same(after, m.live) {
+		return Patch{Type: kind}, nil
+	}
+	return encode(kind, body)
+}
+
+// place is where in a document a merge is: what is known of the field, and its
+// path without list items ("spec.containers.ports").
+type place struct {
+	node  *node
+	field string
+}
+
+func (p place) child(key string) place {
+	if p.field == "" {
+		return place{node: p.node.child(key), field: key}
+	}
+	return place{node: p.node.child(key), field: p.field + "." + key}
+}
+
+func (p place) item() place { return place{node: p.node.item(), field: p.field} }
+
+func (m *merge) sentWhole(p place) bool { return m.allWhole || m.whole[p.field] }
+
+// settleMap writes target in live's words: values that mean the same are
+// live's, what the API server would drop is dropped.
+func (m *merge) settleMap(target, live, stored map[string]any, p place) map[string]any {
+	out := make(map[string]any, len(target))
+	for k, tv := range target {
+		at := p.child(k)
+		lv, inLive := live[k]
+		sv, inStored := stored[k]
+		if !zero(tv, at.node) {
+			out[k] = m.settle(tv, lv, sv, at)
+			continue
+		}
+		switch {
+		case !inLive:
+		case zero(lv, at.node):
+			out[k] = lv
+		case m.keepsZero(tv, at, inStored):
+			out[k] = tv
+		}
+	}
+	return out
+}
+
+// keepsZero says whether a zero value takes part in the merge against a live
+// value that is none. A field that the API server can't tell from an absent one
+// does not: live may hold its default. False does, since no default of a plain
+// boolean is true, and so do empty lists and maps. An explicit null removes the
+// live value when it is new; the next time it stands for the default.
+func (m *merge) keepsZero(v any, p place, inStored bool) bool {
+	switch v := v.(type) {
+	case nil:
+		return m.known && !inStored
+	case bool, map[string]any:
+		return true
+	case []any:
+		return !allocated(p.field) && (m.known || !p.node.keyed())
+	case string:
+		return v != "" && !p.node.is(formQuantity)
+	}
+	return false
+}
+
+// allocated names the lists of a Service that the API server fills in.
+func allocated(field string) bool {
+	return field == "spec.clusterIPs" || field == "spec.ipFamilies"
+}
+
+func (m *merge) settle(target, live, stored any, p place) any {
+	switch tv := target.(type) {
+	case map[string]any:
+		lv, _ := live.(map[string]any)
+		sv, _ := stored.(map[string]any)
+		return m.settleMap(tv, lv, sv, p)
+	case []any:
+		lv, _ := live.([]any)
+		sv, _ := stored.([]any)
+		if live == nil {
+			lv = nil
+		}
+		return m.settleList(tv, lv, sv, p)
+	}
+	if equal(target, live, p.node) {
+		return live
+	}
+	return target
+}

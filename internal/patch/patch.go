@@ -1,0 +1,87 @@
+// Package patch says what has to be sent to turn a live object into the one a
+// chart asks for, and what that changes: the three-way merge, its local
+// prediction, the field-level difference and the fields that can't change. It
+// is the only room that knows strategic merge.
+//
+// It does not talk to a cluster, does not decide whether a patch is sent, and
+// knows nothing of releases or charts.
+package patch
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Patch is the body of a PATCH request and its content type.
+type Patch struct {
+	Type types.PatchType `json:"type"`
+	Data []byte          `json:"data"`
+}
+
+// Empty says that there is nothing to send.
+func (p Patch) Empty() bool { return len(p.Data) == 0 || string(p.Data) == "{}" }
+
+// ThreeWay computes the patch that makes live what target says.
+//
+// stored is what the last revisions sent; what it has and target no longer has
+// is removed. It may be nil (the object is adopted): then nothing is removed.
+// Fields of live that neither mentions stay. A field that target sets is set,
+// whoever changed it. Differences that the API server does not see (equal
+// quantities, null or empty against absent, 1 against 1.0) make no patch.
+//
+// Kinds of k8s.io/api get a strategic merge patch, all others a JSON merge
+// patch. live should be read through target's apiVersion. The documents are not
+// changed. Errors: a document that is no JSON, a target without a kind.
+func ThreeWay(stored, live, target *unstructured.Unstructured) (Patch, error) {
+	if live == nil || target == nil {
+		return Patch{}, fmt.Errorf("merge %s: the live or the wanted object is missing", describe(target, live))
+	}
+	m := newMerge(stored, live, target)
+	p, err := m.patch()
+	if err != nil {
+		return Patch{}, fmt.Errorf("merge %s: %w", describe(target, live), err)
+	}
+	return p, nil
+}
+
+// Apply predicts what live becomes when the API server merges the patch into
+// it, before defaulting, admission and validation. live is not changed. Errors:
+// a patch that does not fit the object, an unknown patch type.
+func Apply(live *unstructured.Unstructured, p Patch) (*unstructured.Unstructured, error) {
+	if p.Empty() {
+		return live.DeepCopy(), nil
+	}
+	var body map[string]any
+	if err := unmarshal(p.Data, &body); err != nil {
+		return nil, fmt.Errorf("apply a patch to %s: read the patch: %w", describe(live), err)
+	}
+	doc, _ := canonical(live.Object).(map[string]any)
+	out, err := applyBody(live.GroupVersionKind(), doc, p.Type, body)
+	if err != nil {
+		return nil, fmt.Errorf("apply a patch to %s: %w", describe(live), err)
+	}
+	return &unstructured.Unstructured{Object: out}, nil
+}
+
+func encode(kind types.PatchType, body map[string]any) (Patch, error) {
+	if len(body) == 0 {
+		return Patch{Type: kind}, nil
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return Patch{}, fmt.Errorf("write the patch: %w", err)
+	}
+	return Patch{Type: kind, Data: data}, nil
+}
+
+func describe(objects ...*unstructured.Unstructured) string {
+	for _, o := range objects {
+		if o != nil {
+			return o.GetKind() + "/" + o.GetName()
+		}
+	}
+	return "an object"
+}

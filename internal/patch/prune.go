@@ -1,0 +1,43 @@
+package patch
+
+// pruneMap reduces the stored document to what live still has, so that no
+// patch removes what is gone.
+func (m *merge) pruneMap(stored, live map[string]any, p place) map[string]any {
+	out := make(map[string]any, len(stored))
+	for k, sv := range stored {
+		if lv, ok := live[k]; ok && sv != nil {
+			out[k] = m.prune(sv, lv, p.child(k))
+		}
+	}
+	return out
+}
+
+func (m *merge) prune(stored, live any, p place) any {
+	switch sv := stored.(type) {
+	case map[string]any:
+		if lv, ok := live.(map[string]any); ok {
+			return m.pruneMap(sv, lv, p)
+		}
+	case []any:
+		if lv, ok := live.([]any); ok && p.node != nil && p.node.merges && !m.sentWhole(p) {
+			return m.pruneList(sv, lv, p)
+		}
+	}
+	return stored
+}
+
+func (m *merge) pruneList(stored, live []any, p place) []any {
+	out := []any{}
+	for _, item := range stored {
+		if p.node.mergeKey == "" {
+			if contains(live, item) {
+				out = append(out, number(item))
+			}
+			continue
+		}
+		if lv := findKey(live, p.node.mergeKey, keyOf(item, p.node.mergeKey)); lv != nil {
+			out = append(out, m.prune(item, lv, p.item()))
+		}
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package patch
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// strategic computes a strategic merge patch, false when the kind's documents
+// don't lend themselves to one.
+func (m *merge) strategic() (Patch, bool) {
+	var docs [3][]byte
+	for i, doc := range []map[string]any{m.prunedStored(), m.settled(), m.live} {
+		data, err := json.Marshal(doc)
+		if err != nil {
+			return Patch{}, false
+		}
+		docs[i] = data
+	}
+	t, _ := builtin().strategic(m.gvk)
+	lookup := wholeLists{base: strategicpatch.PatchMetaFromStruct{T: t}, whole: m.whole}
+	data, err := strategicpatch.CreateThreeWayMergePatch(docs[0], docs[1], docs[2], lookup, true)
+	if err != nil {
+		return Patch{}, false
+	}
+	var body map[string]any
+	if err := unmarshal(data, &body); err != nil {
+		return Patch{}, false
+	}
+	if len(m.whole) > 0 {
+		m.markReplaced(body, m.live, place{node: m.root})
+	}
+	p, err := m.checked(types.StrategicMergePatchType, body)
+	return p, err == nil
+}
+
+// wholeLists answers for some lists that they are replaced as a whole, though
+// their type says that they are merged by key.
+type wholeLists struct {
+	base  strategicpatch.LookupPatchMeta
+	field string
+	whole map[string]bool
+}
+
+func (w wholeLists) at(key string, base strategicpatch.LookupPatchMeta) wholeLists {
+	field := key
+	if w.field != "" {
+		field = w.field + "." + key
+	}
+	return wholeLists{base: base, field: field, whole: w.whole}
+}
+
+func (w wholeLists) LookupPatchMetadataForStruct(key string) (strategicpatch.LookupPatchMeta, strategicpatch.PatchMeta, error) {
+	base, meta, err := w.base.LookupPatchMetadataForStruct(key)
+	return w.at(key, base), meta, err
+}
+
+func (w wholeLists) LookupPatchMetadataForSlice(key string) (strategicpatch.LookupPatchMeta, strategicpatch.PatchMeta, error) {
+	base, meta, err := w.base.LookupPatchMetadataForSlice(key)
+	sub := w.at(key, base)
+	if w.whole[sub.field] {
+		meta = strategicpatch.PatchMeta{}
+	}
+	return sub, meta, err
+}
+
+func (w wholeLists) Name() string { return w.base.Name() }
+
+// markReplaced tells the API server to replace those lists: to it they are
+// merged by key, unless the patch says otherwise.
+func (m *merge) markReplaced(body, live map[string]any, p place) {
+	for k, v := range body {
+		at := p.child(k)
+		switch v := v.(type) {
+		case map[string]any:
+			lv, _ := live[k].(map[string]any)
+			m.markReplaced(v, lv, at)
+		case []any:
+			lv, _ := live[k].([]any)
+			if m.whole[at.field] && at.node.keyed() {
+				if len(lv) > 0 {
+					body[k] = append([]any{map[string]any{"$patch": "replace"}}, v...)
+				}
+				continue
+			}
+			m.markItems(v, lv, at)
+		}
+	}
+}
+
+func (m *merge) markItems(items, live []any, p place) {
+	if !p.node.keyed() {
+		return
+	}
+	for _, item := range items {
+		body, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		lv, _ := findKey(live, p.node.mergeKey, keyOf(item, p.node.mergeKey)).(map[string]any)
+		m.markReplaced(body, lv, p.item())
+	}
+}
+
+// applyBody merges a patch into doc. Both may be changed.
+func applyBody(gvk schema.GroupVersionKind, doc map[string]any, kind types.PatchType, body map[string]any) (map[string]any, error) {
+	switch kind {
+	case types.MergePatchType:
+		out, _ := applyJSONMerge(doc, body).(map[string]any)
+		return out, nil
+	case types.StrategicMergePatchType:
+		t, ok := builtin().strategic(gvk)
+		if !ok {
+			return nil, fmt.Errorf("%s takes no strategic merge patch", gvk.Kind)
+		}
+		lookup := strategicpatch.PatchMetaFromStruct{T: t}
+		out, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(doc, body, lookup)
+		if err != nil {
+			return nil, fmt.Errorf("strategic merge: %w", err)
+		}
+		return out, nil
+	case types.JSONPatchType, types.ApplyYAMLPatchType, types.ApplyCBORPatchType:
+	}
+	return nil, fmt.Errorf("patch type %q can't be predicted locally", kind)
+}
