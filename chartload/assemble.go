@@ -1,0 +1,129 @@
+package chartload
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+)
+
+// assemble makes a chart of its files, whose names are relative to it. where is
+// its path in the tree, depth how many charts it is nested in.
+func (l *loader) assemble(files []*chart.File, where string, depth int) (*chart.Chart, error) {
+	if depth > maxNesting {
+		return nil, fmt.Errorf("subcharts nest deeper than %d levels", maxNesting)
+	}
+	c := &chart.Chart{Raw: files}
+	if err := l.metadata(c, files, where); err != nil {
+		return nil, err
+	}
+	if v := c.Metadata.APIVersion; depth == 0 && v != chart.APIVersionV1 && v != chart.APIVersionV2 {
+		return nil, fmt.Errorf("Chart.yaml: apiVersion %q is not supported; v1 and v2 are", v)
+	}
+	subcharts := map[string][]*chart.File{}
+	for _, f := range files {
+		if err := l.file(c, f, where); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if rest, ok := strings.CutPrefix(f.Name, "charts/"); ok && path.Ext(f.Name) != ".prov" {
+			name, _, _ := strings.Cut(rest, "/")
+			subcharts[name] = append(subcharts[name], f)
+		}
+	}
+	if err := c.Metadata.Validate(); err != nil {
+		return nil, fmt.Errorf("Chart.yaml: %w", err)
+	}
+	if err := l.subcharts(c, subcharts, where, depth); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// metadata reads Chart.yaml, wherever in the list it is.
+func (l *loader) metadata(c *chart.Chart, files []*chart.File, where string) error {
+	for _, f := range files {
+		if f.Name != "Chart.yaml" {
+			continue
+		}
+		c.Metadata = &chart.Metadata{}
+		c.ModTime = f.ModTime
+		if err := decode(f.Data, c.Metadata); err != nil {
+			return fmt.Errorf("Chart.yaml: %w", err)
+		}
+		// Charts of Helm 2 had no apiVersion.
+		if c.Metadata.APIVersion == "" {
+			c.Metadata.APIVersion = chart.APIVersionV1
+		}
+		l.duplicates(f, where)
+	}
+	if c.Metadata == nil {
+		return errors.New("Chart.yaml is missing")
+	}
+	return nil
+}
+
+// file puts one file where it belongs in the chart.
+func (l *loader) file(c *chart.Chart, f *chart.File, where string) error {
+	v1 := c.Metadata.APIVersion == chart.APIVersionV1
+	switch {
+	case f.Name == "Chart.yaml":
+	case f.Name == "values.yaml":
+		table, warnings, err := values.Parse(f.Data, path.Join(where, f.Name))
+		if err != nil {
+			return err
+		}
+		c.Values = table
+		l.warnings = append(l.warnings, warnings...)
+	case f.Name == "values.schema.json":
+		c.Schema, c.SchemaModTime = f.Data, f.ModTime
+	case f.Name == "Chart.lock":
+		return lock(c, f)
+	case f.Name == "requirements.lock":
+		if v1 {
+			c.Files = append(c.Files, f)
+		}
+		return lock(c, f)
+	case f.Name == "requirements.yaml":
+		if v1 {
+			c.Files = append(c.Files, f)
+		} else {
+			l.warn(path.Join(where, f.Name), "since apiVersion v2 dependencies belong in Chart.yaml")
+		}
+		return decode(f.Data, c.Metadata)
+	case strings.HasPrefix(f.Name, "templates/"):
+		c.Templates = append(c.Templates, f)
+	case strings.HasPrefix(f.Name, "charts/") && path.Ext(f.Name) != ".prov":
+	default:
+		c.Files = append(c.Files, f)
+	}
+	return nil
+}
+
+func lock(c *chart.Chart, f *chart.File) error {
+	c.Lock = &chart.Lock{Generated: time.Time{}}
+	return decode(f.Data, &c.Lock)
+}
+
+// decode reads YAML into a struct; numbers and booleans turn into text where
+// the struct wants text.
+func decode(data []byte, into any) error {
+	if err := values.CheckYAML(data); err != nil {
+		return err
+	}
+	return yaml.Unmarshal(data, into)
+}
+
+// duplicates warns of keys that Chart.yaml gives twice.
+func (l *loader) duplicates(f *chart.File, where string) {
+	_, warnings, err := values.Parse(f.Data, path.Join(where, f.Name))
+	if err != nil {
+		return
+	}
+	l.warnings = append(l.warnings, warnings...)
+}

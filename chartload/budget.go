@@ -1,0 +1,49 @@
+package chartload
+
+import (
+	"fmt"
+	"io"
+)
+
+// budget is what the rest of a chart may still take up. One budget serves a
+// chart with all its subcharts.
+type budget struct {
+	bytes   int64
+	entries int
+}
+
+func newBudget() *budget {
+	return &budget{bytes: maxTotalBytes, entries: maxEntries}
+}
+
+// entry counts one file or folder of the given size, before it is read.
+func (b *budget) entry(name string, size int64) error {
+	if b.entries--; b.entries < 0 {
+		return fmt.Errorf("%q: the chart has more than %d files", name, maxEntries)
+	}
+	if size < 0 || size > maxEntryBytes {
+		return fmt.Errorf("%q: its %d bytes are more than the limit of %d for one file", name, size, maxEntryBytes)
+	}
+	if b.bytes -= size; b.bytes < 0 {
+		return fmt.Errorf("%q: the chart unpacks to more than %d bytes", name, maxTotalBytes)
+	}
+	return nil
+}
+
+// limited ends a stream with an error, not with EOF, once room is used up.
+type limited struct {
+	r    io.Reader
+	room int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.room <= 0 {
+		return 0, fmt.Errorf("the archive unpacks to more than %d bytes", maxStreamBytes)
+	}
+	if int64(len(p)) > l.room {
+		p = p[:l.room]
+	}
+	n, err := l.r.Read(p)
+	l.room -= int64(n)
+	return n, err
+}

@@ -1,0 +1,78 @@
+package chartload
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// ignoreRules are the lines of a .helmignore file, in order.
+type ignoreRules []ignoreRule
+
+// ignoreRule is one line. Unlike in .gitignore, a negated rule says that what
+// it does not match is ignored.
+type ignoreRule struct {
+	pattern string
+	// baseOnly compares the pattern with the last path element alone.
+	baseOnly bool
+	negated  bool
+	dirsOnly bool
+}
+
+// parseIgnore reads a .helmignore file and adds Helm's own rule: hidden files
+// in templates/ are left out.
+func parseIgnore(data []byte) (ignoreRules, error) {
+	var rules ignoreRules
+	for i, line := range bytes.Split(withoutBOM(data), []byte("\n")) {
+		text := strings.TrimSpace(string(line))
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		rule, err := parseIgnoreRule(text)
+		if err != nil {
+			return nil, fmt.Errorf(".helmignore line %d: %w", i+1, err)
+		}
+		rules = append(rules, rule)
+	}
+	return append(rules, ignoreRule{pattern: "templates/.?*"}), nil
+}
+
+func parseIgnoreRule(text string) (ignoreRule, error) {
+	if strings.Contains(text, "**") {
+		return ignoreRule{}, errors.New("** is not supported")
+	}
+	if _, err := path.Match(text, "abc"); err != nil {
+		return ignoreRule{}, fmt.Errorf("pattern %q: %w", text, err)
+	}
+	var r ignoreRule
+	text, r.negated = strings.CutPrefix(text, "!")
+	text, r.dirsOnly = strings.CutSuffix(text, "/")
+	text, rooted := strings.CutPrefix(text, "/")
+	r.baseOnly = !rooted && !strings.Contains(text, "/")
+	r.pattern = text
+	return r, nil
+}
+
+// match says whether a file or folder is left out. name is relative to the
+// chart. The first rule that speaks decides.
+func (rules ignoreRules) match(name string, isDir bool) bool {
+	for _, r := range rules {
+		subject := name
+		if r.baseOnly {
+			subject = path.Base(name)
+		}
+		hit, err := path.Match(r.pattern, subject)
+		hit = hit && err == nil
+		switch {
+		case r.negated && (r.dirsOnly && !isDir || !hit):
+			return true
+		case r.negated || r.dirsOnly && !isDir:
+			continue
+		case hit:
+			return true
+		}
+	}
+	return false
+}

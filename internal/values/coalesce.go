@@ -1,0 +1,172 @@
+package values
+
+import (
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Coalesce puts a user's values on top of the defaults of the whole chart tree.
+// Each subchart's values end up in a table of its name, with the globals of
+// its parent. Lists and scalars replace, tables merge. A null of the user's
+// takes the default away; a null default never shows. An error says which
+// subchart's values are no table.
+//
+// As in Helm 4.3.1, subcharts share the nested tables of "global": what one
+// subchart's defaults add deeper than the first level of a global table is seen
+// by the parent and by subcharts that come later.
+func Coalesce(c *chart.Chart, user map[string]any) (map[string]any, error) {
+	return (&coalescer{}).chart(c, cloneTable(user), "")
+}
+
+// merge is Coalesce with nulls kept, for values that will be coalesced again.
+func merge(c *chart.Chart, user map[string]any) (map[string]any, error) {
+	return (&coalescer{keepNulls: true}).chart(c, cloneTable(user), "")
+}
+
+// coalescer walks the tree. It changes the tables it is handed, which are
+// always its own copies.
+type coalescer struct {
+	keepNulls bool
+	warnings  []chart.Warning
+}
+
+// chart completes dest, the values for c, which has the given path of parents.
+func (co *coalescer) chart(c *chart.Chart, dest map[string]any, parents string) (map[string]any, error) {
+	where := join(parents, c.Name())
+	co.defaults(c, dest, where)
+	for _, sub := range c.Dependencies() {
+		v, ok := dest[sub.Name()]
+		if !ok {
+			v = map[string]any{}
+		}
+		table, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("values of chart %s: key %q is %s, but it is the name of a subchart and must be a table",
+				where, sub.Name(), kind(v))
+		}
+		co.globals(table, dest, where)
+		table, err := co.chart(sub, table, where)
+		if err != nil {
+			return nil, err
+		}
+		dest[sub.Name()] = table
+	}
+	return dest, nil
+}
+
+// defaults puts c's own values below dest.
+func (co *coalescer) defaults(c *chart.Chart, dest map[string]any, where string) {
+	for key, val := range cloneTable(c.Values) {
+		have, ok := dest[key]
+		table, isMap := have.(map[string]any)
+		switch {
+		case !ok:
+			co.adopt(dest, key, val)
+		case have == nil && !co.keepNulls:
+			delete(dest, key)
+		case isMap:
+			keep := co.keepNulls || hasSubchart(c, key)
+			co.defaultTable(table, val, join(where, key), keep)
+		}
+	}
+}
+
+// adopt takes over a default that the user says nothing about.
+func (co *coalescer) adopt(dest map[string]any, key string, val any) {
+	if !co.keepNulls {
+		if val == nil {
+			return
+		}
+		if t, ok := val.(map[string]any); ok {
+			dropNulls(t)
+		}
+	}
+	dest[key] = val
+}
+
+// defaultTable puts a default below a table of the user's. Tables that belong
+// to a subchart keep their nulls until that subchart is coalesced.
+func (co *coalescer) defaultTable(dest map[string]any, val any, where string, keepNulls bool) {
+	src, ok := val.(map[string]any)
+	if !ok {
+		if val != nil {
+			co.warn(where, "the default is %s, the value a table; the default is passed over", kind(val))
+		}
+		return
+	}
+	if !keepNulls {
+		dropNulls(src)
+	}
+	co.tables(dest, src, where, keepNulls)
+}
+
+// globals hands the parent's globals (in src) down to a subchart's values; the
+// parent's win.
+func (co *coalescer) globals(dest, src map[string]any, where string) {
+	down, ok := globalsOf(dest)
+	if !ok {
+		co.warn(join(where, globalKey), "the subchart's value is no table; globals are not handed down")
+		return
+	}
+	up, ok := globalsOf(src)
+	if !ok {
+		co.warn(join(where, globalKey), "it is no table and is not handed down")
+		return
+	}
+	for key, val := range up {
+		co.global(down, key, val, join(where, key))
+	}
+	dest[globalKey] = down
+}
+
+func (co *coalescer) global(down map[string]any, key string, val any, where string) {
+	have, exists := down[key]
+	table, isMap := val.(map[string]any)
+	haveTable, haveIsMap := have.(map[string]any)
+	switch {
+	case !isMap && haveIsMap:
+		co.warn(where, "the global is %s, the subchart's a table; the subchart's is kept", kind(val))
+	case !isMap:
+		down[key] = val
+	case !exists:
+		down[key] = shallow(table)
+	case !haveIsMap:
+		co.warn(where, "the global is a table, the subchart's %s; the subchart's is kept", kind(have))
+	default:
+		// Nulls stay: coalescing the subchart itself removes them.
+		top := shallow(table)
+		co.tables(top, haveTable, where, true)
+		down[key] = top
+	}
+}
+
+// globalsOf returns the "global" table of values, empty if there is none.
+func globalsOf(v map[string]any) (map[string]any, bool) {
+	g, ok := v[globalKey]
+	if !ok {
+		return map[string]any{}, true
+	}
+	t, ok := g.(map[string]any)
+	return t, ok
+}
+
+func (co *coalescer) warn(where, format string, args ...any) {
+	co.warnings = append(co.warnings, chart.Warning{Where: where, What: fmt.Sprintf(format, args...)})
+}
+
+func hasSubchart(c *chart.Chart, name string) bool {
+	for _, sub := range c.Dependencies() {
+		if sub.Name() == name {
+			return true
+		}
+	}
+	return false
+}
+
+func join(prefix, key string) string {
+	if prefix == "" {
+		return key
+	}
+	return prefix + "." + key
+}

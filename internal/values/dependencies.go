@@ -1,0 +1,187 @@
+package values
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// CheckDependencies says which dependencies that c declares were not loaded
+// with it. Subcharts' own dependencies are not looked at, nor are versions.
+func CheckDependencies(c *chart.Chart) error {
+	var errs []error
+	for _, d := range c.Metadata.Dependencies {
+		if !hasSubchart(c, d.Name) {
+			errs = append(errs, fmt.Errorf("chart %s declares the dependency %s in Chart.yaml, but charts/ does not hold it", c.Name(), d.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ProcessDependencies returns the tree as it is rendered: subcharts whose
+// condition or tags are off are gone, aliased ones carry their alias, declared
+// versions are matched, and import-values are part of the defaults. Conditions
+// and tags are read from the coalesced values. The chart of the result, not
+// the loaded one, belongs in the release record. c itself stays as it is.
+func ProcessDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, error) {
+	out, _, err := processDependencies(c, user)
+	return out, err
+}
+
+func processDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, []chart.Warning, error) {
+	out := c.Clone()
+	var p processor
+	if err := p.enable(out, user, ""); err != nil {
+		return nil, nil, err
+	}
+	if err := p.importAll(out); err != nil {
+		return nil, nil, err
+	}
+	return out, p.warnings, nil
+}
+
+type processor struct {
+	warnings []chart.Warning
+}
+
+// enable settles which subcharts of c stay. path is where c's values are, as a
+// prefix with a dot at its end; conditions are looked up below it.
+func (p *processor) enable(c *chart.Chart, user map[string]any, path string) error {
+	if c.Metadata.Dependencies == nil {
+		return nil
+	}
+	c.SetDependencies(declared(c)...)
+	for _, d := range c.Metadata.Dependencies {
+		d.Name = d.EffectiveName()
+		d.Enabled = true
+	}
+	// A subchart's defaults are laid over the root's values as if they were the
+	// root's own: so it is in Helm, and only tags can tell.
+	vals, err := Coalesce(c, user)
+	if err != nil {
+		return err
+	}
+	off := map[string]bool{}
+	var on []*chart.Dependency
+	for _, d := range c.Metadata.Dependencies {
+		p.byTags(d, vals, c)
+		p.byCondition(d, vals, path, c)
+		if !d.Enabled {
+			off[d.Name] = true
+		}
+	}
+	for _, d := range c.Metadata.Dependencies {
+		if !off[d.Name] {
+			on = append(on, d)
+		}
+	}
+	var kept []*chart.Chart
+	for _, sub := range c.Dependencies() {
+		if off[sub.Name()] {
+			continue
+		}
+		if err := p.enable(sub, vals, path+sub.Name()+"."); err != nil {
+			return err
+		}
+		kept = append(kept, sub)
+	}
+	c.Metadata.Dependencies = on
+	c.SetDependencies(kept...)
+	return nil
+}
+
+// declared lists c's subcharts: those that no dependency stands for, then one
+// for each dependency, under its alias.
+func declared(c *chart.Chart) []*chart.Chart {
+	var out []*chart.Chart
+	for _, sub := range c.Dependencies() {
+		if !isDeclared(c, sub) {
+			out = append(out, sub)
+		}
+	}
+	for _, d := range c.Metadata.Dependencies {
+		for _, sub := range c.Dependencies() {
+			if !matches(d, sub) {
+				continue
+			}
+			aliased := sub.Clone()
+			aliased.Metadata.Name = d.EffectiveName()
+			out = append(out, aliased)
+			break
+		}
+	}
+	return out
+}
+
+func isDeclared(c, sub *chart.Chart) bool {
+	for _, d := range c.Metadata.Dependencies {
+		if matches(d, sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches compares name and version range. A range or version that can't be
+// read matches nothing.
+func matches(d *chart.Dependency, sub *chart.Chart) bool {
+	if d.Name != sub.Name() {
+		return false
+	}
+	version, err := semver.NewVersion(sub.Metadata.Version)
+	if err != nil {
+		return false
+	}
+	constraint, err := semver.NewConstraint(d.Version)
+	return err == nil && constraint.Check(version)
+}
+
+// byTags switches a dependency off if it has tags that are false and none
+// that is true.
+func (p *processor) byTags(d *chart.Dependency, vals map[string]any, c *chart.Chart) {
+	tags, ok := vals["tags"].(map[string]any)
+	if !ok {
+		return
+	}
+	var on, off bool
+	for _, tag := range d.Tags {
+		v, ok := tags[tag]
+		if !ok {
+			continue
+		}
+		b, isBool := v.(bool)
+		if !isBool {
+			p.warn(c, "tag %q of dependency %s is %s and not a boolean; it is passed over", tag, d.Name, kind(v))
+			continue
+		}
+		on = on || b
+		off = off || !b
+	}
+	d.Enabled = on || !off
+}
+
+// byCondition lets the first path that holds a boolean decide, over the tags.
+func (p *processor) byCondition(d *chart.Dependency, vals map[string]any, path string, c *chart.Chart) {
+	for _, cond := range strings.Split(strings.TrimSpace(d.Condition), ",") {
+		if cond == "" {
+			continue
+		}
+		v, ok := scalarAt(vals, path+cond)
+		if !ok {
+			continue
+		}
+		if b, isBool := v.(bool); isBool {
+			d.Enabled = b
+			return
+		}
+		p.warn(c, "condition %s of dependency %s is %s and not a boolean; it is passed over", path+cond, d.Name, kind(v))
+	}
+}
+
+func (p *processor) warn(c *chart.Chart, format string, args ...any) {
+	p.warnings = append(p.warnings, chart.Warning{Where: c.FullPath(), What: fmt.Sprintf(format, args...)})
+}

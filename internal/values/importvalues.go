@@ -1,0 +1,71 @@
+package values
+
+import (
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// importAll takes the values that charts import from their subcharts into
+// their defaults, from the leaves up.
+func (p *processor) importAll(c *chart.Chart) error {
+	for _, sub := range c.Dependencies() {
+		if err := p.importAll(sub); err != nil {
+			return err
+		}
+	}
+	return p.importInto(c)
+}
+
+// importInto makes c's defaults what Helm makes them, for any chart that
+// declares dependencies: its own ones with all of its subcharts', and below
+// them what is imported.
+func (p *processor) importInto(c *chart.Chart) error {
+	if c.Metadata.Dependencies == nil {
+		return nil
+	}
+	defaults, err := merge(c, nil)
+	if err != nil {
+		return err
+	}
+	imported := map[string]any{}
+	for _, d := range c.Metadata.Dependencies {
+		var rules []any
+		for _, item := range d.ImportValues {
+			child, parent, ok := importRule(item)
+			if !ok {
+				continue
+			}
+			rules = append(rules, map[string]any{"child": child, "parent": parent})
+			table, ok := tableAt(defaults, d.Name+"."+child)
+			if !ok {
+				p.warn(c, "import-values: dependency %s has no table %q", d.Name, child)
+				continue
+			}
+			// The tables are shared with defaults on purpose. Helm shares them, and
+			// two imports into one table show in the dependency's values.
+			(&coalescer{}).tables(imported, nest(parent, table), "", true)
+		}
+		d.ImportValues = rules
+	}
+	out := cloneTable(defaults)
+	(&coalescer{}).tables(out, imported, "", true)
+	c.Values = out
+	return nil
+}
+
+// importRule reads one entry of import-values: a {child, parent} pair, or the
+// name of a table below the child's "exports" that goes to the top.
+func importRule(item any) (child, parent string, ok bool) {
+	switch item := item.(type) {
+	case string:
+		return "exports." + item, ".", true
+	case map[string]any:
+		return textOf(item["child"]), textOf(item["parent"]), true
+	}
+	return "", "", false
+}
+
+// textOf writes a value as Helm does; what is missing reads "<nil>" and so
+// names no table.
+func textOf(v any) string { return fmt.Sprintf("%v", v) }

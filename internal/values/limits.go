@@ -1,0 +1,20 @@
+package values
+
+// Limits on input that somebody else wrote. The first two are Helm 4.3.1's;
+// the others have no counterpart there and are far above what charts need.
+const (
+	// maxSetIndex is the highest list index of --set.
+	maxSetIndex = 65536
+	// maxSetNesting is how many dots a key of --set may have.
+	maxSetNesting = 30
+	// maxSetSlots is how many list slots all --set arguments of one merge may
+	// create together, so that many high indices can't add up (64 MiB).
+	maxSetSlots = 4 << 20
+	// MaxYAMLBytes is the size of one YAML file (values or chart metadata).
+	MaxYAMLBytes = 4 << 20
+	// maxYAMLDepth is how deeply maps and lists may nest. encoding/json, which
+	// reads release records back, gives up at 10000.
+	maxYAMLDepth = 1000
+	// maxExpandedBytes is the size of a document once its aliases are written out.
+	maxExpandedBytes = 32 << 20
+)

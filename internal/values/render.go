@@ -1,0 +1,37 @@
+package values
+
+import "github.com/kubectl-release/kubectl-release/internal/chart"
+
+// ReleaseInfo is what templates see as .Release.
+type ReleaseInfo struct {
+	Name      string
+	Namespace string
+	Revision  int
+	IsInstall bool
+	IsUpgrade bool
+	Service   string // "Helm", whoever deploys: charts compare it
+}
+
+// RenderValues coalesces the values and sets them among the other top-level
+// objects of templates: Chart, Capabilities, Release and Values. c is the chart
+// that ProcessDependencies returned. Whether the values fit the schema is
+// Validate's to say.
+func RenderValues(c *chart.Chart, user map[string]any, rel ReleaseInfo, capabilities any) (map[string]any, error) {
+	vals, err := Coalesce(c, user)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"Chart":        c.Metadata.Fields(),
+		"Capabilities": capabilities,
+		"Release": map[string]any{
+			"Name":      rel.Name,
+			"Namespace": rel.Namespace,
+			"Revision":  rel.Revision,
+			"IsInstall": rel.IsInstall,
+			"IsUpgrade": rel.IsUpgrade,
+			"Service":   rel.Service,
+		},
+		"Values": vals,
+	}, nil
+}

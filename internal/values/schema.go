@@ -1,0 +1,94 @@
+package values
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// schemaURL is where a chart's schema pretends to be, so that a relative $ref
+// leads to a place that nothing can be loaded from.
+const schemaURL = "chart:///values.schema.json"
+
+// Validate checks coalesced values against values.schema.json of the chart and
+// of every subchart that has values. All findings are reported, each with the
+// chart, the path of the value and the reason. Drafts 4 to 2020-12 are known.
+//
+// A $ref must point into the schema itself: nothing is fetched and no file is
+// read. As in Helm, a reference to a urn: allows anything.
+func Validate(c *chart.Chart, vals map[string]any) error {
+	var errs []error
+	if len(c.Schema) > 0 {
+		if err := validateOne(c.Schema, vals); err != nil {
+			errs = append(errs, fmt.Errorf("values of chart %s: %w", c.FullPath(), err))
+		}
+	}
+	for _, sub := range c.Dependencies() {
+		v, ok := vals[sub.Name()]
+		if !ok || v == nil {
+			continue
+		}
+		table, ok := v.(map[string]any)
+		if !ok {
+			errs = append(errs, fmt.Errorf("values of chart %s: they must be a table and are %s", sub.FullPath(), kind(v)))
+			continue
+		}
+		if err := Validate(sub, table); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func validateOne(schema []byte, vals map[string]any) (err error) {
+	// The library panics on some malformed schemas.
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("values.schema.json can't be used: %v", r)
+		}
+	}()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return fmt.Errorf("parse values.schema.json: %w", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(noLoader{})
+	if err := compiler.AddResource(schemaURL, doc); err != nil {
+		return fmt.Errorf("read values.schema.json: %w", err)
+	}
+	compiled, err := compiler.Compile(schemaURL)
+	if err != nil {
+		return fmt.Errorf("compile values.schema.json: %w", err)
+	}
+	err = compiled.Validate(vals)
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &invalid) {
+		return errors.New("they do not fit values.schema.json:" + findings(invalid))
+	}
+	return err
+}
+
+// findings is the library's text without its first line, which only names the
+// schema's pretended place.
+func findings(invalid *jsonschema.ValidationError) string {
+	text := invalid.Error()
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return text[i:]
+	}
+	return " " + text
+}
+
+// noLoader refuses every document outside the schema.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	if strings.HasPrefix(url, "urn:") {
+		return true, nil
+	}
+	return nil, fmt.Errorf("$ref to %s leads out of the schema, and nothing is loaded from there", url)
+}

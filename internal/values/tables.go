@@ -1,0 +1,72 @@
+package values
+
+import "maps"
+
+// tables merges src below dest, key by key, all the way down, and changes both:
+// dest takes over src's content, and src gets dest's nulls. With keepNulls a
+// null of dest's hides src's value; without, it takes the key away when src has
+// a value for it, and stays when src has none.
+func (co *coalescer) tables(dest, src map[string]any, where string, keepNulls bool) {
+	for key, val := range dest {
+		if val != nil {
+			continue
+		}
+		below, ok := src[key]
+		if ok && below != nil && !keepNulls {
+			delete(dest, key)
+			// Not taken over again below.
+			delete(src, key)
+			continue
+		}
+		src[key] = nil
+	}
+	for key, val := range src {
+		have, ok := dest[key]
+		if !ok {
+			dest[key] = val
+			continue
+		}
+		co.pair(have, val, join(where, key), keepNulls)
+	}
+}
+
+// pair merges two values of one key where both are tables.
+func (co *coalescer) pair(have, val any, where string, keepNulls bool) {
+	above, aboveIsMap := have.(map[string]any)
+	below, belowIsMap := val.(map[string]any)
+	switch {
+	case aboveIsMap && belowIsMap:
+		co.tables(above, below, where, keepNulls)
+	case belowIsMap && have != nil:
+		co.warn(where, "the default is a table, the value %s; the value replaces it", kind(have))
+	case aboveIsMap && val != nil:
+		co.warn(where, "the default is %s, the value a table; the default is passed over", kind(val))
+	}
+}
+
+// coalesceTables puts src below dest without either being changed; nil counts
+// as nothing. A null in dest takes src's value away.
+func coalesceTables(dest, src map[string]any) map[string]any {
+	if src == nil {
+		return dest
+	}
+	if dest == nil {
+		return src
+	}
+	out := cloneTable(dest)
+	(&coalescer{}).tables(out, cloneTable(src), "", false)
+	return out
+}
+
+// dropNulls removes null entries from a table and from the tables in it.
+func dropNulls(t map[string]any) {
+	for k, v := range t {
+		if v == nil {
+			delete(t, k)
+		} else if inner, ok := v.(map[string]any); ok {
+			dropNulls(inner)
+		}
+	}
+}
+
+func shallow(t map[string]any) map[string]any { return maps.Clone(t) }

@@ -1,0 +1,63 @@
+// Package values makes the values that a chart is rendered with: it reads
+// YAML, applies --set and its kin, reuses an earlier release's values, merges
+// chart defaults and globals down the tree, switches dependencies on and off
+// and checks values against schemas. Where nothing else is said, the rules are
+// those of Helm 4.3.1.
+//
+// It does not read files (callers pass content or a read function), does not
+// render, and never changes what it is given.
+package values
+
+// globalKey is the table that every chart of the tree shares.
+const globalKey = "global"
+
+func isTable(v any) bool {
+	_, ok := v.(map[string]any)
+	return ok
+}
+
+// clone copies tables and lists all the way down. Scalars are shared.
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return cloneTable(v)
+	case []any:
+		if v == nil {
+			return v
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = clone(e)
+		}
+		return out
+	}
+	return v
+}
+
+// cloneTable is clone for a table; nil becomes an empty table.
+func cloneTable(t map[string]any) map[string]any {
+	out := make(map[string]any, len(t))
+	for k, v := range t {
+		out[k] = clone(v)
+	}
+	return out
+}
+
+// overlay merges tables: upper's keys win, tables are merged key by key. The
+// result shares content with both.
+func overlay(lower, upper map[string]any) map[string]any {
+	out := make(map[string]any, len(lower)+len(upper))
+	for k, v := range lower {
+		out[k] = v
+	}
+	for k, v := range upper {
+		below, ok := out[k].(map[string]any)
+		above, isMap := v.(map[string]any)
+		if ok && isMap {
+			out[k] = overlay(below, above)
+			continue
+		}
+		out[k] = v
+	}
+	return out
+}

@@ -1,0 +1,32 @@
+package values
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Warnings lists what processing the dependencies of a loaded chart and
+// coalescing its values passes over silently: tables against scalars,
+// conditions that are no booleans, imports that find nothing; and charts that
+// are deprecated. The order is stable and nothing is listed twice.
+func Warnings(c *chart.Chart, user map[string]any) []chart.Warning {
+	processed, found, err := processDependencies(c, user)
+	if err != nil {
+		return nil
+	}
+	co := coalescer{}
+	if _, err := co.chart(processed, cloneTable(user), ""); err != nil {
+		return nil
+	}
+	found = append(found, co.warnings...)
+	if c.Metadata.Deprecated {
+		found = append(found, chart.Warning{Where: c.FullPath(), What: fmt.Sprintf("chart %s is deprecated", c.Name())})
+	}
+	slices.SortFunc(found, func(a, b chart.Warning) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What))
+	})
+	return slices.Compact(found)
+}

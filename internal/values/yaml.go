@@ -1,0 +1,124 @@
+package values
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v2"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Parse reads the YAML of a values file. It may hold several documents, which
+// are merged in order. Types come out as Helm's do: YAML 1.1 words are
+// booleans, keys are strings, numbers are float64. source names the file in
+// errors and warnings. The result is never nil.
+//
+// Duplicate keys (the last one wins) and whole numbers that a float64 can't
+// hold are warnings. Content that is no table, nested too deeply or grows too
+// large through aliases is an error.
+func Parse(data []byte, source string) (map[string]any, []chart.Warning, error) {
+	out, warnings, err := parseDocuments(data, source)
+	if err != nil {
+		return nil, nil, fmt.Errorf("parse %s: %w", source, err)
+	}
+	return out, warnings, nil
+}
+
+func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning, error) {
+	if len(data) > MaxYAMLBytes {
+		return nil, nil, fmt.Errorf("%d bytes are more than the limit of %d", len(data), MaxYAMLBytes)
+	}
+	out := map[string]any{}
+	var warnings []chart.Warning
+	// A final line without a line feed would be lost at some sizes.
+	end := ""
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		end = "\n"
+	}
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(io.MultiReader(bytes.NewReader(data), strings.NewReader(end))))
+	for {
+		doc, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return out, warnings, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		table, found, err := parseDocument(doc)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, what := range found {
+			warnings = append(warnings, chart.Warning{Where: source, What: what})
+		}
+		out = overlay(out, table)
+	}
+}
+
+// parseDocument returns the table of one document and what is odd about it.
+func parseDocument(doc []byte) (map[string]any, []string, error) {
+	raw, warnings, err := decode(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	conv := converter{room: maxExpandedBytes}
+	v, err := conv.value(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings = append(warnings, conv.warnings...)
+	switch t := v.(type) {
+	case nil:
+		return nil, warnings, nil
+	case map[string]any:
+		return t, warnings, nil
+	default:
+		return nil, nil, fmt.Errorf("the document is not a table of keys and values but %s", kind(v))
+	}
+}
+
+// decode parses strictly first, since only that notices duplicate keys, and
+// again the lenient way if there are any.
+func decode(doc []byte) (any, []string, error) {
+	var raw any
+	err := yaml.UnmarshalStrict(doc, &raw)
+	var duplicates *yaml.TypeError
+	if !errors.As(err, &duplicates) {
+		return raw, nil, err
+	}
+	raw = nil
+	if err := yaml.Unmarshal(doc, &raw); err != nil {
+		return nil, nil, err
+	}
+	// A key that overrides one merged in by << counts as a duplicate too, and
+	// is none.
+	if bytes.Contains(doc, []byte("<<")) {
+		return raw, nil, nil
+	}
+	var warnings []string
+	for _, e := range duplicates.Errors {
+		warnings = append(warnings, strings.Replace(e, "already set in map", "is given twice; the last one counts", 1))
+	}
+	return raw, warnings, nil
+}
+
+// CheckYAML says whether data is YAML within the limits, for files that are
+// decoded into structs by other means.
+func CheckYAML(data []byte) error {
+	if len(data) > MaxYAMLBytes {
+		return fmt.Errorf("%d bytes are more than the limit of %d", len(data), MaxYAMLBytes)
+	}
+	var raw any
+	if err := yaml.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	conv := converter{room: maxExpandedBytes}
+	_, err := conv.value(raw)
+	return err
+}
