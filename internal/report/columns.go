@@ -1,0 +1,155 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const (
+	entryIndent = 5 // "   ~ "
+	rowIndent   = 7 // "     ≠ "
+	gap         = 2
+)
+
+// measure finds the columns that the sections share.
+func (t *textWriter) measure(sections []section) {
+	limit := t.columns * 2 / 5
+	paths := limit
+	if t.full {
+		paths = math.MaxInt
+	}
+	for _, s := range sections {
+		if s.text != "" {
+			t.names = max(t.names, min(width(s.name)-2, limit))
+		}
+		for _, e := range s.entries {
+			if e.detail != "" {
+				t.names = max(t.names, min(width(e.name), limit))
+			}
+			for _, r := range e.rows {
+				t.paths = max(t.paths, min(width(r.path), paths))
+				t.causes = max(t.causes, min(width(r.cause), t.columns/4))
+			}
+		}
+	}
+	t.names += gap
+	for _, s := range sections {
+		for _, e := range s.entries {
+			for _, r := range e.rows {
+				t.values = max(t.values, width(t.what(r)))
+			}
+		}
+	}
+	t.values = min(t.values, t.room())
+}
+
+// room is how wide the values of a change may be.
+func (t *textWriter) room() int {
+	return max(t.columns-rowIndent-t.paths-2*gap-t.causes, 20)
+}
+
+// what is the middle column of a change: its values, or how much of a text changes.
+func (t *textWriter) what(r row) string {
+	switch {
+	case len(r.diff) > 0:
+		return tally(r.diff)
+	case t.full:
+		return pair(r.change, 0)
+	}
+	return pair(r.change, t.room())
+}
+
+func (t *textWriter) section(number int, s section) {
+	head := fmt.Sprintf("%-2d %s", number, s.name)
+	if s.text != "" && len(s.entries) == 0 {
+		column := entryIndent + t.names
+		t.wrapped(pad(head, column), s.text, strings.Repeat(" ", column))
+		return
+	}
+	t.line(head)
+	for _, e := range s.entries {
+		t.entry(e)
+	}
+	if s.text != "" {
+		t.wrapped("   ", s.text, "     ")
+	}
+	if s.hidden != "" {
+		t.line("   … " + s.hidden + " (--full)")
+	}
+}
+
+// entry prints a step: sign, name and what happens, then its changes.
+func (t *textWriter) entry(e entry) {
+	as := styleOf(e.op)
+	head := "   " + t.paint(as, mark(e.op)) + " " + t.paint(as, e.name)
+	column := strings.Repeat(" ", entryIndent+t.names)
+	detail := wrap(column, e.detail, column+"  ", t.columns)
+	switch {
+	case e.detail == "":
+		detail = nil
+	case width(e.name)+gap <= t.names:
+		head += column[entryIndent+width(e.name):] + strings.TrimSpace(detail[0])
+		detail = detail[1:]
+	}
+	t.line(head)
+	for _, line := range detail {
+		t.line(line)
+	}
+	t.rows(e)
+	for _, line := range e.body {
+		t.line("       " + t.paint(as, line))
+	}
+}
+
+func (t *textWriter) rows(e entry) {
+	for _, r := range e.rows {
+		t.row(r)
+	}
+	if e.hiddenRows > 0 {
+		t.line(strings.Repeat(" ", rowIndent) + "… " + count(e.hiddenRows, "more change", "more changes") + " (--full)")
+	}
+}
+
+// row prints path, values and cause. A path too wide for its column is
+// shortened in the middle, values at the end.
+func (t *textWriter) row(r row) {
+	sign := " "
+	if r.change.Cause == plan.CauseDrift {
+		sign = t.paint(changed, "≠")
+	}
+	path := r.path
+	if !t.full {
+		path = shortPath(path, t.paths)
+	}
+	what := t.what(r)
+	line := "     " + sign + " " + pad(path, t.paths+gap)
+	if r.cause != "" {
+		line += pad(what, t.values) + strings.Repeat(" ", gap) + t.paint(faint, r.cause)
+	} else {
+		line += what
+	}
+	t.line(line)
+	t.diff(r)
+}
+
+func (t *textWriter) diff(r row) {
+	const indent = "         "
+	for _, line := range r.diff {
+		switch line.kind {
+		case '@':
+			t.line(indent + t.paint(faint, "@ "+line.text))
+		case '+':
+			t.line(indent + t.paint(fresh, "+ "+line.text))
+		case '-':
+			t.line(indent + t.paint(bad, "- "+line.text))
+		default:
+			t.line(indent + "  " + line.text)
+		}
+	}
+	if r.hiddenLines > 0 {
+		t.line(indent + "… " + count(r.hiddenLines, "more line", "more lines") + " (--full)")
+	}
+}

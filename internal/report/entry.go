@@ -1,0 +1,133 @@
+package report
+
+import (
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+func (w entryWriter) entry(s *plan.Step) (entry, error) {
+	e := entry{op: s.Op, id: s.ID, name: w.names.name(s.Object), detail: w.detail(s)}
+	if w.folds.alone[s.ID] {
+		e.detail = "pods restart: labels of the pod template change"
+	}
+	for _, c := range s.Changes {
+		if w.folds.has(s, c) || !showsChanges(s.Op) {
+			continue
+		}
+		if limit := w.limit(w.view.rows); limit > 0 && len(e.rows) == limit {
+			e.hiddenRows++
+			continue
+		}
+		r, err := w.row(c)
+		if err != nil {
+			return entry{}, err
+		}
+		e.rows = append(e.rows, r)
+	}
+	if w.view.full && (s.Op == plan.OpCreate || s.Op == plan.OpRun) {
+		e.body = fullBody(s)
+	}
+	if len(e.rows) == 0 && e.detail == "" {
+		e.detail = reason(verb(s.Op), s.Why)
+	}
+	return e, nil
+}
+
+func showsChanges(op plan.Op) bool {
+	return op == plan.OpPatch || op == plan.OpReplace || op == plan.OpAdopt || op == plan.OpRecreate || op == plan.OpKeep
+}
+
+// detail says what the step does, where the changes don't say it themselves.
+func (w entryWriter) detail(s *plan.Step) string {
+	switch s.Op {
+	case plan.OpCreate:
+		return w.creation(s)
+	case plan.OpPatch:
+		return w.estimate(s)
+	case plan.OpReplace, plan.OpKeep, plan.OpAdopt:
+		return reason(verb(s.Op), s.Why)
+	case plan.OpRecreate:
+		if s.Risk != "" { // told above
+			return "delete, then create"
+		}
+		return reason("delete, then create", s.Why)
+	case plan.OpDelete:
+		if w.plan.Operation == plan.Uninstall {
+			return "delete"
+		}
+		return reason("delete", s.Why)
+	case plan.OpRun:
+		return hookText(s)
+	case plan.OpNone:
+		return "unchanged"
+	case plan.OpWait, plan.OpRecord:
+		return ""
+	}
+	return ""
+}
+
+// creation leaves out why when everything is created.
+func (w entryWriter) creation(s *plan.Step) string {
+	text := "create"
+	if w.plan.Operation != plan.Install && s.Why != "" {
+		text += " (" + clean(s.Why) + ")"
+	}
+	body := s.Body
+	if body == nil {
+		body = s.After
+	}
+	if facts := digest(body); facts != "" {
+		text += ": " + facts
+	}
+	return text
+}
+
+// estimate is why the step is not certain. What many steps share is told in
+// the header.
+func (w entryWriter) estimate(s *plan.Step) string {
+	switch {
+	case s.Fidelity == plan.FidelityUnknown:
+		return reason("outcome unknown", s.Estimate)
+	case s.Estimate == "":
+		return ""
+	}
+	same := 0
+	w.plan.Steps(func(_ plan.StageName, other *plan.Step) {
+		if other.Op != plan.OpNone && other.Estimate == s.Estimate {
+			same++
+		}
+	})
+	if same >= minFold {
+		return ""
+	}
+	return reason("estimated", s.Estimate)
+}
+
+func (w entryWriter) row(c plan.Change) (row, error) {
+	r := row{change: c, path: clean(c.Path), cause: cause(c)}
+	if !isText(c) {
+		return r, nil
+	}
+	lines, err := textDiff(c, w.view.context)
+	if err != nil {
+		return row{}, err
+	}
+	r.diff = lines
+	if limit := w.limit(w.view.lines); limit > 0 && len(lines) > limit {
+		r.diff, r.hiddenLines = lines[:limit], len(lines)-limit
+	}
+	return r, nil
+}
+
+// cause is "values image.tag" or "drift, kubectl-edit 3h ago".
+func cause(c plan.Change) string {
+	text, detail := clean(string(c.Cause)), clean(c.Detail)
+	switch {
+	case detail == "":
+		return text
+	case c.Cause == plan.CauseDrift:
+		return text + ", " + detail
+	case text == "":
+		return detail
+	}
+	return text + " " + detail
+}

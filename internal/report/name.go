@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// namer prints objects' names: "Deployment/web" in the release's namespace,
+// "Deployment/web (namespace other)" elsewhere. The group is added where two
+// kinds of the plan have the same name.
+type namer struct {
+	namespace string
+	ambiguous map[string]bool
+}
+
+func newNamer(p *plan.Plan) namer {
+	n := namer{namespace: p.Release.Namespace, ambiguous: map[string]bool{}}
+	groups := map[string]string{}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if group, seen := groups[s.Object.Kind]; seen && group != s.Object.Group {
+			n.ambiguous[s.Object.Kind] = true
+		}
+		groups[s.Object.Kind] = s.Object.Group
+	})
+	return n
+}
+
+func (n namer) name(id manifest.ID) string {
+	kind := id.Kind
+	if n.ambiguous[kind] && id.Group != "" {
+		kind += "." + id.Group
+	}
+	name := kind + "/" + id.Name
+	if id.Namespace != "" && id.Namespace != n.namespace {
+		name += " (namespace " + id.Namespace + ")"
+	}
+	return clean(name)
+}
+
+// selects says whether an object is meant by one of the filters: "KIND" or
+// "KIND/NAME", without regard to case; NAME may have wildcards. No filter
+// selects everything.
+func selects(filters []string, id manifest.ID) bool {
+	if len(filters) == 0 {
+		return true
+	}
+	for _, filter := range filters {
+		kind, name, named := strings.Cut(filter, "/")
+		if !named {
+			name = "*"
+		}
+		matched, err := path.Match(name, id.Name)
+		if isKind(kind, id) && err == nil && matched {
+			return true
+		}
+	}
+	return false
+}
+
+// isKind knows "deployment", "Deployment", "deployments" and "deployments.apps".
+func isKind(word string, id manifest.ID) bool {
+	word, group, grouped := strings.Cut(strings.ToLower(word), ".")
+	if grouped && group != strings.ToLower(id.Group) {
+		return false
+	}
+	kind := strings.ToLower(id.Kind)
+	switch word {
+	case "*", kind, kind + "s", kind + "es", strings.TrimSuffix(kind, "y") + "ies":
+		return true
+	}
+	return false
+}
+
+// count is "1 object" or "3 objects".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// list joins names and leaves out those after the first limit.
+func list(names []string, limit int) string {
+	if limit < 1 || len(names) <= limit {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+}

@@ -1,0 +1,133 @@
+// Package report prints a plan for people and machines: as text, JSON,
+// Markdown, a graph and HTML; and it masks what must not be seen.
+//
+// It does not decide, it prints what the plan says. It opens no files, knows no
+// terminal and prints secrets when it is given a plan with secrets in it: call
+// Redact first. The same plan gives the same bytes.
+package report
+
+import (
+	"cmp"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// page is a plan put into words. Every form of output lays out the same page.
+// Its texts are clean: they hold no control characters.
+type page struct {
+	title string
+	facts []string
+	notes []note
+	// verdict is the line with the counts, or that there is nothing to do.
+	verdict string
+	// idle means that no object changes and no hook has to run.
+	idle     bool
+	blocking []notice
+	warnings []notice
+	risks    []notice
+	sections []section
+	// folded tells of label changes that many objects share.
+	folded []string
+}
+
+// note is a line of the header: "values  replicas 2 → 3, …".
+type note struct {
+	label string
+	items []string
+}
+
+// notice is a problem or a risk.
+type notice struct {
+	name string
+	text string
+	// do is what to do about it.
+	do string
+}
+
+// section is a stage with something to print.
+type section struct {
+	name    string
+	entries []entry
+	// text stands in the place of entries: "revision 8 deployed".
+	text string
+	// hidden says what was left out.
+	hidden string
+}
+
+// entry is a step.
+type entry struct {
+	op     plan.Op
+	id     string
+	name   string
+	detail string
+	rows   []row
+	// hiddenRows is how many rows were left out.
+	hiddenRows int
+	// body is the object in YAML, when asked for.
+	body []string
+}
+
+// row is a change of a field.
+type row struct {
+	change plan.Change
+	path   string
+	cause  string
+	diff   []diffLine
+	// hiddenLines is how many lines of the diff were left out.
+	hiddenLines int
+}
+
+// view is what of a plan is put on a page.
+type view struct {
+	full    bool
+	only    []string
+	context int
+	// rows, lines and entries limit what is shown of an object, a text and a
+	// stage; 0 is no limit.
+	rows, lines, entries int
+}
+
+func newPage(p *plan.Plan, v view) (*page, error) {
+	names := newNamer(p)
+	folded := newFolds(p, v.full)
+	counted := tallySteps(p, folded)
+	out := &page{title: title(p), facts: facts(p)}
+	out.idle = p.Summary.ObjectChanges() == 0 && p.Summary.Hooks == 0
+	out.notes = headerNotes(p, v)
+	out.blocking, out.warnings = problems(p, names)
+	out.risks = risks(p, names)
+	out.verdict = verdict(p, counted)
+	var err error
+	if out.sections, err = sections(p, v, names, folded); err != nil {
+		return nil, err
+	}
+	out.folded = folded.lines()
+	return out, nil
+}
+
+// mark is the sign of an op.
+func mark(op plan.Op) string {
+	switch op {
+	case plan.OpCreate:
+		return "+"
+	case plan.OpPatch, plan.OpReplace, plan.OpAdopt:
+		return "~"
+	case plan.OpRecreate:
+		return "±"
+	case plan.OpDelete:
+		return "-"
+	case plan.OpKeep:
+		return "="
+	case plan.OpRun:
+		return "▶"
+	case plan.OpWait, plan.OpRecord, plan.OpNone:
+		return " "
+	}
+	return " "
+}
+
+// destructive says whether the op removes something.
+func destructive(op plan.Op) bool { return op == plan.OpDelete || op == plan.OpRecreate }
+
+// orDefault is n, or fallback when n is 0.
+func orDefault(n, fallback int) int { return cmp.Or(n, fallback) }

@@ -1,0 +1,183 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// TextOptions say how a plan is printed as text.
+type TextOptions struct {
+	// Color prints by meaning: green is new, yellow changes, red goes away,
+	// cyan is a hook. Nothing is told by colour alone.
+	Color bool
+	// Width is how many columns there are; 0 is 120.
+	Width int
+	// Full leaves nothing out and prints the YAML of what is created.
+	Full bool
+	// Summary prints the header, the counts, problems and risks only.
+	Summary bool
+	// Only prints objects that match one of these: "KIND" or "KIND/NAME",
+	// where NAME may have wildcards.
+	Only []string
+	// Context is how many unchanged lines surround a change in a text; 0 is 3,
+	// a negative number is none.
+	Context int
+}
+
+// Text prints the plan for people. It prints secrets when the plan holds them:
+// see Redact. Errors are those of w.
+func Text(w io.Writer, p *plan.Plan, o TextOptions) error {
+	t := textWriter{palette: palette{on: o.Color}, columns: orDefault(o.Width, 120)}
+	t.columns = max(t.columns, 40)
+	v := view{full: o.Full, only: o.Only, context: max(orDefault(o.Context, 3), 0), rows: 12, lines: 24, entries: 60}
+	page, err := newPage(p, v)
+	if err != nil {
+		return err
+	}
+	t.full = o.Full
+	t.page(page, o.Summary)
+	_, err = io.WriteString(w, t.String())
+	return err
+}
+
+// textWriter lays out a page in columns.
+type textWriter struct {
+	strings.Builder
+	palette
+	columns int
+	full    bool
+	// names is the width of the column of names; paths, values and causes are
+	// those of changes.
+	names, paths, values, causes int
+}
+
+func (t *textWriter) page(p *page, summary bool) {
+	t.header(p)
+	t.line("")
+	if len(p.blocking) > 0 {
+		t.line(t.paint(bad, "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written:"))
+		t.notices("✗", bad, p.blocking)
+		t.line("")
+	}
+	t.wrapped("", p.verdict, "  ")
+	if len(p.risks)+len(p.warnings) > 0 {
+		t.line("")
+		t.notices("!", bad, p.risks)
+		t.notices("!", changed, p.warnings)
+	}
+	if summary || len(p.sections) == 0 || p.idle && onlyTexts(p.sections) {
+		return
+	}
+	t.line("")
+	t.measure(p.sections)
+	for i, s := range p.sections {
+		t.section(i+1, s)
+	}
+	for _, line := range p.folded {
+		t.wrapped("   ", line, "     ")
+	}
+}
+
+// onlyTexts says whether there is nothing to see but records.
+func onlyTexts(sections []section) bool {
+	for _, s := range sections {
+		if len(s.entries) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *textWriter) header(p *page) {
+	title := t.paint(strong, p.title)
+	line := strings.Join(append([]string{p.title}, p.facts...), "    ")
+	if width(line) <= t.columns {
+		t.line(strings.Join(append([]string{title}, p.facts...), "    "))
+	} else {
+		t.line(title)
+		for _, fact := range p.facts {
+			t.line("  " + fact)
+		}
+	}
+	label := 6
+	for _, n := range p.notes {
+		label = max(label, width(n.label))
+	}
+	for _, n := range p.notes {
+		t.note(n, label+2)
+	}
+}
+
+// note prints items after a label, as many lines as needed, at most four.
+func (t *textWriter) note(n note, label int) {
+	const maxLines = 4
+	indent := label + 2
+	prefix := "  " + pad(n.label, label)
+	line, lines := "", 1
+	for i, item := range n.items {
+		if i < len(n.items)-1 {
+			item += ","
+		}
+		if line != "" && indent+width(line)+1+width(item) > t.columns {
+			if lines == maxLines && !t.full {
+				line += " … " + strconv.Itoa(len(n.items)-i) + " more (--full)"
+				break
+			}
+			t.line(prefix + line)
+			prefix, line = strings.Repeat(" ", indent), ""
+			lines++
+		}
+		line = strings.TrimSpace(line + " " + item)
+	}
+	t.line(prefix + line)
+}
+
+func (t *textWriter) notices(sign string, as style, notices []notice) {
+	for _, n := range notices {
+		text := n.text
+		if n.name != "" {
+			text = n.name + ": " + text
+		}
+		lines := wrap("  ", text, "    ", t.columns)
+		t.line(t.paint(as, sign) + lines[0][1:])
+		for _, line := range lines[1:] {
+			t.line(line)
+		}
+		if n.do != "" {
+			t.wrapped("    → ", n.do, "      ")
+		}
+	}
+}
+
+func (t *textWriter) line(s string) {
+	t.WriteString(strings.TrimRight(s, " "))
+	t.WriteByte('\n')
+}
+
+// wrapped prints words in as many lines as needed; what comes after the first
+// line is indented.
+func (t *textWriter) wrapped(prefix, text, indent string) {
+	for _, line := range wrap(prefix, text, indent, t.columns) {
+		t.line(line)
+	}
+}
+
+// wrap breaks text between words. Words that are wider than a line stay whole.
+func wrap(prefix, text, indent string, columns int) []string {
+	var lines []string
+	line, empty := prefix, true
+	for word := range strings.FieldsSeq(text) {
+		if !empty && width(line)+1+width(word) > columns {
+			lines = append(lines, line)
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	return append(lines, line)
+}

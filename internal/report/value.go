@@ -1,0 +1,162 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// pair prints what a change does, in at most limit characters (0: no limit).
+func pair(c plan.Change, limit int) string {
+	if c.Sensitive {
+		return sensitivePair(c.From, c.To)
+	}
+	from, to := value(c.From), value(c.To)
+	switch {
+	case c.From == nil && c.To == nil:
+		return "changed"
+	case c.From == nil:
+		return "set to " + cut(to, limit-len("set to "))
+	case c.To == nil:
+		return cut(from, limit-len(" → removed")+2) + " → removed"
+	}
+	from, to = shortDigests(from, to)
+	const arrow = 3
+	if limit > 0 && width(from)+width(to)+arrow > limit {
+		from, to = cutPair(from, to, limit-arrow)
+	}
+	return from + " → " + to
+}
+
+// sensitivePair prints tokens. Values that are no tokens were not redacted on
+// purpose, and are printed.
+func sensitivePair(from, to any) string {
+	a, b := hiddenValue(from), hiddenValue(to)
+	hidden := holdsToken(from) || holdsToken(to)
+	switch {
+	case from == nil && to == nil:
+		return "changed"
+	case from == nil:
+		return "set to " + b
+	case to == nil:
+		return a + " → removed"
+	case hidden:
+		return "changed (" + a + " → " + b + ")"
+	}
+	return a + " → " + b
+}
+
+func hiddenValue(v any) string {
+	if s, ok := v.(string); ok && isToken(s) {
+		return tokenID(s)
+	}
+	return value(v)
+}
+
+// cutPair shortens two values that are too wide together. What they have in
+// common at the start goes first; a value that is short leaves its room to the
+// other.
+func cutPair(from, to string, room int) (string, string) {
+	room = max(room, 8)
+	a, b := []rune(from), []rune(to)
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	const kept = 6
+	if skip := same - kept; skip > kept {
+		from, to = "…"+string(a[skip:]), "…"+string(b[skip:])
+	}
+	half := room / 2
+	switch {
+	case width(from)+width(to) <= room:
+	case width(from) <= half:
+		to = cut(to, room-width(from))
+	case width(to) <= half:
+		from = cut(from, room-width(to))
+	default:
+		from, to = cut(from, half), cut(to, half)
+	}
+	return from, to
+}
+
+// shortDigests shortens two checksums to their first characters.
+func shortDigests(from, to string) (string, string) {
+	const shown = 8
+	if !isDigest(from) || !isDigest(to) || from[:shown] == to[:shown] {
+		return from, to
+	}
+	return from[:shown] + "…", to[:shown] + "…"
+}
+
+func isDigest(s string) bool {
+	const shortest = 32
+	return len(s) >= shortest && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// value prints a value on one line: scalars as YAML has them, structures in
+// YAML's flow style.
+func value(v any) string {
+	switch v := plainTree(v).(type) {
+	case nil:
+		return "null"
+	case string:
+		return quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case []any:
+		items := make([]string, len(v))
+		for i, item := range v {
+			items[i] = value(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		var items []string
+		for _, key := range keys(v) {
+			items = append(items, clean(key)+": "+value(v[key]))
+		}
+		return "{" + strings.Join(items, ", ") + "}"
+	default:
+		if text, ok := scalarText(v); ok {
+			return text
+		}
+		return clean(fmt.Sprint(v))
+	}
+}
+
+// keys sorts keys, with the ones that name an item first.
+func keys(m map[string]any) []string {
+	sorted := slices.Sorted(maps.Keys(m))
+	for _, first := range []string{"name", "kind", "apiVersion"} {
+		if i := slices.Index(sorted, first); i > 0 {
+			sorted = slices.Insert(slices.Delete(sorted, i, i+1), 0, first)
+		}
+	}
+	return sorted
+}
+
+// quote puts quotes around strings that would be read as something else, or
+// whose ends can't be seen.
+func quote(s string) string {
+	text := clean(s)
+	if s == "" || strings.TrimSpace(s) != s || strings.Contains(s, ", ") || looksTyped(s) {
+		return `"` + text + `"`
+	}
+	return text
+}
+
+func looksTyped(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "yes", "no", "on", "off", "~", "removed":
+		return true
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return true
+	}
+	return json.Valid([]byte(s)) && !strings.ContainsAny(s[:1], "{[")
+}

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// stepCounts are the plan's counts as people see them: objects that only get
+// the labels that everything gets are counted apart.
+type stepCounts struct {
+	plan.Summary
+	labelsOnly int
+}
+
+func tallySteps(p *plan.Plan, f folds) stepCounts {
+	c := stepCounts{Summary: p.Summary}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if f.alone[s.ID] {
+			c.labelsOnly++
+		}
+	})
+	return c
+}
+
+// verdict is the line that starts with "Plan:", or says that nothing changes.
+func verdict(p *plan.Plan, c stepCounts) string {
+	if c.ObjectChanges() == 0 && c.Blocking == 0 {
+		if text := quietVerdict(p, c); text != "" {
+			return text
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		text string
+	}{
+		{c.Recreate, "to recreate"},
+		{c.Delete, "to delete"},
+		{c.Replace, "to replace"},
+		{c.Patch - c.labelsOnly, "to change"},
+		{c.Adopt, "to adopt"},
+		{c.Create, "to create"},
+		{c.Keep, "to keep and let go"},
+		{c.labelsOnly, "in labels only"},
+		{c.Unchanged, "unchanged"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
+		}
+	}
+	text := "Plan: " + strings.Join(parts, ", ")
+	if len(parts) == 0 {
+		text += "no objects"
+	}
+	if c.Hooks > 0 {
+		text += "; " + count(c.Hooks, hookWord(p, "hook"), hookWord(p, "hooks"))
+	}
+	if c.Waits > 0 {
+		text += "; then wait"
+		if p.Options.Timeout > 0 {
+			text += " up to " + duration(p.Options.Timeout)
+		}
+	}
+	return text
+}
+
+func hookWord(p *plan.Plan, word string) string {
+	if p.Operation == plan.Test {
+		return strings.Replace(word, "hook", "test", 1)
+	}
+	return word
+}
+
+// quietVerdict is the line for a plan that changes no object.
+func quietVerdict(p *plan.Plan, c stepCounts) string {
+	hooks := ""
+	if c.Hooks > 0 {
+		hooks = fmt.Sprintf("; %s would run", count(c.Hooks, "hook", "hooks"))
+	}
+	switch p.Operation {
+	case plan.Test:
+		if c.Hooks == 0 {
+			return fmt.Sprintf("Release %s has no tests.", clean(p.Release.String()))
+		}
+		return ""
+	case plan.Uninstall:
+		if c.Unchanged > 0 {
+			return ""
+		}
+		return "No object changes; nothing of the release is left in the cluster, only its records would be removed" + hooks + "."
+	case plan.Install:
+		if c.Unchanged > 0 {
+			break
+		}
+		return fmt.Sprintf("No objects; revision %d would only be recorded%s.", p.ToRevision, hooks)
+	case plan.Upgrade, plan.Rollback:
+	}
+	if recordChanges(p) {
+		return fmt.Sprintf("No object changes; revision %d would only be recorded%s.", p.ToRevision, hooks)
+	}
+	return fmt.Sprintf("No changes. Release %s is up to date at revision %d (%s)%s.", clean(p.Release.String()), p.FromRevision,
+		count(c.Unchanged, "object", "objects"), hooks)
+}
+
+// recordChanges says whether a new record would say something new: the values
+// or the chart differ, the last attempt failed, or it is a rollback.
+func recordChanges(p *plan.Plan) bool {
+	if p.ToRevision == p.FromRevision {
+		return false
+	}
+	return len(p.Values) > 0 || p.ChartFrom != p.ChartTo || p.Found != "" || p.Operation != plan.Upgrade
+}
