@@ -1,0 +1,145 @@
+package templating
+
+import (
+	"reflect"
+	"text/template/parse"
+)
+
+// arg evaluates one argument for a parameter.
+func (s *state) arg(dot any, n parse.Node, p param) any {
+	s.node = n
+	none := site{node: n, final: noFinal{}}
+	switch n := n.(type) {
+	case *parse.DotNode:
+		return s.valid(dot, p)
+	case *parse.NilNode:
+		if !p.takesNil() {
+			s.fail("nil can't be given where %s is needed", p.typ)
+		}
+		return nil
+	case *parse.FieldNode:
+		return s.valid(s.fields(dot, dot, n.Ident, none), p)
+	case *parse.VariableNode:
+		return s.valid(s.variableField(dot, n, nil, noFinal{}), p)
+	case *parse.PipeNode:
+		return s.valid(s.pipeline(dot, n), p)
+	case *parse.IdentifierNode:
+		return s.valid(unwrapNil(s.function(dot, n, none)), p)
+	case *parse.ChainNode:
+		return s.valid(s.chain(dot, n, nil, noFinal{}), p)
+	}
+	return s.constant(dot, n, p)
+}
+
+// constant is a literal of the parameter's type.
+func (s *state) constant(dot any, n parse.Node, p param) any {
+	if p.kind == paramAny {
+		return s.literal(dot, n)
+	}
+	number, isNumber := n.(*parse.NumberNode)
+	switch v := reflect.New(p.typ).Elem(); {
+	case p.kind == paramString:
+		if text, ok := n.(*parse.StringNode); ok {
+			return text.Text
+		}
+	case p.kind == paramInt && isNumber && number.IsInt:
+		return int(number.Int64)
+	case v.CanInt() && isNumber && number.IsInt:
+		v.SetInt(number.Int64)
+		return v.Interface()
+	case v.CanUint() && isNumber && number.IsUint:
+		v.SetUint(number.Uint64)
+		return v.Interface()
+	case v.CanFloat() && isNumber && number.IsFloat:
+		v.SetFloat(number.Float64)
+		return v.Interface()
+	case v.Kind() == reflect.Bool:
+		if b, ok := n.(*parse.BoolNode); ok {
+			return b.True
+		}
+	}
+	s.fail("%s can't be given where %s is needed", n, p.typ)
+	return nil
+}
+
+func (p param) takesNil() bool {
+	switch p.kind {
+	case paramAny, paramTable:
+		return true
+	case paramOther:
+		switch p.typ.Kind() {
+		case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice:
+			return true
+		}
+	}
+	return false
+}
+
+// valid makes sure that a value can be given for a parameter: its type is
+// assignable, directly or through one pointer.
+func (s *state) valid(v any, p param) any {
+	switch x := v.(type) {
+	case nil, absent:
+		if !p.takesNil() {
+			s.fail("the value is missing (nil) where %s is needed", p.typ)
+		}
+		return nil
+	case string:
+		if p.kind == paramString {
+			return v
+		}
+	case int:
+		if p.kind == paramInt {
+			return v
+		}
+	case map[string]any:
+		if p.kind == paramTable {
+			return v
+		}
+	case Values:
+		if p.kind == paramTable {
+			return map[string]any(x)
+		}
+	case member:
+		if p.kind == paramAny {
+			return x.value.Interface()
+		}
+	}
+	if p.kind == paramAny {
+		return v
+	}
+	return s.assignable(v, p)
+}
+
+func (s *state) assignable(v any, p param) any {
+	rv := toReflect(v)
+	t := rv.Type()
+	switch {
+	case t.AssignableTo(p.typ):
+		return rv.Convert(p.typ).Interface()
+	case rv.Kind() == reflect.Pointer && t.Elem().AssignableTo(p.typ):
+		if rv.IsNil() {
+			s.fail("the value is nil where %s is needed", p.typ)
+		}
+		return rv.Elem().Interface()
+	case reflect.PointerTo(t).AssignableTo(p.typ) && rv.CanAddr():
+		return rv.Addr().Interface()
+	}
+	s.fail("%s is needed here, and the value is %s", typeName(p.typ), typeName(t))
+	return nil
+}
+
+// typeName says a Go type in words, where there is one.
+func typeName(t reflect.Type) string {
+	switch {
+	case t.Kind() == reflect.Map:
+		return "a map"
+	case t.Kind() == reflect.Slice:
+		return "a list"
+	case t.Kind() == reflect.String:
+		return "text"
+	case t.Kind() == reflect.Bool:
+		return "a boolean"
+	}
+	return t.String()
+}

@@ -1,0 +1,226 @@
+package templating
+
+import (
+	"fmt"
+	"reflect"
+	"text/template/parse"
+)
+
+// param is one parameter of a function.
+type param struct {
+	kind paramKind
+	typ  reflect.Type
+}
+
+type paramKind int
+
+const (
+	paramAny paramKind = iota
+	paramString
+	paramInt
+	paramTable
+	paramOther
+)
+
+func anyParam() param { return param{kind: paramAny} }
+
+func newParam(t reflect.Type) param {
+	switch t {
+	case reflect.TypeFor[any]():
+		return param{paramAny, t}
+	case reflect.TypeFor[string]():
+		return param{paramString, t}
+	case reflect.TypeFor[int]():
+		return param{paramInt, t}
+	case reflect.TypeFor[map[string]any]():
+		return param{paramTable, t}
+	}
+	return param{paramOther, t}
+}
+
+// function is a template function or a bound method.
+type function struct {
+	name     string
+	params   []param
+	variadic bool
+	// guard refuses calls that would use too much; nil for most.
+	guard guard
+	// grows says that the result is memory of its own, to be counted.
+	grows bool
+	// invoke runs it. Arguments have been checked against params.
+	invoke func(args []any) (any, error)
+	// special runs it with the state; nil for most.
+	special func(s *state, args []any) any
+}
+
+// newFunction wraps any Go function of one result, or two with an error.
+func newFunction(name string, fn reflect.Value) *function {
+	t := fn.Type()
+	f := &function{name: name, variadic: t.IsVariadic(), params: make([]param, t.NumIn())}
+	for i := range f.params {
+		in := t.In(i)
+		if f.variadic && i == len(f.params)-1 {
+			in = in.Elem()
+		}
+		f.params[i] = newParam(in)
+	}
+	if f.invoke = adapt(fn); f.invoke == nil {
+		f.invoke = f.reflected(fn)
+	}
+	return f
+}
+
+// reflected calls fn by reflection, for the signatures that adapt lacks.
+func (f *function) reflected(fn reflect.Value) func([]any) (any, error) {
+	return func(args []any) (any, error) {
+		in := make([]reflect.Value, len(args))
+		for i, a := range args {
+			if in[i] = reflect.ValueOf(a); !in[i].IsValid() {
+				in[i] = reflect.Zero(f.param(i).typ)
+			}
+		}
+		out := fn.Call(in)
+		if len(out) == 2 && !out[1].IsNil() {
+			return nil, out[1].Interface().(error)
+		}
+		return unwrapNil(fromReflect(out[0])), nil
+	}
+}
+
+// param is the parameter that takes argument i.
+func (f *function) param(i int) param { return f.params[min(i, len(f.params)-1)] }
+
+// function calls a function by name.
+func (s *state) function(dot any, n *parse.IdentifierNode, c site) any {
+	switch n.Ident {
+	case "and", "or":
+		return s.logic(dot, n.Ident == "or", c)
+	}
+	f := s.functions.get(n.Ident)
+	if f == nil {
+		s.fail("there is no function %s", n.Ident)
+	}
+	return s.call(dot, f, c)
+}
+
+// logic is and/or: arguments are evaluated until the result is known.
+func (s *state) logic(dot any, isOr bool, c site) any {
+	if len(c.args) < 2 && !isFinal(c.final) {
+		s.fail("and, or need at least one argument")
+	}
+	var value any
+	for i := 1; i < len(c.args); i++ {
+		value = s.arg(dot, c.args[i], anyParam())
+		if isTrue(value) == isOr {
+			return value
+		}
+	}
+	if isFinal(c.final) {
+		value = c.final
+	}
+	return value
+}
+
+// call evaluates the arguments and calls the function.
+func (s *state) call(dot any, f *function, c site) any {
+	var given []parse.Node
+	if len(c.args) > 1 {
+		given = c.args[1:]
+	}
+	n := len(given)
+	if isFinal(c.final) {
+		n++
+	}
+	s.count(f, n)
+	args := make([]any, 0, n)
+	for i, node := range given {
+		args = append(args, s.arg(dot, node, f.param(i)))
+	}
+	if isFinal(c.final) {
+		args = append(args, s.valid(c.final, f.param(n-1)))
+	}
+	s.node = c.node
+	if f.special != nil {
+		return f.special(s, args)
+	}
+	return s.run(f, args)
+}
+
+// count checks the number of arguments.
+func (s *state) count(f *function, n int) {
+	want := len(f.params)
+	switch {
+	case f.variadic && n < want-1:
+		s.fail("%s needs at least %d arguments and has %d", f.name, want-1, n)
+	case !f.variadic && n != want:
+		s.fail("%s needs %d arguments and has %d", f.name, want, n)
+	}
+}
+
+// run calls an ordinary function within the budget.
+func (s *state) run(f *function, args []any) any {
+	size := 0
+	for _, a := range args {
+		if text, ok := a.(string); ok {
+			size += len(text)
+		}
+	}
+	if err := s.step(1 + size/64); err != nil {
+		s.check(err)
+	}
+	if err := s.room(size); err != nil {
+		s.check(err)
+	}
+	if f.guard != nil {
+		if err := f.guard(&s.budget, args); err != nil {
+			s.check(fmt.Errorf("%s: %w", f.name, err))
+		}
+	}
+	result, err := safely(f, args)
+	if err != nil {
+		s.functionError(f, err)
+	}
+	if f.grows {
+		s.check(s.made(sizeOf(result)))
+	}
+	return result
+}
+
+// safely calls a function and turns a panic into its error.
+func safely(f *function, args []any) (result any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, ok := r.(error); ok {
+				err = e
+				return
+			}
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return f.invoke(args)
+}
+
+// sizeOf is what a result weighs: the length of a text, 16 bytes an item.
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []any:
+		return len(v) * 16
+	case []string:
+		return len(v) * 16
+	case []int:
+		return len(v) * 8
+	case nil:
+		return 0
+	}
+	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Map || rv.Kind() == reflect.Slice {
+		return rv.Len() * 48
+	}
+	return 0
+}
+
+// functionError ends the render with what a function said.
+func (s *state) functionError(f *function, err error) {
+	panic(s.failure(f.name+": "+err.Error(), err))
+}

@@ -1,0 +1,100 @@
+package templating
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Defaults of .Capabilities without a cluster. The Kubernetes version is that
+// of the API definitions we are built with; the Helm version is the one whose
+// results we promise.
+const (
+	defaultKubeVersion = "v1.36.0"
+	helmVersion        = "v4.3.1"
+	kubeClientVersion  = "v1.36"
+)
+
+// Capabilities is .Capabilities: what templates can ask about the cluster.
+type Capabilities struct {
+	KubeVersion KubeVersion
+	APIVersions VersionSet
+	HelmVersion HelmVersion
+}
+
+// DefaultCapabilities are those of a render without a cluster: the built-in
+// API versions and the Kubernetes version they belong to.
+func DefaultCapabilities() *Capabilities {
+	kube, err := ParseKubeVersion(defaultKubeVersion)
+	if err != nil {
+		kube = KubeVersion{Version: defaultKubeVersion}
+	}
+	return &Capabilities{
+		KubeVersion: kube,
+		APIVersions: DefaultAPIVersions(),
+		HelmVersion: HelmVersion{Version: helmVersion, GitTreeState: "clean", KubeClientVersion: kubeClientVersion},
+	}
+}
+
+// DefaultAPIVersions is a fresh copy of the built-in group versions.
+func DefaultAPIVersions() VersionSet {
+	return VersionSet(strings.Fields(builtinAPIVersions))
+}
+
+// KubeVersion is .Capabilities.KubeVersion. It prints as the version without
+// vendor suffixes; Version keeps them.
+type KubeVersion struct {
+	Version    string
+	normalized string
+	Major      string
+	Minor      string
+}
+
+// ParseKubeVersion reads a version such as v1.36.3, 1.36 or
+// v1.33.4-gke.1245000.
+func ParseKubeVersion(text string) (KubeVersion, error) {
+	v, err := version.ParseGeneric(text)
+	if err != nil {
+		return KubeVersion{}, fmt.Errorf("parse Kubernetes version %q: %w", text, err)
+	}
+	full := text
+	if !strings.HasPrefix(full, "v") {
+		full = "v" + full
+	}
+	return KubeVersion{
+		Version:    full,
+		normalized: "v" + v.String(),
+		Major:      strconv.FormatUint(uint64(v.Major()), 10),
+		Minor:      strconv.FormatUint(uint64(v.Minor()), 10),
+	}, nil
+}
+
+// String is the version for constraints: vMAJOR.MINOR.PATCH.
+func (v *KubeVersion) String() string {
+	if v.normalized != "" {
+		return v.normalized
+	}
+	return v.Version
+}
+
+// GitVersion is Version under the name it had in Helm 2.
+func (v *KubeVersion) GitVersion() string { return v.Version }
+
+// VersionSet lists API versions: "v1", "apps/v1", and with a cluster
+// "apps/v1/Deployment" as well.
+type VersionSet []string
+
+// Has says whether an API version (or group, version and kind) is served.
+func (s VersionSet) Has(apiVersion string) bool { return slices.Contains(s, apiVersion) }
+
+// HelmVersion is .Capabilities.HelmVersion.
+type HelmVersion struct {
+	Version           string `json:"version,omitempty"`
+	GitCommit         string `json:"git_commit,omitempty"`
+	GitTreeState      string `json:"git_tree_state,omitempty"`
+	GoVersion         string `json:"go_version,omitempty"`
+	KubeClientVersion string `json:"kube_client_version"`
+}

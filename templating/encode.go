@@ -1,0 +1,97 @@
+package templating
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"sigs.k8s.io/yaml"
+	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
+)
+
+// encodingFunctions are Helm's encoders and decoders. Those without "must" give
+// "" (TOML: the message) for what can't be encoded; decoders give the message
+// as the key Error, or as the only item. Results are those of Helm 4.3.1,
+// messages of YAML and JSON included, because charts test for them.
+func encodingFunctions() map[string]any {
+	return map[string]any{
+		"toYaml":        toYAML,
+		"mustToYaml":    mustToYAML,
+		"toYamlPretty":  toYAMLPretty,
+		"fromYaml":      func(text string) map[string]any { return decodeTable(text, unmarshalYAML) },
+		"fromYamlArray": func(text string) []any { return decodeList(text, unmarshalYAML) },
+		"toJson":        func(v any) string { out, _ := toJSON(v); return out },
+		"mustToJson":    toJSON,
+		"fromJson":      func(text string) map[string]any { return decodeTable(text, json.Unmarshal) },
+		"fromJsonArray": func(text string) []any { return decodeList(text, json.Unmarshal) },
+		"toToml":        toTOML,
+		"mustToToml":    encodeTOML,
+		"fromToml":      func(text string) map[string]any { return decodeTable(text, toml.Unmarshal) },
+	}
+}
+
+func unmarshalYAML(data []byte, into any) error { return yaml.Unmarshal(data, into) }
+
+func toYAML(v any) string {
+	out, _ := mustToYAML(v)
+	return out
+}
+
+func mustToYAML(v any) (string, error) {
+	data, err := yaml.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(string(data), "\n"), nil
+}
+
+func toYAMLPretty(v any) string {
+	var b bytes.Buffer
+	enc := yamlv3.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(v); err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func toJSON(v any) (string, error) {
+	data, err := json.Marshal(v)
+	return string(data), err
+}
+
+func toTOML(v any) string {
+	text, err := encodeTOML(v)
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+func encodeTOML(v any) (string, error) {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(v); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+func decodeTable(text string, decode func([]byte, any) error) map[string]any {
+	m := map[string]any{}
+	if err := decode([]byte(text), &m); err != nil {
+		if m == nil {
+			m = map[string]any{}
+		}
+		m["Error"] = err.Error()
+	}
+	return m
+}
+
+func decodeList(text string, decode func([]byte, any) error) []any {
+	list := []any{}
+	if err := decode([]byte(text), &list); err != nil {
+		return []any{err.Error()}
+	}
+	return list
+}

@@ -1,0 +1,170 @@
+package templating
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"text/template/parse"
+)
+
+// Error says what a template did wrong, where, and how it came to be executed.
+type Error struct {
+	// File is the path of the template file, beginning with the chart's name;
+	// Line and Column count from 1. Column is 0 when it is not known.
+	File   string
+	Line   int
+	Column int
+	// Expr is the expression that failed, as written; "" for a parse error.
+	Expr    string
+	Message string
+	// Hint is a likely remedy, or "".
+	Hint string
+	// Trail are the places that led here, the innermost first.
+	Trail []Place
+	// Err is the cause, where a function returned one.
+	Err error
+}
+
+// Place is a line of a template file.
+type Place struct {
+	File string
+	Line int
+}
+
+func (p Place) String() string { return p.File + ":" + strconv.Itoa(p.Line) }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// maxTrail is how many places an error prints; of a longer trail it prints
+// both ends.
+const maxTrail = 8
+
+// Error is one message of at most three lines: where and what, the hint, the
+// trail.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d", e.File, e.Line)
+	if e.Column > 0 {
+		fmt.Fprintf(&b, ":%d", e.Column)
+	}
+	if e.Expr != "" {
+		fmt.Fprintf(&b, ": {{ %s }}", e.Expr)
+	}
+	b.WriteString(": " + e.Message)
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	if len(e.Trail) > 0 {
+		b.WriteString("\n  called from " + trailText(e.Trail))
+	}
+	return b.String()
+}
+
+func trailText(trail []Place) string {
+	parts := make([]string, 0, maxTrail+1)
+	for i, p := range trail {
+		if len(trail) > maxTrail && i >= maxTrail/2 && i < len(trail)-maxTrail/2 {
+			if i == maxTrail/2 {
+				parts = append(parts, fmt.Sprintf("%d more", len(trail)-maxTrail))
+			}
+			continue
+		}
+		parts = append(parts, p.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// failure builds the error for the node being executed.
+func (s *state) failure(message string, cause error) *Error {
+	e := s.located(s.tmpl, s.node)
+	e.Message, e.Err = message, cause
+	for i := len(s.calls) - 1; i >= 0; i-- {
+		at := s.located(s.calls[i].from, s.calls[i].node)
+		e.Trail = append(e.Trail, Place{File: at.File, Line: at.Line})
+	}
+	return e
+}
+
+// fail ends the render. It is caught by execution.file.
+func (s *state) fail(format string, args ...any) {
+	panic(s.failure(fmt.Sprintf(format, args...), nil))
+}
+
+// check ends the render when err is not nil.
+func (s *state) check(err error) {
+	if err != nil {
+		panic(s.failure(err.Error(), err))
+	}
+}
+
+// maxExpr is how much of an expression an error quotes.
+const maxExpr = 120
+
+func (s *state) located(t *template, n parse.Node) *Error {
+	e := &Error{File: t.file, Line: 1}
+	if n == nil {
+		return e
+	}
+	place, _ := t.tree.ErrorContext(n)
+	parts := strings.Split(place, ":")
+	if len(parts) >= 2 {
+		e.Line, _ = strconv.Atoi(parts[len(parts)-2])
+		column, _ := strconv.Atoi(parts[len(parts)-1])
+		e.Column = column + 1
+	}
+	e.Expr = strings.Join(strings.Fields(n.String()), " ")
+	e.Expr = strings.TrimSuffix(strings.TrimPrefix(e.Expr, "{{"), "}}")
+	if len(e.Expr) > maxExpr {
+		e.Expr = strings.ToValidUTF8(e.Expr[:maxExpr], "") + "…"
+	}
+	return e
+}
+
+// recovered turns a panic of an execution into an error. Anything that is not
+// ours is a fault of a template function and named with its file.
+func recovered(r any, s *state, file string) error {
+	if e, ok := r.(*Error); ok {
+		return e
+	}
+	message := fmt.Sprint(r)
+	if _, ok := r.(runtime.Error); ok {
+		message = "the template can't be executed: " + message
+	}
+	if s == nil {
+		return &Error{File: file, Line: 1, Message: message}
+	}
+	return s.failure(message, nil)
+}
+
+var parsePlace = regexp.MustCompile(`^template: ` + mainName + `:(\d+)(?::\d+)?: `)
+
+// parseError gives text/template's message our place.
+func parseError(file, text string, err error) error {
+	e := &Error{File: file, Line: 1, Message: err.Error()}
+	if m := parsePlace.FindStringSubmatch(e.Message); m != nil {
+		e.Line, _ = strconv.Atoi(m[1])
+		e.Message = e.Message[len(m[0]):]
+	}
+	if name, ok := strings.CutPrefix(e.Message, "function "); ok && strings.HasSuffix(name, " not defined") {
+		e.Message = "there is no function " + strings.TrimSuffix(name, " not defined")
+	}
+	if line := lineOf(text, e.Line); line != "" {
+		e.Message += ", in: " + line
+	}
+	return e
+}
+
+func lineOf(text string, n int) string {
+	lines := strings.SplitN(text, "\n", n+1)
+	if n < 1 || len(lines) < n {
+		return ""
+	}
+	line := strings.TrimSpace(lines[n-1])
+	if len(line) > maxExpr {
+		line = strings.ToValidUTF8(line[:maxExpr], "") + "…"
+	}
+	return line
+}

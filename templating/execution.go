@@ -1,0 +1,79 @@
+package templating
+
+import (
+	"strings"
+	"text/template/parse"
+)
+
+// execution is the state of one render.
+type execution struct {
+	budget
+	options   Options
+	functions *registry
+	root      *names
+	units     map[string]*unit
+	tpls      map[string]*unit
+	includes  map[string]int
+	calls     []call
+	warnings  []string
+	buffers   [][]byte
+}
+
+// call is one link of the chain that led to the template being executed.
+type call struct {
+	from *template
+	node parse.Node
+}
+
+func newExecution(o Options) *execution {
+	e := &execution{
+		options:  o,
+		root:     &names{own: map[string]*template{}},
+		units:    map[string]*unit{},
+		tpls:     map[string]*unit{},
+		includes: map[string]int{},
+	}
+	e.functions = newRegistry(e)
+	return e
+}
+
+// parse makes the templates of all files known, in order: a later definition
+// replaces an earlier one. Files with equal text, such as a library that
+// several subcharts bring along, are parsed once.
+func (e *execution) parse(sources []*source) error {
+	for _, src := range sources {
+		u, ok := e.units[src.text]
+		if !ok {
+			var err error
+			if u, err = parseUnit(src.path, src.text, e.functions.names); err != nil {
+				return err
+			}
+			e.units[src.text] = u
+		}
+		e.root.add(u, src.path)
+	}
+	e.units = nil
+	return nil
+}
+
+// file renders one file in its own scope.
+func (e *execution) file(src *source) (text string, err error) {
+	e.calls = e.calls[:0]
+	var current *state
+	defer func() {
+		if r := recover(); r != nil {
+			err = recovered(r, current, src.path)
+		}
+	}()
+	src.scope["Template"] = Values{"Name": src.path, "BasePath": src.base}
+	current = e.newState(e.root, e.root.lookup(src.path), src.scope)
+	current.walk(src.scope, current.tmpl.tree.Root)
+	return dropNoValue(current.text()), nil
+}
+
+// noValue is what a missing value prints as; it is taken out of every file and
+// of what tpl returns, text that was written so on purpose included (Helm
+// 4.3.1).
+const noValue = "<no value>"
+
+func dropNoValue(text string) string { return strings.ReplaceAll(text, noValue, "") }

@@ -1,0 +1,165 @@
+package templating
+
+import (
+	"reflect"
+	"strings"
+	"text/template/parse"
+)
+
+// site is where a field or function is asked for: its node, its arguments (the
+// first is the name itself; nil for none) and what was piped in.
+type site struct {
+	node  parse.Node
+	args  []parse.Node
+	final any
+}
+
+func (c site) hasArgs() bool { return len(c.args) > 1 || isFinal(c.final) }
+
+// member is a struct field reached through a pointer. It keeps the methods of
+// its pointer type, which a copy would lose; .Capabilities.KubeVersion prints
+// differently without them.
+type member struct{ value reflect.Value }
+
+// fields walks .A.B.C from receiver. The last one gets the arguments, should
+// it be a method.
+func (s *state) fields(dot, receiver any, path []string, c site) any {
+	last := len(path) - 1
+	for _, name := range path[:last] {
+		receiver = s.field(dot, receiver, name, site{node: c.node, final: noFinal{}})
+	}
+	return s.field(dot, receiver, path[last], c)
+}
+
+func (s *state) field(dot, receiver any, name string, c site) any {
+	switch r := receiver.(type) {
+	case map[string]any:
+		return s.entry(r, name, c)
+	case Values:
+		if !isValuesMethod(name) {
+			return s.entry(r, name, c)
+		}
+	case nil:
+		if s.options.Strict {
+			s.node = c.node
+			s.fail("there is no value to read .%s from", name)
+		}
+		return nil
+	case absent:
+		s.nilField(name, c)
+	}
+	return s.reflectField(dot, receiver, name, c)
+}
+
+func isValuesMethod(name string) bool {
+	switch name {
+	case "YAML", "AsMap", "Encode", "Table", "PathValue":
+		return true
+	}
+	return false
+}
+
+// entry reads a key of a table.
+func (s *state) entry(m map[string]any, name string, c site) any {
+	if c.hasArgs() {
+		s.node = c.node
+		s.fail("%s is a value, not a function, so it can't be given an argument", name)
+	}
+	v, ok := m[name]
+	if !ok && s.options.Strict {
+		s.missingKey(m, name, c)
+	}
+	return wrapNil(v)
+}
+
+// nilField reports a field of a nil and how the path to it is written.
+func (s *state) nilField(name string, c site) {
+	s.node = c.node
+	path := strings.TrimPrefix(c.node.String(), "$")
+	if i := strings.LastIndex(path, "."+name); i > 0 && !strings.ContainsAny(path[:i], " ()") {
+		s.fail("%s is not set (or null), so .%s can't be read from it", c.node.String()[:len(c.node.String())-len(path)+i], name)
+	}
+	s.fail("nothing is set there, so .%s can't be read from it", name)
+}
+
+// reflectField reads a method, struct field or map key of any other type.
+func (s *state) reflectField(dot, receiver any, name string, c site) any {
+	v := toReflect(receiver)
+	typ := v.Type()
+	v, isNil := indirect(v)
+	bound := v
+	if bound.Kind() != reflect.Interface && bound.Kind() != reflect.Pointer && bound.CanAddr() {
+		bound = bound.Addr()
+	}
+	if method := bound.MethodByName(name); method.IsValid() {
+		return s.call(dot, newFunction(name, method), c)
+	}
+	s.node = c.node
+	switch v.Kind() {
+	case reflect.Struct:
+		if f, ok := v.Type().FieldByName(name); ok && f.IsExported() {
+			if c.hasArgs() {
+				s.fail("%s is a value, not a function, so it can't be given an argument", name)
+			}
+			value, err := v.FieldByIndexErr(f.Index)
+			s.check(err)
+			return fromReflect(value)
+		}
+	case reflect.Map:
+		if reflect.TypeFor[string]().AssignableTo(v.Type().Key()) {
+			return s.reflectEntry(v, name, c)
+		}
+	}
+	if isNil {
+		s.fail("the value is nil, so .%s can't be read from it", name)
+	}
+	s.fail("a value of type %s has no field %s", typ, name)
+	return nil
+}
+
+func (s *state) reflectEntry(m reflect.Value, name string, c site) any {
+	if c.hasArgs() {
+		s.fail("%s is a value, not a function, so it can't be given an argument", name)
+	}
+	v := m.MapIndex(reflect.ValueOf(name))
+	if v.IsValid() {
+		return fromReflect(v)
+	}
+	if s.options.Strict {
+		s.fail("there is no key %q", name)
+	}
+	return fromReflect(reflect.Zero(m.Type().Elem()))
+}
+
+func toReflect(v any) reflect.Value {
+	switch v := v.(type) {
+	case member:
+		return v.value
+	case absent:
+		return reflect.Zero(reflect.TypeFor[any]())
+	}
+	return reflect.ValueOf(v)
+}
+
+func fromReflect(v reflect.Value) any {
+	switch {
+	case !v.IsValid():
+		return nil
+	case v.Kind() == reflect.Interface && v.IsNil():
+		return absent{}
+	case v.Kind() == reflect.Struct && v.CanAddr():
+		return member{v}
+	}
+	return v.Interface()
+}
+
+// indirect follows pointers and interfaces; isNil says that it met a nil.
+func indirect(v reflect.Value) (_ reflect.Value, isNil bool) {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		if v.IsNil() {
+			return v, true
+		}
+		v = v.Elem()
+	}
+	return v, false
+}

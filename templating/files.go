@@ -1,0 +1,79 @@
+package templating
+
+import (
+	"encoding/base64"
+	"path"
+	"strings"
+
+	"github.com/gobwas/glob"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Files is .Files: the chart's files that are neither templates nor metadata,
+// by path. Templates can range over it and call its methods.
+type Files map[string][]byte
+
+func newFiles(list []*chart.File) Files {
+	files := make(Files, len(list))
+	for _, f := range list {
+		if f != nil {
+			files[f.Name] = f.Data
+		}
+	}
+	return files
+}
+
+// GetBytes is the content of a file, empty when there is none.
+func (f Files) GetBytes(name string) []byte {
+	if data, ok := f[name]; ok {
+		return data
+	}
+	return []byte{}
+}
+
+// Get is GetBytes as a string.
+func (f Files) Get(name string) string { return string(f[name]) }
+
+// Glob are the files whose path matches; "*" stops at a slash, "**" does not.
+// A pattern that can't be parsed matches all, as under Helm 4.3.1.
+func (f Files) Glob(pattern string) Files {
+	matched := Files{}
+	g, err := glob.Compile(pattern, '/')
+	for name, data := range f {
+		if err != nil || g.Match(name) {
+			matched[name] = data
+		}
+	}
+	return matched
+}
+
+// AsConfig is the YAML of a ConfigMap's data: file names without folders, and
+// contents. Of two files with one name the later path wins.
+func (f Files) AsConfig() string {
+	return f.flatten(func(data []byte) string { return string(data) })
+}
+
+// AsSecrets is AsConfig for a Secret: contents in base64.
+func (f Files) AsSecrets() string {
+	return f.flatten(base64.StdEncoding.EncodeToString)
+}
+
+func (f Files) flatten(encode func([]byte) string) string {
+	if f == nil {
+		return ""
+	}
+	out := make(map[string]any, len(f))
+	for _, name := range sortedKeys(f) {
+		out[path.Base(name)] = encode(f[name])
+	}
+	return toYAML(out)
+}
+
+// Lines are the lines of a file, without a last empty one.
+func (f Files) Lines(name string) []string {
+	if len(f[name]) == 0 {
+		return []string{}
+	}
+	return strings.Split(strings.TrimSuffix(string(f[name]), "\n"), "\n")
+}

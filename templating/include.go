@@ -1,0 +1,103 @@
+package templating
+
+import "strings"
+
+// include executes a named template and gives its text.
+func (s *state) include(args []any) any {
+	name, _ := args[0].(string)
+	t := s.names.lookup(name)
+	if t == nil {
+		s.unknownTemplate(name)
+	}
+	if s.includes[name] > maxIncludes {
+		s.fail("the template %q includes itself more than %d deep", name, maxIncludes)
+	}
+	s.includes[name]++
+	text := s.execute(s.names, t, args[1])
+	s.includes[name]--
+	return text
+}
+
+func (s *state) execute(n *names, t *template, data any) string {
+	s.enter(s.node)
+	inner := s.newState(n, t, data)
+	inner.walk(data, t.tree.Root)
+	s.leave()
+	return inner.text()
+}
+
+// tpl executes a text as a template. It sees the templates of its caller; what
+// it defines itself is seen by whatever it calls and is gone afterwards. Equal
+// texts are parsed once.
+func (s *state) tpl(args []any) any {
+	text, _ := args[0].(string)
+	if !strings.Contains(text, "{{") {
+		s.check(s.made(len(text)))
+		return dropNoValue(text)
+	}
+	u, ok := s.tpls[text]
+	if !ok {
+		var err error
+		s.check(s.step(len(text)))
+		if u, err = parseUnit(s.tplName(), text, s.functions.names); err != nil {
+			s.brokenTpl(err)
+		}
+		s.tpls[text] = u
+	}
+	inner := &names{below: s.names, own: make(map[string]*template, len(u.trees))}
+	inner.add(u, mainName)
+	body := &template{name: mainName, file: s.tplName(), tree: u.trees[mainName]}
+	for _, t := range inner.own {
+		t.file = body.file
+	}
+	return dropNoValue(s.execute(inner, body, args[1]))
+}
+
+// tplName names the text of a tpl call in errors: where the call is.
+func (s *state) tplName() string {
+	at := s.located(s.tmpl, s.node)
+	return "text of tpl at " + Place{File: at.File, Line: at.Line}.String()
+}
+
+func (s *state) brokenTpl(err error) {
+	e := s.failure("the text given to tpl can't be parsed", err)
+	if inner, ok := err.(*Error); ok { //nolint:errorlint // made by parseUnit just now
+		e.Message += ": " + inner.Message
+	}
+	panic(e)
+}
+
+// required is the value, or an error with the chart's own message when it is
+// nil or "".
+func (s *state) required(args []any) any {
+	message, _ := args[0].(string)
+	if args[1] == nil || args[1] == "" {
+		return s.refuse(message)
+	}
+	return args[1]
+}
+
+// refuse ends the render with the chart's own message; lint notes it.
+func (s *state) refuse(message string) any {
+	if s.options.Lint {
+		s.warnings = append(s.warnings, message)
+		return ""
+	}
+	panic(s.failure(message, nil))
+}
+
+// lookup asks the cluster.
+func (s *state) lookup(args []any) any {
+	if s.options.Lookup == nil || s.options.Lint {
+		return map[string]any{}
+	}
+	text := func(i int) string { t, _ := args[i].(string); return t }
+	object, err := s.options.Lookup(text(0), text(1), text(2), text(3))
+	if err != nil {
+		s.check(err)
+	}
+	if object == nil {
+		object = map[string]any{}
+	}
+	return object
+}

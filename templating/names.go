@@ -1,0 +1,78 @@
+package templating
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/template/parse"
+)
+
+// template is one named template and the file that defines it.
+type template struct {
+	name string
+	file string
+	tree *parse.Tree
+}
+
+// unit is one parsed text: its own body under mainName and all that it
+// defines.
+type unit struct {
+	trees map[string]*parse.Tree
+}
+
+// mainName is the name under which a text's own body is parsed. It is also
+// what the text of tpl can call itself (Helm 4.3.1).
+const mainName = "gotpl"
+
+func parseUnit(file, text string, functions map[string]any) (*unit, error) {
+	if n := strings.Count(text, "{{"); n > maxActions {
+		return nil, &Error{File: file, Line: 1, Message: fmt.Sprintf("the file has %d actions; at most %d are allowed", n, maxActions)}
+	}
+	trees, err := parse.Parse(mainName, text, "", "", functions)
+	if err != nil {
+		return nil, parseError(file, text, err)
+	}
+	return &unit{trees: trees}, nil
+}
+
+// names maps template names to templates. The text of tpl gets names of its
+// own above those it sees, so what it defines is gone when it ends.
+type names struct {
+	below *names
+	own   map[string]*template
+}
+
+func (n *names) lookup(name string) *template {
+	for ; n != nil; n = n.below {
+		if t, ok := n.own[name]; ok {
+			return t
+		}
+	}
+	return nil
+}
+
+// add makes a unit's templates known, its body as self. A body of nothing but
+// space and comments does not replace one that is there (text/template).
+func (n *names) add(u *unit, self string) {
+	for name, tree := range u.trees {
+		if name == mainName {
+			name = self
+		}
+		if parse.IsEmptyTree(tree.Root) && n.lookup(name) != nil {
+			continue
+		}
+		n.own[name] = &template{name: name, file: self, tree: tree}
+	}
+}
+
+// all are the known names in order.
+func (n *names) all() []string {
+	seen := map[string]bool{}
+	for ; n != nil; n = n.below {
+		for name := range n.own {
+			seen[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}

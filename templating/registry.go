@@ -1,0 +1,97 @@
+package templating
+
+import (
+	"maps"
+	"reflect"
+
+	"github.com/Masterminds/sprig/v3"
+)
+
+// registry holds the functions that templates can call.
+type registry struct {
+	// names is what the parser asks; the values are the raw Go functions.
+	names map[string]any
+	ready map[string]*function
+}
+
+func newRegistry(e *execution) *registry {
+	r := &registry{names: rawFunctions(), ready: map[string]*function{}}
+	if !e.options.DNS {
+		r.names["getHostByName"] = func(string) string { return "" }
+	}
+	r.special("include", func(s *state, args []any) any { return s.include(args) }, "", nil)
+	r.special("tpl", func(s *state, args []any) any { return s.tpl(args) }, "", nil)
+	r.special("required", func(s *state, args []any) any { return s.required(args) }, "", nil)
+	r.special("fail", func(s *state, args []any) any { return s.refuse(args[0].(string)) }, "")
+	r.special("lookup", func(s *state, args []any) any { return s.lookup(args) }, "", "", "", "")
+	return r
+}
+
+// special adds a function that needs the state. kinds gives its parameters: ""
+// for a string, nil for anything.
+func (r *registry) special(name string, run func(*state, []any) any, kinds ...any) {
+	f := &function{name: name, special: run}
+	for _, k := range kinds {
+		p := anyParam()
+		if k != nil {
+			p = newParam(reflect.TypeFor[string]())
+		}
+		f.params = append(f.params, p)
+	}
+	r.names[name] = run
+	r.ready[name] = f
+}
+
+// get is the function of a name, or nil.
+func (r *registry) get(name string) *function {
+	if f, ok := r.ready[name]; ok {
+		return f
+	}
+	raw, ok := r.names[name]
+	if !ok {
+		return nil
+	}
+	f := newFunction(name, reflect.ValueOf(raw))
+	f.guard = guardOf(name)
+	f.grows = makesMemory(name, reflect.TypeOf(raw).Out(0))
+	r.ready[name] = f
+	return f
+}
+
+// rawFunctions are Go's, sprig's less what reads the environment, and Helm's.
+// A later set replaces functions of an earlier one.
+func rawFunctions() map[string]any {
+	all := builtinFunctions()
+	sprigs := sprig.TxtFuncMap()
+	delete(sprigs, "env")
+	delete(sprigs, "expandenv")
+	maps.Copy(all, sprigs)
+	maps.Copy(all, orderedFunctions())
+	maps.Copy(all, encodingFunctions())
+	maps.Copy(all, durationFunctions())
+	return all
+}
+
+// orderedFunctions replace functions of sprig that give map entries in random
+// order: a render has one result.
+func orderedFunctions() map[string]any {
+	return map[string]any{
+		"keys": func(tables ...map[string]any) []string {
+			keys := []string{}
+			for _, t := range tables {
+				keys = append(keys, sortedKeys(t)...)
+			}
+			return keys
+		},
+		"values": func(t map[string]any) []any {
+			values := []any{}
+			for _, k := range sortedKeys(t) {
+				values = append(values, t[k])
+			}
+			return values
+		},
+		"typeOf":     typeOf,
+		"typeIs":     func(name string, v any) bool { return name == typeOf(v) },
+		"typeIsLike": func(name string, v any) bool { return name == typeOf(v) || "*"+name == typeOf(v) },
+	}
+}

@@ -1,0 +1,109 @@
+// Package templating renders a chart: chart, values and capabilities in,
+// rendered files and notes out. It executes Go templates with sprig's
+// functions and those that Helm adds; results equal Helm 4.3.1's. Endless or
+// exploding templates end in an error that says where (see limits.go).
+//
+// It does not merge values or switch dependencies (package values), does not
+// split, sort or parse what was rendered (package manifest), and asks no
+// cluster itself: lookup is a function it is given. Nothing is kept between
+// two renders.
+package templating
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// LookupFunc answers the lookup function of templates: one object, or a list
+// when name is empty. A missing object is an empty map, not an error.
+type LookupFunc func(apiVersion, kind, namespace, name string) (map[string]any, error)
+
+// Options change how a chart is rendered. The zero value is what an install
+// without a cluster uses.
+type Options struct {
+	// Strict makes reading a key that a map does not have an error.
+	Strict bool
+	// Lint lets required and fail pass; their messages become warnings.
+	Lint bool
+	// DNS lets getHostByName ask the network; without it the answer is "".
+	DNS bool
+	// SubchartNotes adds the notes of subcharts to those of the chart.
+	SubchartNotes bool
+	// Lookup is nil when there is no cluster: every lookup finds nothing.
+	Lookup LookupFunc
+}
+
+// Rendered is what the templates of a chart tree gave.
+type Rendered struct {
+	// Files are all rendered files in order of their paths, without notes and
+	// partials. Files that rendered to nothing are among them.
+	Files []manifest.File
+	// Notes is the text of NOTES.txt, the chart's own first.
+	Notes string
+	// Warnings are the messages of required and fail in lint mode.
+	Warnings []string
+}
+
+// notesName ends the path of every file that is kept out of the manifests.
+const notesName = "NOTES.txt"
+
+// Render executes every template of c and its subcharts. top holds Release,
+// Capabilities and Values (already merged); templates that change values
+// change them in place, as under Helm, so callers pass values of their own.
+// An error is an *Error when a template is at fault.
+func Render(c *chart.Chart, top map[string]any, o Options) (Rendered, error) {
+	if c == nil || c.Metadata == nil {
+		return Rendered{}, fmt.Errorf("render chart: it has no metadata")
+	}
+	sources := collect(c, top)
+	e := newExecution(o)
+	if err := e.parse(sources); err != nil {
+		return Rendered{}, err
+	}
+	texts := make(map[string]string, len(sources))
+	for _, src := range sources {
+		if strings.HasPrefix(path.Base(src.path), "_") {
+			continue
+		}
+		text, err := e.file(src)
+		if err != nil {
+			return Rendered{}, err
+		}
+		texts[src.path] = text
+	}
+	return e.sort(c, texts, o.SubchartNotes), nil
+}
+
+// sort parts notes from manifests and puts both in order.
+func (e *execution) sort(c *chart.Chart, texts map[string]string, subchartNotes bool) Rendered {
+	out := Rendered{Warnings: e.warnings}
+	own := path.Join(c.Name(), "templates", notesName)
+	notes := []string{}
+	if text, ok := texts[own]; ok && text != "" {
+		notes = append(notes, text)
+	}
+	for _, name := range sortedKeys(texts) {
+		switch {
+		case !strings.HasSuffix(name, notesName):
+			out.Files = append(out.Files, manifest.File{Path: name, Content: texts[name]})
+		case subchartNotes && name != own && texts[name] != "":
+			notes = append(notes, texts[name])
+		}
+	}
+	out.Notes = strings.Join(notes, "\n")
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,124 @@
+package templating
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// source is one template file with the scope it is rendered in.
+type source struct {
+	path  string
+	text  string
+	base  string
+	scope Values
+}
+
+// collect lists the template files of a chart tree in the order in which they
+// are parsed and rendered: deeper paths first, the later name first among
+// equals (Helm 4.3.1). The order shows: a later definition replaces an earlier
+// one, and templates can change values.
+func collect(c *chart.Chart, top map[string]any) []*source {
+	byPath := map[string]*source{}
+	gather(c, top, byPath)
+	sources := make([]*source, 0, len(byPath))
+	for _, s := range byPath {
+		sources = append(sources, s)
+	}
+	slices.SortFunc(sources, func(a, b *source) int {
+		return cmp.Or(
+			cmp.Compare(strings.Count(b.path, "/"), strings.Count(a.path, "/")),
+			cmp.Compare(b.path, a.path),
+		)
+	})
+	return sources
+}
+
+// gather adds the files of one chart and of those below it, and returns the
+// scope of the chart: what "." is in its templates.
+func gather(c *chart.Chart, parent map[string]any, into map[string]*source) map[string]any {
+	subcharts := map[string]any{}
+	scope := map[string]any{
+		"Chart":        chartFields(c),
+		"Files":        newFiles(c.Files),
+		"Release":      parent["Release"],
+		"Capabilities": parent["Capabilities"],
+		"Values":       scopedValues(c, parent),
+		"Subcharts":    subcharts,
+	}
+	for _, sub := range c.Dependencies() {
+		subcharts[sub.Name()] = gather(sub, scope, into)
+	}
+	full := c.FullPath()
+	for _, f := range c.Templates {
+		if f == nil || c.IsLibrary() && !strings.HasPrefix(path.Base(f.Name), "_") {
+			continue
+		}
+		name := path.Join(full, f.Name)
+		into[name] = &source{path: name, text: string(f.Data), base: path.Join(full, "templates"), scope: scope}
+	}
+	return scope
+}
+
+// scopedValues is the part of the parent's values that belongs to c: all of
+// them for the root, else the table named like the chart, else an empty one.
+func scopedValues(c *chart.Chart, parent map[string]any) Values {
+	values, _ := asTable(parent["Values"])
+	if c.Parent() == nil {
+		return values
+	}
+	if table, err := values.Table(c.Name()); err == nil {
+		return table
+	}
+	return Values{}
+}
+
+// chartFields is .Chart: the fields of Chart.yaml under their Go names.
+func chartFields(c *chart.Chart) map[string]any {
+	m := c.Metadata
+	if m == nil {
+		m = &chart.Metadata{}
+	}
+	maintainers := make([]any, len(m.Maintainers))
+	for i, p := range m.Maintainers {
+		if p == nil {
+			p = &chart.Maintainer{}
+		}
+		maintainers[i] = map[string]any{"Name": p.Name, "Email": p.Email, "URL": p.URL}
+	}
+	dependencies := make([]any, len(m.Dependencies))
+	for i, d := range m.Dependencies {
+		dependencies[i] = dependencyFields(d)
+	}
+	return map[string]any{
+		"Name": m.Name, "Home": m.Home, "Sources": anys(m.Sources), "Version": m.Version,
+		"Description": m.Description, "Keywords": anys(m.Keywords), "Maintainers": maintainers,
+		"Icon": m.Icon, "APIVersion": m.APIVersion, "Condition": m.Condition, "Tags": m.Tags,
+		"AppVersion": m.AppVersion, "Deprecated": m.Deprecated, "Annotations": m.Annotations,
+		"KubeVersion": m.KubeVersion, "Dependencies": dependencies, "Type": m.Type,
+		"IsRoot": c.Parent() == nil,
+	}
+}
+
+func dependencyFields(d *chart.Dependency) map[string]any {
+	if d == nil {
+		d = &chart.Dependency{}
+	}
+	imports := make([]any, len(d.ImportValues))
+	copy(imports, d.ImportValues)
+	return map[string]any{
+		"Name": d.Name, "Version": d.Version, "Repository": d.Repository, "Condition": d.Condition,
+		"Tags": anys(d.Tags), "Enabled": d.Enabled, "ImportValues": imports, "Alias": d.Alias,
+	}
+}
+
+func anys(in []string) []any {
+	out := make([]any, len(in))
+	for i, s := range in {
+		out[i] = s
+	}
+	return out
+}
