@@ -1,0 +1,32 @@
+package controlplane
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// kubeconfig is what a client needs to know: where, whom to trust, who it is.
+type kubeconfig struct {
+	server string
+	ca     []byte
+	user   string
+	client pair
+}
+
+func writeKubeconfig(file string, k kubeconfig) error {
+	const name = "testcluster"
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: k.server, CertificateAuthorityData: k.ca}
+	config.AuthInfos[k.user] = &clientcmdapi.AuthInfo{
+		ClientCertificateData: k.client.certificate,
+		ClientKeyData:         k.client.key,
+	}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: k.user}
+	config.CurrentContext = name
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		return fmt.Errorf("write kubeconfig %s: %w", file, err)
+	}
+	return nil
+}

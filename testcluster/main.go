@@ -1,0 +1,53 @@
+// Command testcluster runs a real Kubernetes control plane for tests: etcd,
+// kube-apiserver, kube-controller-manager, kube-scheduler and kwok, all from
+// this one binary, and kubectl too. It does not run containers: kwok plays the
+// kubelet, and pods are ready because our stages say so.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	_ "time/tzdata" // CronJobs name time zones
+
+	"github.com/kubectl-release/kubectl-release/testcluster/controlplane"
+)
+
+func main() {
+	if filepath.Base(os.Args[0]) == "kubectl" {
+		os.Exit(runKubectl())
+	}
+	if len(os.Args) < 2 {
+		usage()
+		os.Exit(2)
+	}
+	name := os.Args[1]
+	run, known := components()[name]
+	if !known {
+		usage()
+		os.Exit(2)
+	}
+	holdLifeline()
+	// Each part parses os.Args itself, so the part's own name takes the place
+	// of ours.
+	os.Args = append([]string{name}, os.Args[2:]...)
+	os.Exit(run())
+}
+
+func usage() {
+	fmt.Fprintln(os.Stderr, `usage: testcluster start [flags]
+       testcluster kubectl|etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kwok [flags]`)
+}
+
+// holdLifeline ends this process when its starter is gone, even when the
+// starter was killed and could not say so: the pipe breaks then.
+func holdLifeline() {
+	if os.Getenv(controlplane.LifelineVariable) == "" {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+}
