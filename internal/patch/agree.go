@@ -78,6 +78,9 @@ func covers(live, target any, n *node) bool {
 		if !ok {
 			return live == nil && zero(target, n)
 		}
+		if n != nil && n.replaces {
+			return coversAtomic(live, target, n)
+		}
 		for k, v := range tv {
 			if !covers(lv[k], v, n.child(k)) {
 				return false

@@ -140,15 +140,15 @@ func allocated(field string) bool {
 func (m *merge) settle(target, live, stored any, p place) any {
 	switch tv := target.(type) {
 	case map[string]any:
+		if p.node.is(formStruct) && p.node.replaces && coversAtomic(live, tv, p.node) {
+			return live
+		}
 		lv, _ := live.(map[string]any)
 		sv, _ := stored.(map[string]any)
 		return m.settleMap(tv, lv, sv, p)
 	case []any:
 		lv, _ := live.([]any)
 		sv, _ := stored.([]any)
-		if live == nil {
-			lv = nil
-		}
 		return m.settleList(tv, lv, sv, p)
 	}
 	if equal(target, live, p.node) {

@@ -36,6 +36,8 @@ type node struct {
 	// merges and mergeKey are the list's patchStrategy and patchMergeKey.
 	merges   bool
 	mergeKey string
+	// replaces says that a map is set as a whole (patchStrategy replace).
+	replaces bool
 }
 
 // child is the node of a map's or struct's field.
@@ -147,9 +149,8 @@ func (r *registry) fieldsOf(t reflect.Type) map[string]*node {
 func (r *registry) fieldOf(f reflect.StructField) *node {
 	n := r.nodeOf(f.Type)
 	for strategy := range strings.SplitSeq(f.Tag.Get("patchStrategy"), ",") {
-		if strategy == "merge" {
-			n.merges = true
-		}
+		n.merges = n.merges || strategy == "merge"
+		n.replaces = n.replaces || strategy == "replace"
 	}
 	n.mergeKey = f.Tag.Get("patchMergeKey")
 	return n

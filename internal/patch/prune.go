@@ -1,12 +1,15 @@
 package patch
 
 // pruneMap reduces the stored document to what live still has, so that no
-// patch removes what is gone.
+// patch removes what is gone. A stored zero asked for the server's default, so
+// that leaving it out asks for nothing else; false has no other default.
 func (m *merge) pruneMap(stored, live map[string]any, p place) map[string]any {
 	out := make(map[string]any, len(stored))
 	for k, sv := range stored {
-		if lv, ok := live[k]; ok && sv != nil {
-			out[k] = m.prune(sv, lv, p.child(k))
+		at := p.child(k)
+		_, isBool := sv.(bool)
+		if lv, ok := live[k]; ok && (isBool || !zero(sv, at.node)) {
+			out[k] = m.prune(sv, lv, at)
 		}
 	}
 	return out

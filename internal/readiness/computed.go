@@ -1,0 +1,50 @@
+package readiness
+
+import (
+	"fmt"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// computed reads all other kinds by the conventions that kstatus knows:
+// generations, and the conditions Reconciling, Stalled and Ready.
+func computed(obj *unstructured.Unstructured, _ Context) (r Result) {
+	defer func() {
+		// kstatus asserts types inside of documents that a custom controller
+		// may write in any shape.
+		if p := recover(); p != nil {
+			r = unknown("its status can't be read: %v", p)
+		}
+	}()
+	if c, ok := conditionOf(obj.Object, "Ready"); ok && c.status == "Unknown" && current(obj) {
+		return unknown("it says that its readiness is unknown: %s", c.explain("no reason given"))
+	}
+	// kstatus may write into what it reads.
+	res, err := status.Compute(obj.DeepCopy())
+	if err != nil {
+		return unknown("its status can't be read: %v", err)
+	}
+	return translate(res)
+}
+
+func current(obj *unstructured.Unstructured) bool {
+	return number(obj.Object, obj.GetGeneration(), "status", "observedGeneration") == obj.GetGeneration()
+}
+
+func translate(res *status.Result) Result {
+	why := res.Message
+	if why == "" {
+		why = fmt.Sprintf("kstatus calls it %s", res.Status)
+	}
+	switch res.Status {
+	case status.CurrentStatus:
+		return ready("%s", why)
+	case status.FailedStatus:
+		return failed("%s", why)
+	case status.InProgressStatus, status.TerminatingStatus, status.NotFoundStatus:
+		return progressing("%s", why)
+	case status.UnknownStatus:
+	}
+	return unknown("%s", why)
+}

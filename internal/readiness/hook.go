@@ -1,0 +1,41 @@
+package readiness
+
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+// HookDone says whether a hook has done its work: Jobs and Pods are followed to
+// their end, a CustomResourceDefinition until it is established. Every other
+// kind has done all it does when it exists.
+func HookDone(obj *unstructured.Unstructured) Result {
+	if obj == nil {
+		return progressing("it does not exist yet")
+	}
+	gvk := obj.GroupVersionKind()
+	switch gvk.Group + "/" + gvk.Kind {
+	case "batch/Job":
+		return jobEnd(obj)
+	case "/Pod":
+		return podEnd(obj)
+	case "apiextensions.k8s.io/CustomResourceDefinition":
+		return definition(obj, Context{})
+	}
+	return ready("it exists")
+}
+
+// podEnd follows a pod to its end: ready is not done.
+func podEnd(obj *unstructured.Unstructured) Result {
+	switch phase := text(obj.Object, "status", "phase"); phase {
+	case "Succeeded":
+		return ready("it has succeeded")
+	case "Failed":
+		return failed("%s", podFailure(obj.Object))
+	case "Running":
+		if reason := waitingReason(obj.Object); reason != "" {
+			return progressing("it is running: %s", reason)
+		}
+		return progressing("it is running")
+	}
+	if reason := waitingReason(obj.Object); reason != "" {
+		return progressing("it has not started: %s", reason)
+	}
+	return progressing("it has not started")
+}

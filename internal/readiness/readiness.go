@@ -1,0 +1,107 @@
+// Package readiness says of one object, as it was read, whether it is ready,
+// still on its way, or can no longer become ready, and why.
+//
+// It does not read objects, does not wait and knows no time: callers watch and
+// ask again.
+package readiness
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// State is where an object is on its way to ready.
+type State string
+
+const (
+	// Ready: what was asked for is there.
+	Ready State = "ready"
+	// Progressing: not yet; ask again when the object changes.
+	Progressing State = "progressing"
+	// Failed: it can't become ready without someone's help.
+	Failed State = "failed"
+	// Unknown: the object does not say. It is told, and not waited on for ever.
+	Unknown State = "unknown"
+)
+
+// Result is a state and one plain sentence that explains it.
+type Result struct {
+	State State  `json:"state"`
+	Why   string `json:"why"`
+}
+
+// Context is what a check may know beyond the object itself.
+type Context struct {
+	// WaitForJobs asks for Jobs to be complete; without it, a Job that exists
+	// and has not failed is ready (Helm's --wait-for-jobs).
+	WaitForJobs bool
+	// Related are objects that belong to the one checked: a Deployment's
+	// ReplicaSets, a claim's StorageClass. Without them the object's own status
+	// has to do.
+	Related []*unstructured.Unstructured
+}
+
+// check looks at one object of one kind.
+type check func(*unstructured.Unstructured, Context) Result
+
+// Check says whether the object is ready. It must be the one that was sent:
+// whoever watches compares the UID first. A nil object is not there yet.
+func Check(obj *unstructured.Unstructured, ctx Context) Result {
+	if obj == nil {
+		return progressing("it does not exist yet")
+	}
+	if obj.GetDeletionTimestamp() != nil {
+		return progressing("it is being deleted")
+	}
+	gvk := obj.GroupVersionKind()
+	if f := byKind(gvk.Group, gvk.Kind); f != nil {
+		return f(obj, ctx)
+	}
+	return computed(obj, ctx)
+}
+
+// byKind is the dispatch table. What is not in it is read as kstatus reads it.
+func byKind(group, kind string) check {
+	switch group + "/" + kind {
+	case "/Pod":
+		return pod
+	case "/Service":
+		return service
+	case "/PersistentVolumeClaim":
+		return claim
+	case "/ReplicationController":
+		return replicaSet
+	case "batch/Job":
+		return job
+	case "apps/Deployment", "extensions/Deployment":
+		return deployment
+	case "apps/StatefulSet":
+		return statefulSet
+	case "apps/DaemonSet", "extensions/DaemonSet":
+		return daemonSet
+	case "apps/ReplicaSet", "extensions/ReplicaSet":
+		return replicaSet
+	case "apiextensions.k8s.io/CustomResourceDefinition":
+		return definition
+	case "apiregistration.k8s.io/APIService":
+		return apiService
+	}
+	return nil
+}
+
+func ready(format string, args ...any) Result {
+	return Result{State: Ready, Why: fmt.Sprintf(format, args...)}
+}
+
+func progressing(format string, args ...any) Result {
+	return Result{State: Progressing, Why: fmt.Sprintf(format, args...)}
+}
+
+func failed(format string, args ...any) Result {
+	return Result{State: Failed, Why: fmt.Sprintf(format, args...)}
+}
+
+func unknown(format string, args ...any) Result {
+	return Result{State: Unknown, Why: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,122 @@
+package readiness
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// TestCheck runs testdata: one archive a kind, one file a case. A case is YAML:
+// the object, then the objects related to it. Its leading comments say why it
+// exists, how to ask ("# ask: jobs" or "# ask: hook") and what must come out
+// ("# want: state: sentence").
+func TestCheck(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil || len(archive.Files) == 0 {
+			t.Fatal(file, "has no cases", err)
+		}
+		for _, f := range archive.Files {
+			name := strings.TrimSuffix(filepath.Base(file), ".txtar") + "/" + f.Name
+			t.Run(name, func(t *testing.T) { runCase(t, string(f.Data)) })
+		}
+	}
+}
+
+func runCase(t *testing.T, text string) {
+	want, ok := directive(text, "want")
+	if !ok {
+		t.Fatal("the case wants nothing")
+	}
+	ask, _ := directive(text, "ask")
+	objects := decode(t, text)
+	ctx := Context{WaitForJobs: ask == "jobs", Related: objects[1:]}
+	before := objects[0].DeepCopy()
+	r := Check(objects[0], ctx)
+	if ask == "hook" {
+		r = HookDone(objects[0])
+	}
+	if diff := cmp.Diff(want, string(r.State)+": "+r.Why); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, objects[0]); diff != "" {
+		t.Errorf("the object was changed:\n%s", diff)
+	}
+}
+
+func directive(text, name string) (string, bool) {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "# "+name+": "); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	return "", false
+}
+
+func decode(t *testing.T, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var objects []*unstructured.Unstructured
+	for doc := range strings.SplitSeq(text, "---\n") {
+		raw, err := yaml.YAMLToJSON([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &unstructured.Unstructured{}
+		if err := json.Unmarshal(raw, &u.Object); err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, u)
+	}
+	return objects
+}
+
+// Something that is not there is not ready, and no reason to panic.
+func TestAbsent(t *testing.T) {
+	if got := Check(nil, Context{}); got.State != Progressing {
+		t.Errorf("Check(nil) = %v", got)
+	}
+	if got := HookDone(nil); got.State != Progressing {
+		t.Errorf("HookDone(nil) = %v", got)
+	}
+}
+
+// A status of the wrong shape, as a broken controller may write it, is no panic
+// for any kind.
+func TestMalformedStatus(t *testing.T) {
+	kinds := []string{
+		"v1/Pod", "v1/Service", "v1/PersistentVolumeClaim", "v1/ReplicationController", "batch/v1/Job",
+		"apps/v1/Deployment", "apps/v1/StatefulSet", "apps/v1/DaemonSet", "apps/v1/ReplicaSet",
+		"apiextensions.k8s.io/v1/CustomResourceDefinition", "apiregistration.k8s.io/v1/APIService",
+		"policy/v1/PodDisruptionBudget", "example.com/v1/Widget", "v1/Namespace",
+	}
+	shapes := []any{
+		nil, "x", int64(1), []any{"x"}, map[string]any{"conditions": "x"},
+		map[string]any{"conditions": []any{"x", nil, map[string]any{"type": int64(1)}}, "observedGeneration": "x"},
+		map[string]any{"containerStatuses": []any{"x", map[string]any{"state": "x"}}, "phase": []any{}},
+	}
+	for _, kind := range kinds {
+		i := strings.LastIndex(kind, "/")
+		for _, shape := range shapes {
+			u := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": kind[:i], "kind": kind[i+1:],
+				"metadata": map[string]any{"name": "x"}, "spec": shape, "status": shape,
+			}}
+			if r := Check(u, Context{WaitForJobs: true}); r.State == "" || r.Why == "" {
+				t.Errorf("%s %v: %v", kind, shape, r)
+			}
+			if r := HookDone(u); r.State == "" || r.Why == "" {
+				t.Errorf("hook %s %v: %v", kind, shape, r)
+			}
+		}
+	}
+}
