@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -14,13 +13,11 @@ const (
 	gap         = 2
 )
 
-// measure finds the columns that the sections share.
+// measure finds the columns that the sections share. Where all don't fit,
+// values give way first, then paths.
 func (t *textWriter) measure(sections []section) {
 	limit := t.columns * 2 / 5
-	paths := limit
-	if t.full {
-		paths = math.MaxInt
-	}
+	rows, values := 0, 0
 	for _, s := range sections {
 		if s.text != "" {
 			t.names = max(t.names, min(width(s.name)-2, limit))
@@ -30,36 +27,32 @@ func (t *textWriter) measure(sections []section) {
 				t.names = max(t.names, min(width(e.name), limit))
 			}
 			for _, r := range e.rows {
-				t.paths = max(t.paths, min(width(r.path), paths))
+				rows = max(rows, width(r.path))
+				values = max(values, width(t.what(r, 0)))
 				t.causes = max(t.causes, min(width(r.cause), t.columns/4))
 			}
 		}
 	}
 	t.names += gap
-	for _, s := range sections {
-		for _, e := range s.entries {
-			for _, r := range e.rows {
-				t.values = max(t.values, width(t.what(r)))
-			}
-		}
+	t.paths = rows
+	if !t.full {
+		t.paths = min(rows, max(limit, t.room(0)-min(values, limit)))
 	}
-	t.values = min(t.values, t.room())
+	t.values = min(values, t.room(t.paths))
 }
 
-// room is how wide the values of a change may be.
-func (t *textWriter) room() int {
-	return max(t.columns-rowIndent-t.paths-2*gap-t.causes, 20)
+// room is how wide the values of a change may be beside paths that wide.
+func (t *textWriter) room(paths int) int {
+	return max(t.columns-rowIndent-paths-2*gap-t.causes, 20)
 }
 
-// what is the middle column of a change: its values, or how much of a text changes.
-func (t *textWriter) what(r row) string {
-	switch {
-	case len(r.diff) > 0:
-		return tally(r.diff)
-	case t.full:
-		return pair(r.change, 0)
+// what is the middle column of a change: its values, or how much of a text
+// changes. The limit is in characters; 0 is none.
+func (t *textWriter) what(r row, limit int) string {
+	if r.tally != "" {
+		return r.tally
 	}
-	return pair(r.change, t.room())
+	return pair(r.change, limit)
 }
 
 func (t *textWriter) section(number int, s section) {
@@ -120,11 +113,11 @@ func (t *textWriter) row(r row) {
 	if r.change.Cause == plan.CauseDrift {
 		sign = t.paint(changed, "≠")
 	}
-	path := r.path
+	path, limit := r.path, 0
 	if !t.full {
-		path = shortPath(path, t.paths)
+		path, limit = shortPath(path, t.paths), t.room(t.paths)
 	}
-	what := t.what(r)
+	what := t.what(r, limit)
 	line := "     " + sign + " " + pad(path, t.paths+gap)
 	if r.cause != "" {
 		line += pad(what, t.values) + strings.Repeat(" ", gap) + t.paint(faint, r.cause)

@@ -111,7 +111,7 @@ func (w entryWriter) row(c plan.Change) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	r.diff = lines
+	r.diff, r.tally = lines, tally(lines)
 	if limit := w.limit(w.view.lines); limit > 0 && len(lines) > limit {
 		r.diff, r.hiddenLines = lines[:limit], len(lines)-limit
 	}

@@ -73,6 +73,8 @@ type row struct {
 	path   string
 	cause  string
 	diff   []diffLine
+	// tally says how much of a text changes.
+	tally string
 	// hiddenLines is how many lines of the diff were left out.
 	hiddenLines int
 }

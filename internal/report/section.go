@@ -123,6 +123,9 @@ func (s *section) limit(n int) {
 		parts = append(parts, fmt.Sprintf("%d to %s", hidden[word], word))
 	}
 	s.hidden = fmt.Sprintf("%d more: %s", len(s.entries)-len(kept), strings.Join(parts, ", "))
+	if len(order) == 1 {
+		s.hidden = fmt.Sprintf("%d more to %s", hidden[order[0]], order[0])
+	}
 	s.entries = kept
 }
 

@@ -32,7 +32,7 @@ type TextOptions struct {
 func Text(w io.Writer, p *plan.Plan, o TextOptions) error {
 	t := textWriter{palette: palette{on: o.Color}, columns: orDefault(o.Width, 120)}
 	t.columns = max(t.columns, 40)
-	v := view{full: o.Full, only: o.Only, context: max(orDefault(o.Context, 3), 0), rows: 12, lines: 24, entries: 60}
+	v := view{full: o.Full, only: o.Only, context: max(orDefault(o.Context, 3), 0), rows: 12, lines: 24, entries: 40}
 	page, err := newPage(p, v)
 	if err != nil {
 		return err

@@ -11,12 +11,19 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
+// more stands for what is left out of a value.
+const more = "…"
+
 // pair prints what a change does, in at most limit characters (0: no limit).
 func pair(c plan.Change, limit int) string {
 	if c.Sensitive {
 		return sensitivePair(c.From, c.To)
 	}
-	from, to := value(c.From), value(c.To)
+	before, after := plainTree(c.From), plainTree(c.To)
+	if limit > 0 {
+		before, after = onlyDifferent(before, after)
+	}
+	from, to := value(before), value(after)
 	switch {
 	case c.From == nil && c.To == nil:
 		return "changed"
@@ -58,21 +65,21 @@ func hiddenValue(v any) string {
 	return value(v)
 }
 
-// cutPair shortens two values that are too wide together. What they have in
-// common at the start goes first; a value that is short leaves its room to the
-// other.
+// cutPair shortens two values that are too wide together, so that the first
+// difference stays in sight: what they have in common before it goes first. A
+// value that is short leaves its room to the other.
 func cutPair(from, to string, room int) (string, string) {
-	room = max(room, 8)
+	room = max(room, 12)
+	half := room / 2
 	a, b := []rune(from), []rune(to)
 	same := 0
 	for same < len(a) && same < len(b) && a[same] == b[same] {
 		same++
 	}
-	const kept = 6
-	if skip := same - kept; skip > kept {
-		from, to = "…"+string(a[skip:]), "…"+string(b[skip:])
+	const kept, shown = 2, 5
+	if same > kept+1 && same+shown > half {
+		from, to = "…"+string(a[same-kept:]), "…"+string(b[same-kept:])
 	}
-	half := room / 2
 	switch {
 	case width(from)+width(to) <= room:
 	case width(from) <= half:
@@ -83,6 +90,58 @@ func cutPair(from, to string, room int) (string, string) {
 		from, to = cut(from, half), cut(to, half)
 	}
 	return from, to
+}
+
+// onlyDifferent leaves out what two lists begin and end with alike, and what
+// two maps have in common.
+func onlyDifferent(from, to any) (any, any) {
+	switch a := from.(type) {
+	case []any:
+		if b, ok := to.([]any); ok {
+			return differentItems(a, b)
+		}
+	case map[string]any:
+		if b, ok := to.(map[string]any); ok {
+			return differentKeys(a, b), differentKeys(b, a)
+		}
+	}
+	return from, to
+}
+
+func differentItems(a, b []any) (from, to []any) {
+	head, tail := 0, 0
+	for head < min(len(a), len(b)) && value(a[head]) == value(b[head]) {
+		head++
+	}
+	for tail < min(len(a), len(b))-head && value(a[len(a)-1-tail]) == value(b[len(b)-1-tail]) {
+		tail++
+	}
+	return middle(a, head, tail), middle(b, head, tail)
+}
+
+func middle(list []any, head, tail int) []any {
+	var out []any
+	if head > 0 {
+		out = append(out, more)
+	}
+	out = append(out, list[head:len(list)-tail]...)
+	if tail > 0 {
+		out = append(out, more)
+	}
+	return out
+}
+
+func differentKeys(m, other map[string]any) map[string]any {
+	out := map[string]any{}
+	for key, v := range m {
+		if o, ok := other[key]; !ok || value(o) != value(v) {
+			out[key] = v
+		}
+	}
+	if len(out) < len(m) {
+		out[more] = nil
+	}
+	return out
 }
 
 // shortDigests shortens two checksums to their first characters.
@@ -118,6 +177,10 @@ func value(v any) string {
 	case map[string]any:
 		var items []string
 		for _, key := range keys(v) {
+			if key == more {
+				items = append(items, more)
+				continue
+			}
 			items = append(items, clean(key)+": "+value(v[key]))
 		}
 		return "{" + strings.Join(items, ", ") + "}"

@@ -17,7 +17,7 @@ type stepCounts struct {
 func tallySteps(p *plan.Plan, f folds) stepCounts {
 	c := stepCounts{Summary: p.Summary}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if f.alone[s.ID] {
+		if f.alone[s.ID] && !f.restarts[s.ID] {
 			c.labelsOnly++
 		}
 	})
@@ -50,12 +50,15 @@ func verdict(p *plan.Plan, c stepCounts) string {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
 		}
 	}
+	if p.Operation == plan.Test {
+		return "Plan: run " + count(c.Hooks, "test", "tests")
+	}
 	text := "Plan: " + strings.Join(parts, ", ")
 	if len(parts) == 0 {
 		text += "no objects"
 	}
 	if c.Hooks > 0 {
-		text += "; " + count(c.Hooks, hookWord(p, "hook"), hookWord(p, "hooks"))
+		text += "; " + count(c.Hooks, "hook", "hooks")
 	}
 	if c.Waits > 0 {
 		text += "; then wait"
@@ -64,13 +67,6 @@ func verdict(p *plan.Plan, c stepCounts) string {
 		}
 	}
 	return text
-}
-
-func hookWord(p *plan.Plan, word string) string {
-	if p.Operation == plan.Test {
-		return strings.Replace(word, "hook", "test", 1)
-	}
-	return word
 }
 
 // quietVerdict is the line for a plan that changes no object.
