@@ -1,97 +1,115 @@
 package release
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"time"
 )
 
-// UnmarshalJSON reads a record as Helm 3 or 4 wrote it. Helm 3 writes times
-// that were never set as "".
+// UnmarshalJSON reads a record as Helm 3 or 4 wrote it.
 func (r *Revision) UnmarshalJSON(data []byte) error {
+	type plain Revision
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return err
+	}
 	var stored map[string]json.RawMessage
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return err
 	}
-	type plain Revision
-	var p plain
-	if err := json.Unmarshal(emptyTimesToNull(data), &p); err != nil {
-		return err
-	}
 	*r = Revision(p)
-	r.stored = stored
+	r.stored, r.storedChart = stored, p.Chart
 	return nil
 }
 
-// MarshalJSON writes the record. What was read and is not known here is
-// written back as it was; the chart, which never changes within a revision, is
-// written back byte for byte.
+// MarshalJSON writes the record. One that was read is written back with all
+// that it held, known here or not, except for the fields whose values have
+// changed since. The chart is compared by identity only: it never changes
+// within a revision, so put a new one in its place rather than editing it.
 func (r *Revision) MarshalJSON() ([]byte, error) {
 	type plain Revision
-	p := plain(*r)
-	keepChart := r.stored["chart"] != nil
-	if keepChart {
-		p.Chart = nil
+	next := plain(*r)
+	if r.stored == nil {
+		return json.Marshal(&next)
 	}
-	known, err := json.Marshal(&p)
+	stored := maps.Clone(r.stored)
+	if next.Chart == r.storedChart {
+		next.Chart = nil
+	} else {
+		delete(stored, "chart")
+	}
+	now, err := json.Marshal(&next)
 	if err != nil {
 		return nil, err
 	}
-	if r.stored == nil {
-		return known, nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(known, &fields); err != nil {
-		return nil, err
-	}
-	for name, value := range r.stored {
-		if _, written := fields[name]; !written && (name == "chart" || !isField(name)) {
-			fields[name] = value
-		}
-	}
-	info, err := mergeInfo(r.stored["info"], fields["info"])
+	was, err := r.asRead()
 	if err != nil {
 		return nil, fmt.Errorf("record of %s: %w", r, err)
 	}
-	fields["info"] = info
-	return json.Marshal(fields)
-}
-
-func isField(name string) bool {
-	switch name {
-	case "name", "info", "chart", "config", "manifest", "hooks", "version", "namespace", "apply_method":
-		return true
-	}
-	return false
-}
-
-// mergeInfo keeps fields of the stored info that this version does not know.
-func mergeInfo(stored, known json.RawMessage) (json.RawMessage, error) {
-	if stored == nil {
-		return known, nil
-	}
-	var old, fields map[string]json.RawMessage
-	if err := json.Unmarshal(stored, &old); err != nil {
+	old, err := json.Marshal(stored)
+	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(known, &fields); err != nil {
-		return nil, err
-	}
-	for name, value := range old {
-		switch name {
-		case "first_deployed", "last_deployed", "deleted", "description", "status", "rollback_revision", "notes", "resources":
-		default:
-			fields[name] = value
-		}
-	}
-	return json.Marshal(fields)
+	return overlay(old, was, now)
 }
 
-// emptyTimesToNull turns the "" that Helm 3 writes for a time that was never
-// set into null, which decodes to the zero time.
-func emptyTimesToNull(data []byte) []byte {
-	for _, field := range []string{"first_deployed", "last_deployed", "deleted", "started_at", "completed_at"} {
-		data = bytes.ReplaceAll(data, []byte(`"`+field+`":""`), []byte(`"`+field+`":null`))
+// asRead is what this version would have written had nothing changed since the
+// record was read, without the chart.
+func (r *Revision) asRead() ([]byte, error) {
+	stored := maps.Clone(r.stored)
+	delete(stored, "chart")
+	data, err := json.Marshal(stored)
+	if err != nil {
+		return nil, err
 	}
-	return data
+	type plain Revision
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, err
+	}
+	return json.Marshal(&p)
+}
+
+// recordTime reads the "" that Helm 3 writes for a time that was never set as
+// the zero time.
+type recordTime struct{ time.Time }
+
+func (t *recordTime) UnmarshalJSON(data []byte) error {
+	if string(data) == `""` {
+		return nil
+	}
+	return t.Time.UnmarshalJSON(data)
+}
+
+// UnmarshalJSON reads the times of both Helms.
+func (i *Info) UnmarshalJSON(data []byte) error {
+	type plain Info
+	var p plain
+	read := struct {
+		*plain
+		FirstDeployed recordTime `json:"first_deployed"`
+		LastDeployed  recordTime `json:"last_deployed"`
+		Deleted       recordTime `json:"deleted"`
+	}{plain: &p}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	*i = Info(p)
+	i.FirstDeployed, i.LastDeployed, i.Deleted = read.FirstDeployed.Time, read.LastDeployed.Time, read.Deleted.Time
+	return nil
+}
+
+// UnmarshalJSON reads the times of both Helms.
+func (e *Execution) UnmarshalJSON(data []byte) error {
+	var read struct {
+		StartedAt   recordTime `json:"started_at"`
+		CompletedAt recordTime `json:"completed_at"`
+		Phase       Phase      `json:"phase"`
+	}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	*e = Execution{StartedAt: read.StartedAt.Time, CompletedAt: read.CompletedAt.Time, Phase: read.Phase}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -50,8 +51,10 @@ type Revision struct {
 	// Labels are the user's own labels. The store keeps them beside the record.
 	Labels map[string]string `json:"-"`
 
-	// stored is the record as it was read: what Record starts from.
-	stored map[string]json.RawMessage
+	// stored is the record as it was read, field by field, and storedChart the
+	// chart that was decoded from it: what MarshalJSON starts from.
+	stored      map[string]json.RawMessage
+	storedChart *chart.Chart
 }
 
 // Info is what changes about a revision while it lives.
@@ -123,9 +126,10 @@ func (r *Revision) Objects() ([]manifest.Object, error) {
 }
 
 // WithStatus is a copy of the revision in another status. Chart, values and
-// manifest are shared with r.
+// manifest are shared with r; hooks and labels are the copy's own.
 func (r *Revision) WithStatus(s Status, description string) *Revision {
 	next := *r
+	next.Hooks = slices.Clone(r.Hooks)
 	next.Info.Status = s
 	next.Info.Description = description
 	next.Labels = maps.Clone(r.Labels)

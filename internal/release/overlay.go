@@ -1,0 +1,85 @@
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// overlay carries the changes from was to now over to stored, all JSON texts.
+// Whatever did not change, numbers too large for a float64 and fields that
+// neither was nor now know included, stays as it is in stored.
+func overlay(stored, was, now json.RawMessage) (json.RawMessage, error) {
+	if bytes.Equal(was, now) {
+		return stored, nil
+	}
+	switch {
+	case isJSON('{', stored, was, now):
+		return overlayObject(stored, was, now)
+	case isJSON('[', stored, was, now):
+		return overlayList(stored, was, now)
+	}
+	return now, nil
+}
+
+func overlayObject(stored, was, now json.RawMessage) (json.RawMessage, error) {
+	var fields, before, after map[string]json.RawMessage
+	if err := unmarshalAll([]json.RawMessage{stored, was, now}, &fields, &before, &after); err != nil {
+		return nil, err
+	}
+	for name := range before {
+		if _, kept := after[name]; !kept {
+			delete(fields, name)
+		}
+	}
+	for name, value := range after {
+		previous, known := before[name]
+		if known && bytes.Equal(previous, value) {
+			continue
+		}
+		merged, err := overlay(fields[name], previous, value)
+		if err != nil {
+			return nil, err
+		}
+		fields[name] = merged
+	}
+	return json.Marshal(fields)
+}
+
+// overlayList goes element by element when the lists have the same length;
+// otherwise there is no telling which element is which.
+func overlayList(stored, was, now json.RawMessage) (json.RawMessage, error) {
+	var items, before, after []json.RawMessage
+	if err := unmarshalAll([]json.RawMessage{stored, was, now}, &items, &before, &after); err != nil {
+		return nil, err
+	}
+	if len(items) != len(after) || len(before) != len(after) {
+		return now, nil
+	}
+	for i := range items {
+		merged, err := overlay(items[i], before[i], after[i])
+		if err != nil {
+			return nil, err
+		}
+		items[i] = merged
+	}
+	return json.Marshal(items)
+}
+
+func unmarshalAll[T any](texts []json.RawMessage, into ...*T) error {
+	for i, text := range texts {
+		if err := json.Unmarshal(text, into[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isJSON says whether all texts begin with the delimiter.
+func isJSON(delimiter byte, texts ...json.RawMessage) bool {
+	for _, text := range texts {
+		if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != delimiter {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,39 @@
+package releasestore
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// object is one stored record: base64 text below the key "release", with the
+// metadata of the object that carries it.
+type object struct {
+	meta   metav1.ObjectMeta
+	record string
+}
+
+func (o object) location() location { return location{o.meta.Namespace, o.meta.Name} }
+
+// location names a stored object within its kind.
+type location struct{ namespace, name string }
+
+// backend is a kind of object that carries records. Errors are those of
+// apimachinery's api/errors. update is refused with a conflict unless the
+// resource version in the metadata is current. list returns the continue token
+// of the next page, "" after the last one; namespace "" means all.
+type backend interface {
+	kind() string
+	get(ctx context.Context, at location) (object, error)
+	list(ctx context.Context, namespace string, o metav1.ListOptions) ([]object, string, error)
+	create(ctx context.Context, o object) (object, error)
+	update(ctx context.Context, o object) (object, error)
+	delete(ctx context.Context, at location, o metav1.DeleteOptions) error
+}
+
+// dataKey is the key that holds the record. recordType is the type of Secrets
+// with records (Helm 3 and 4).
+const (
+	dataKey    = "release"
+	recordType = "helm.sh/release.v1"
+)

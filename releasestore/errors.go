@@ -1,0 +1,90 @@
+package releasestore
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Record names one stored revision in errors.
+type Record struct {
+	Key     release.Key
+	Version int
+	// Kind and Object are those of the object that carries the record:
+	// "Secret", "sh.helm.release.v1.web.v7".
+	Kind   string
+	Object string
+}
+
+// String is "web revision 7 (Secret shop/sh.helm.release.v1.web.v7)".
+func (r Record) String() string {
+	return fmt.Sprintf("%s revision %d (%s %s/%s)", r.Key.Name, r.Version, r.Kind, r.Key.Namespace, r.Object)
+}
+
+// ConflictError says that somebody else has written a record since this store
+// last read or wrote it.
+type ConflictError struct{ Record }
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("record of %s: somebody else has changed it meanwhile", e.Record)
+}
+
+// ExistsError says that a revision's number is taken.
+type ExistsError struct{ Record }
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("record of %s: it exists already; another operation wrote it", e.Record)
+}
+
+// NotFoundError says that a revision is not stored, or no longer.
+type NotFoundError struct{ Record }
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("record of %s: not found", e.Record) }
+
+// CorruptError says that a stored record can't be read, and why. Version is 0
+// when even the object's name doesn't tell it.
+type CorruptError struct {
+	Record
+	Reason error
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("record of %s can't be read: %s", e.Record, e.Reason)
+}
+
+// Unwrap is the reason.
+func (e *CorruptError) Unwrap() error { return e.Reason }
+
+// TooLargeError says that a revision does not fit into the store. Size and Max
+// are in bytes.
+type TooLargeError struct {
+	Record
+	Size, Max int
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("record of %s: %d bytes packed are more than the %d that a %s can hold; move large files out of the chart or split it",
+		e.Record, e.Size, e.Max, e.Kind)
+}
+
+// Corrupt splits an error of History or List. ok is true when err consists of
+// corrupt records only, so that what was returned beside it is all that can be
+// read; corrupt holds them, newest first.
+func Corrupt(err error) (corrupt []*CorruptError, ok bool) {
+	if joined, many := err.(interface{ Unwrap() []error }); many {
+		for _, e := range joined.Unwrap() {
+			some, ok := Corrupt(e)
+			if !ok {
+				return nil, false
+			}
+			corrupt = append(corrupt, some...)
+		}
+		return corrupt, true
+	}
+	var one *CorruptError
+	if errors.As(err, &one) {
+		return []*CorruptError{one}, true
+	}
+	return nil, err == nil
+}

@@ -1,0 +1,112 @@
+package releasestore
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+const namePrefix = "sh.helm.release.v1."
+
+// ObjectName is the name of the Secret or ConfigMap of a revision:
+// "sh.helm.release.v1.web.v7" (Helm 3 and 4).
+func ObjectName(releaseName string, version int) string {
+	return namePrefix + releaseName + ".v" + strconv.Itoa(version)
+}
+
+// parseName reads an ObjectName. ok is false for every other name.
+func parseName(objectName string) (releaseName string, version int, ok bool) {
+	rest, ok := strings.CutPrefix(objectName, namePrefix)
+	if !ok {
+		return "", 0, false
+	}
+	i := strings.LastIndex(rest, ".v")
+	if i < 1 {
+		return "", 0, false
+	}
+	version, err := strconv.Atoi(rest[i+2:])
+	if err != nil || ObjectName(rest[:i], version) != objectName {
+		return "", 0, false
+	}
+	return rest[:i], version, true
+}
+
+// Labels of stored records (Helm 4.3.1). createdAt and modifiedAt are seconds
+// since 1970.
+const (
+	labelName       = "name"
+	labelOwner      = "owner"
+	labelStatus     = "status"
+	labelVersion    = "version"
+	labelCreatedAt  = "createdAt"
+	labelModifiedAt = "modifiedAt"
+
+	ownerHelm = "helm"
+)
+
+// Reserved says whether a label of stored records belongs to the store, so
+// that users can't have one of that name.
+func Reserved(label string) bool {
+	switch label {
+	case labelName, labelOwner, labelStatus, labelVersion, labelCreatedAt, labelModifiedAt:
+		return true
+	}
+	return false
+}
+
+func userLabels(all map[string]string) map[string]string {
+	user := maps.Clone(all)
+	maps.DeleteFunc(user, func(label, _ string) bool { return Reserved(label) })
+	return user
+}
+
+func checkLabels(r *release.Revision) error {
+	for _, label := range slices.Sorted(maps.Keys(r.Labels)) {
+		if Reserved(label) {
+			return fmt.Errorf("label %q of %s: the name is reserved for the store", label, r)
+		}
+	}
+	return nil
+}
+
+// recordLabels are the labels for r: the user's, the store's, and those time
+// stamps that the object already has.
+func recordLabels(r *release.Revision, existing map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, r.Labels)
+	for _, stamp := range []string{labelCreatedAt, labelModifiedAt} {
+		if at, stamped := existing[stamp]; stamped {
+			all[stamp] = at
+		}
+	}
+	all[labelName] = r.Name
+	all[labelOwner] = ownerHelm
+	all[labelStatus] = string(r.Info.Status)
+	all[labelVersion] = strconv.Itoa(r.Version)
+	return all
+}
+
+// newObject is the object of a revision that is not stored yet.
+func newObject(r *release.Revision, record string, now time.Time) object {
+	labels := recordLabels(r, nil)
+	labels[labelCreatedAt] = strconv.FormatInt(now.Unix(), 10)
+	return object{
+		meta:   metav1.ObjectMeta{Namespace: r.Namespace, Name: ObjectName(r.Name, r.Version), Labels: labels},
+		record: record,
+	}
+}
+
+// nextObject is the object with the metadata and a new content.
+func nextObject(meta metav1.ObjectMeta, r *release.Revision, record string, now time.Time) object {
+	meta.Labels = recordLabels(r, meta.Labels)
+	meta.Labels[labelModifiedAt] = strconv.FormatInt(now.Unix(), 10)
+	meta.ManagedFields = nil // left out, the server keeps them
+	return object{meta: meta, record: record}
+}

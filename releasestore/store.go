@@ -1,0 +1,68 @@
+// Package releasestore keeps release records where Helm keeps them and in the
+// form in which Helm keeps them: one Secret or ConfigMap a revision, or memory
+// for tests. It also holds the lock that lets one operation at a time work on
+// a release.
+//
+// It does not decide which revisions to write, supersede or prune (package
+// plan), does not retry (package apply) and knows no objects of a release but
+// their records.
+package releasestore
+
+import (
+	"fmt"
+	"time"
+
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+)
+
+// Client is what the store needs of an API client. A CoreV1Interface is one.
+type Client interface {
+	corev1client.SecretsGetter
+	corev1client.ConfigMapsGetter
+}
+
+// Clock tells the time and lets it pass.
+type Clock interface {
+	Now() time.Time
+	After(d time.Duration) <-chan time.Time
+}
+
+// SystemClock is the real time.
+type SystemClock struct{}
+
+// Now is the current time.
+func (SystemClock) Now() time.Time { return time.Now() }
+
+// After sends the time once d has passed.
+func (SystemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// Store reads and writes release records. It remembers which version of each
+// record it has seen, so that a write never destroys what somebody else wrote
+// in between. It is safe for concurrent use.
+type Store struct {
+	backend backend
+	clock   Clock
+	memory  memory
+}
+
+// Open returns the store that the driver names, in the words of HELM_DRIVER
+// (Helm 4.3.1): "", "secret" and "secrets"; "configmap" and "configmaps";
+// "memory", which begins empty and needs no client. "sql" is not supported.
+func Open(client Client, driver string, clock Clock) (*Store, error) {
+	switch driver {
+	case "", "secret", "secrets":
+		return open(secrets{client}, clock), nil
+	case "configmap", "configmaps":
+		return open(configMaps{client}, clock), nil
+	case "memory":
+		return open(newMemoryBackend(), clock), nil
+	case "sql":
+		return nil, fmt.Errorf("open release store: HELM_DRIVER=sql is not supported; use secret or configmap")
+	default:
+		return nil, fmt.Errorf("open release store: HELM_DRIVER=%q is none of secret, configmap, memory", driver)
+	}
+}
+
+func open(b backend, clock Clock) *Store {
+	return &Store{backend: b, clock: clock, memory: memory{seen: map[location]*sighting{}}}
+}
