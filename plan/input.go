@@ -21,6 +21,9 @@ type Input struct {
 	History release.History
 	// Stored is what those revisions sent: see Stored.
 	Stored []StoredObject
+	// StoredHookObjects are the newest stored revision's hooks, parsed and with
+	// namespaces; uninstall runs them.
+	StoredHookObjects []manifest.Object
 	// Target is what the release shall be; nil for uninstall.
 	Target *Target
 	// RollbackTo is the revision a rollback restores.
@@ -34,6 +37,14 @@ type Input struct {
 	// Predictions are the answers to dry runs, by step ID. The first Build has
 	// none; Plan.DryRuns lists what to ask.
 	Predictions map[string]Prediction
+	// Values are the changes of the user's values since the last revision.
+	Values []Change
+	// Pending is what is known of an operation that is recorded as under way.
+	Pending Pending
+	// RecordSize is the encoded size of the target's record in bytes, and
+	// MaxRecordSize what the store takes; 0 when there is no limit.
+	RecordSize    int
+	MaxRecordSize int
 	// Warnings come from gathering: a deprecated chart, values that nobody reads.
 	Warnings []Problem
 }
@@ -50,6 +61,18 @@ type Target struct {
 	CRDs []manifest.Object
 	// Chart is what the plan shows of the chart.
 	Chart ChartRef
+}
+
+// Pending says whose a pending revision is. The clock is the caller's: ages are
+// words here.
+type Pending struct {
+	// Holder is who holds the release's lock, "" when nobody does.
+	Holder string
+	// Ours is true when this tool wrote the pending revision: it is safe to go
+	// on once the lock is free. Another tool's run can't be told dead or alive.
+	Ours bool
+	// Age is how long ago the revision became pending, such as "3m".
+	Age string
 }
 
 // Kind is what discovery knows of a group and kind.

@@ -126,7 +126,6 @@ const (
 	StageCRDs      StageName = "crds"
 	StagePending   StageName = "record pending"
 	StageResources StageName = "resources"
-	StagePrune     StageName = "prune"
 	StageWait      StageName = "wait"
 	StageRecord    StageName = "record"
 )

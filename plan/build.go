@@ -1,0 +1,182 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Build decides. It is called twice: first without predictions, to learn which
+// requests are worth a dry run (Plan.DryRuns), then with the answers. The input
+// is not changed. It fails only on input that makes no sense; what stands
+// against applying is in the plan's problems.
+func Build(in Input) (*Plan, error) {
+	if in.Operation != Uninstall && in.Target == nil {
+		return nil, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
+	}
+	b := &builder{in: in, plan: newPlan(in)}
+	b.problems(in.Warnings...)
+	b.checkHistory()
+	switch in.Operation {
+	case Install, Upgrade, Rollback:
+		b.deploy()
+	case Uninstall:
+		b.uninstall()
+	case Test:
+		b.test()
+	}
+	b.summarize()
+	return b.plan, nil
+}
+
+// builder is one run of Build.
+type builder struct {
+	in     Input
+	plan   *Plan
+	stored map[manifest.ID]StoredObject
+}
+
+func newPlan(in Input) *Plan {
+	p := &Plan{
+		FormatVersion: FormatVersion,
+		ToolVersion:   in.ToolVersion,
+		Operation:     in.Operation,
+		Release:       in.Release,
+		RollbackTo:    in.RollbackTo,
+		KubeVersion:   in.KubeVersion,
+		Cluster:       in.Cluster,
+		Options:       in.Options,
+		Values:        in.Values,
+	}
+	if last := in.History.Last(); last != nil {
+		p.FromRevision = last.Version
+		p.ToRevision = last.Version
+		p.ChartFrom = chartRef(last)
+	}
+	if in.Target != nil {
+		p.ChartTo = in.Target.Chart
+		p.Record = in.Target.Record
+		p.Notes = in.Target.Record.Info.Notes
+		p.ToRevision = in.Target.Record.Version
+	}
+	return p
+}
+
+func chartRef(r *release.Revision) ChartRef {
+	if r.Chart == nil || r.Chart.Metadata == nil {
+		return ChartRef{}
+	}
+	return ChartRef{Name: r.Chart.Metadata.Name, Version: r.Chart.Metadata.Version, AppVersion: r.Chart.Metadata.AppVersion}
+}
+
+// deploy plans install, upgrade and rollback.
+func (b *builder) deploy() {
+	pre, post, pending := moments(b.in.Operation)
+	b.checkTwice()
+	b.namespaceStage()
+	b.crdStage()
+	b.stage(StagePending, oneByOne([]Step{b.pendingRecord(pending)}))
+	b.hookStage(pre)
+	b.stage(StageResources, b.resources())
+	b.waitStage()
+	b.hookStage(post)
+	b.stage(StageRecord, oneByOne([]Step{b.finalRecord()}))
+}
+
+// moments are an operation's hook events and the status it is pending in.
+func moments(op Operation) (pre, post manifest.Event, pending release.Status) {
+	switch op {
+	case Install:
+		return manifest.PreInstall, manifest.PostInstall, release.StatusPendingInstall
+	case Upgrade:
+		return manifest.PreUpgrade, manifest.PostUpgrade, release.StatusPendingUpgrade
+	case Rollback:
+		return manifest.PreRollback, manifest.PostRollback, release.StatusPendingRollback
+	case Uninstall:
+		return manifest.PreDelete, manifest.PostDelete, release.StatusUninstalling
+	case Test:
+		return manifest.Test, manifest.Test, release.StatusUnknown
+	}
+	return "", "", release.StatusUnknown
+}
+
+func (b *builder) stage(name StageName, waves []Wave) {
+	if len(waves) > 0 {
+		b.plan.Stages = append(b.plan.Stages, Stage{Name: name, Waves: waves})
+	}
+}
+
+func (b *builder) problems(ps ...Problem) {
+	b.plan.Problems = append(b.plan.Problems, ps...)
+}
+
+// block notes a problem that forbids applying.
+func (b *builder) block(id manifest.ID, what, do string) {
+	b.problems(Problem{Object: id, Blocking: true, What: what, Do: do})
+}
+
+// warn notes a problem that does not.
+func (b *builder) warn(id manifest.ID, what, do string) {
+	b.problems(Problem{Object: id, What: what, Do: do})
+}
+
+// resources decides over every object of the target and of what is stored.
+func (b *builder) resources() []Wave {
+	b.stored = make(map[manifest.ID]StoredObject, len(b.in.Stored))
+	for _, s := range b.in.Stored {
+		b.stored[s.ID] = s
+	}
+	var forward, removals []Step
+	wanted := make(map[manifest.ID]bool, len(b.in.Target.Objects))
+	for _, o := range b.in.Target.Objects {
+		if wanted[o.ID] {
+			continue // checkTwice has said so
+		}
+		wanted[o.ID] = true
+		forward = append(forward, b.wantedStep(o))
+	}
+	hooks := map[manifest.ID]bool{}
+	for _, h := range b.in.Target.HookObjects {
+		hooks[h.ID] = true
+	}
+	for _, s := range b.in.Stored {
+		if wanted[s.ID] {
+			continue
+		}
+		if step, ok := b.unwantedStep(s, hooks[s.ID]); ok {
+			removals = append(removals, step)
+		}
+	}
+	return append(installWaves(forward), uninstallWaves(removals)...)
+}
+
+// live is what was observed of an object.
+func (b *builder) live(id manifest.ID) Observation { return b.in.Live[id] }
+
+// version is the version to reach an object through: the written one when it
+// is served, else the cluster's preferred one (an apiVersion that was removed).
+func (b *builder) version(o manifest.Object) string {
+	kind := b.in.Kinds[schema.GroupKind{Group: o.Group, Kind: o.Kind}]
+	if len(kind.Versions) == 0 || slices.Contains(kind.Versions, o.Version) {
+		return o.Version
+	}
+	return kind.Versions[0]
+}
+
+func apiVersion(group, version string) string {
+	return schema.GroupVersion{Group: group, Version: version}.String()
+}
+
+func stepID(stage StageName, id manifest.ID) string { return string(stage) + "/" + id.Key() }
+
+func content(u *unstructured.Unstructured) map[string]any {
+	if u == nil {
+		return nil
+	}
+	return u.Object
+}

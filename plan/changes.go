@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+)
+
+// diff fills the step's changes from its Before and After.
+func (b *builder) diff(step *Step) {
+	if step.Before == nil || step.After == nil {
+		return
+	}
+	step.Changes = nil
+	for _, c := range patch.Diff(step.Before.Object, step.After.Object) {
+		step.Changes = append(step.Changes, Change{
+			Path: c.Path, From: c.From, To: c.To,
+			Sensitive: secretField(step.Object, c.Path),
+		})
+	}
+	if step.Risk == "" && scalesDown(step.Changes) {
+		step.Risk = RiskScaleDown
+	}
+}
+
+func secretField(id manifest.ID, path string) bool {
+	if id.Group != "" || id.Kind != "Secret" {
+		return false
+	}
+	return strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData")
+}
+
+func scalesDown(changes []Change) bool {
+	for _, c := range changes {
+		from, okFrom := c.From.(int64)
+		to, okTo := c.To.(int64)
+		if c.Path == "spec.replicas" && okFrom && okTo && to < from {
+			return true
+		}
+	}
+	return false
+}
+
+// attribute says of each change where it comes from: what differs between the
+// stored and the wanted document was changed by chart or values, what only the
+// live object has was changed by somebody else.
+func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) {
+	if len(stored.Docs) == 0 {
+		for i := range step.Changes {
+			step.Changes[i].Cause = CauseAdopted
+		}
+		return
+	}
+	latest := stored.Latest().Doc
+	intended := patch.Diff(latest.Object, o.Doc.Object)
+	for i := range step.Changes {
+		c := &step.Changes[i]
+		switch {
+		case touches(intended, c.Path):
+			c.Cause, c.Detail = b.intent(*c)
+		case mentions(c.Path, o.Doc.Object, latest.Object):
+			c.Cause, c.Detail = CauseDrift, writer(step.Before, c.Path)
+		default:
+			c.Cause = CauseServer
+		}
+	}
+}
+
+// touches says whether a path lies in, above or at one of the changes.
+func touches(changes []patch.FieldChange, path string) bool {
+	for _, c := range changes {
+		if within(c.Path, path) || within(path, c.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+// within says whether inner is outer or lies below it.
+func within(inner, outer string) bool {
+	rest, ok := strings.CutPrefix(inner, outer)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// mentions says whether one of the documents sets something at or above the
+// path's first two segments. What neither the chart nor the last revision ever
+// said is the server's own doing.
+func mentions(path string, docs ...map[string]any) bool {
+	top, rest, _ := strings.Cut(path, ".")
+	next, _, _ := strings.Cut(rest, ".")
+	next, _, _ = strings.Cut(next, "[")
+	for _, d := range docs {
+		section, there := d[strings.SplitN(top, "[", 2)[0]]
+		if !there {
+			continue
+		}
+		fields, isMap := section.(map[string]any)
+		if !isMap || next == "" {
+			return true
+		}
+		if _, there := fields[next]; there {
+			return true
+		}
+	}
+	return false
+}
+
+// intent tells a change of the values from one of the chart. With the same
+// chart it can only be the values; with another chart a value that turns up in
+// the field gives the key away.
+func (b *builder) intent(c Change) (Cause, string) {
+	sameChart := b.plan.ChartFrom.Name == b.plan.ChartTo.Name && b.plan.ChartFrom.Version == b.plan.ChartTo.Version
+	if key := b.valuesKey(c); key != "" {
+		return CauseValues, key
+	}
+	if sameChart && len(b.in.Values) > 0 {
+		return CauseValues, ""
+	}
+	if strings.HasSuffix(c.Path, "[helm.sh/chart]") {
+		return CauseChart, ""
+	}
+	return CauseChart, ""
+}
+
+// valuesKey is the one changed value that turns up in the change, "" when none
+// or several do.
+func (b *builder) valuesKey(c Change) string {
+	found := ""
+	for _, v := range b.in.Values {
+		if !turnsUp(v.To, c.To) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = v.Path
+	}
+	if found == "" && len(b.in.Values) == 1 && b.plan.ChartFrom.Version == b.plan.ChartTo.Version {
+		return b.in.Values[0].Path
+	}
+	return found
+}
+
+// turnsUp says whether a value is the field's new value or a telling part of it.
+func turnsUp(value, field any) bool {
+	if value == nil || field == nil {
+		return false
+	}
+	if reflect.DeepEqual(value, field) || fmt.Sprint(value) == fmt.Sprint(field) {
+		return true
+	}
+	v, okV := value.(string)
+	f, okF := field.(string)
+	return okV && okF && len(v) >= 3 && strings.Contains(f, v)
+}

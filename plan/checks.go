@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Hooks are the hooks of the revision that the operation is about: the
+// target's, or for uninstall those of the newest stored revision.
+func (in Input) Hooks() []release.Hook {
+	if in.Target != nil {
+		return in.Target.Record.Hooks
+	}
+	if last := in.History.Last(); last != nil {
+		return last.Hooks
+	}
+	return nil
+}
+
+// HookObjects are the Hooks' parsed objects, in the same order.
+func (in Input) HookObjects() []manifest.Object {
+	if in.Target != nil {
+		return in.Target.HookObjects
+	}
+	return in.StoredHookObjects
+}
+
+// checkHistory says what state the release was found in, and blocks when
+// another operation may still be at work.
+func (b *builder) checkHistory() {
+	last := b.in.History.Last()
+	if last == nil {
+		return
+	}
+	switch {
+	case last.Info.Status.Pending():
+		b.checkPending(last)
+	case last.Info.Status == release.StatusFailed:
+		b.plan.Found = fmt.Sprintf("revision %d failed: %s", last.Version, last.Info.Description)
+	case last.Info.Status == release.StatusUninstalled:
+		b.plan.Found = fmt.Sprintf("revision %d is uninstalled; its history was kept", last.Version)
+	}
+}
+
+func (b *builder) checkPending(last *release.Revision) {
+	p := b.in.Pending
+	since := ""
+	if p.Age != "" {
+		since = " for " + p.Age
+	}
+	b.plan.Found = fmt.Sprintf("revision %d has been %s%s", last.Version, last.Info.Status, since)
+	switch {
+	case p.Holder != "":
+		b.block(manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it, or see kubectl release status "+b.in.Release.Name)
+	case p.Ours:
+		b.plan.Found += ": the run that wrote it was interrupted; this plan starts from what is really there"
+	case b.in.Options.TakeOver:
+		b.plan.Found += ": it is taken over (--take-over)"
+	default:
+		b.block(manifest.ID{}, b.plan.Found+", by another tool that may still be at work", "make sure that it is not, then add --take-over")
+	}
+}
+
+// checkTwice finds objects that the chart renders more than once.
+func (b *builder) checkTwice() {
+	first := map[manifest.ID]string{}
+	for _, o := range b.in.Target.Objects {
+		source, seen := first[o.ID]
+		if !seen {
+			first[o.ID] = o.Source
+			continue
+		}
+		b.block(o.ID, fmt.Sprintf("the chart renders it twice: in %s and in %s", source, o.Source), "remove one of the two")
+	}
+}
+
+// checkServed blocks on kinds that the cluster does not serve in the version
+// the chart wants, unless this plan brings them.
+func (b *builder) checkServed(o manifest.Object) {
+	kind, looked := b.in.Kinds[groupKind(o.ID)]
+	switch {
+	case !looked || slices.Contains(kind.Versions, o.Version):
+	case kind.Unavailable != "":
+		b.block(o.ID, fmt.Sprintf("the API %s can't be discovered: %s", apiVersion(o.Group, o.Version), kind.Unavailable), "retry when that API is back")
+	case len(kind.Versions) > 0:
+		b.block(o.ID, fmt.Sprintf("the cluster does not serve %s in %s, only in %s", o.Kind, apiVersion(o.Group, o.Version), strings.Join(kind.Versions, ", ")), "use a chart version made for this Kubernetes")
+	case !b.bringsKind(o.ID):
+		b.block(o.ID, fmt.Sprintf("the cluster knows no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
+	}
+}
+
+// bringsKind says whether a CRD of this plan defines the object's kind.
+func (b *builder) bringsKind(id manifest.ID) bool {
+	if b.in.Target == nil {
+		return false
+	}
+	defines := func(o manifest.Object) bool {
+		if o.Kind != "CustomResourceDefinition" {
+			return false
+		}
+		group, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "names", "kind")
+		return group == id.Group && kind == id.Kind
+	}
+	return (!b.in.Options.SkipCRDs && slices.ContainsFunc(b.in.Target.CRDs, defines)) || slices.ContainsFunc(b.in.Target.Objects, defines)
+}
+
+// bringsNamespace says whether the namespace is not there and comes with this
+// plan, by --create-namespace or as an object of the chart.
+func (b *builder) bringsNamespace(name string) bool {
+	if b.in.Target == nil {
+		return false
+	}
+	live, looked := b.in.Live[NamespaceID(name)]
+	if !looked || live.Object != nil || live.Unreadable != "" {
+		return false
+	}
+	if b.in.Options.CreateNamespace && name == b.in.Release.Namespace {
+		return true
+	}
+	return slices.ContainsFunc(b.in.Target.Objects, func(o manifest.Object) bool { return o.ID == NamespaceID(name) })
+}
+
+// NamespaceID identifies a namespace as an object.
+func NamespaceID(name string) manifest.ID { return manifest.ID{Kind: "Namespace", Name: name} }
+
+// NamespaceDoc is the namespace as --create-namespace creates it, with the
+// label that Helm gives it.
+func NamespaceDoc(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": name, "labels": map[string]any{"name": name}},
+	}}
+}
+
+// warnGone tells when an object can't be there because its kind is gone.
+func (b *builder) warnGone(id manifest.ID) {
+	if kind, looked := b.in.Kinds[groupKind(id)]; looked && len(kind.Versions) == 0 && kind.Unavailable == "" {
+		b.warn(id, "the cluster no longer knows its kind, so there is nothing to remove", "")
+	}
+}
+
+func (b *builder) warnDuplicates(o manifest.Object) {
+	for _, d := range patch.DuplicateKeys(o.Doc) {
+		b.warn(o.ID, fmt.Sprintf("%s has %s more than once; the API server merges such lists by that key", d.Path, d.Key), "give each item its own key")
+	}
+}
+
+// checkRecord blocks when the revision is too large for the store.
+func (b *builder) checkRecord() {
+	if b.in.MaxRecordSize > 0 && b.in.RecordSize > b.in.MaxRecordSize {
+		b.block(manifest.ID{}, fmt.Sprintf("the release record has %d bytes and the store takes %d", b.in.RecordSize, b.in.MaxRecordSize), "make the chart smaller, for example by leaving large files out of it")
+	}
+}

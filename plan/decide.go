@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+)
+
+// wantedStep decides what happens to an object of the target.
+func (b *builder) wantedStep(o manifest.Object) Step {
+	step := Step{
+		ID:         stepID(StageResources, o.ID),
+		Object:     o.ID,
+		APIVersion: apiVersion(o.Group, o.Version),
+		Source:     o.Source,
+		Fidelity:   FidelityExact,
+	}
+	b.checkServed(o)
+	stored, known := b.stored[o.ID]
+	live := b.live(o.ID)
+	switch {
+	case live.Unreadable != "":
+		step.Op, step.Fidelity, step.Why = OpPatch, FidelityUnknown, "its live state could not be read"
+		b.block(o.ID, fmt.Sprintf("the live object can't be read: %s", live.Unreadable), "ask for permission to get it, or retry when the API is back")
+	case live.Object == nil:
+		b.create(&step, o, known)
+	case live.Object.GetDeletionTimestamp() != nil:
+		step.Op, step.Fidelity, step.Why = OpCreate, FidelityUnknown, "the live object is being deleted"
+		b.block(o.ID, terminating(live.Object), "wait until it is gone, or clear its finalizers, then plan again")
+	case !known:
+		b.adopt(&step, o, live.Object)
+	default:
+		b.change(&step, o, stored, live.Object)
+	}
+	return step
+}
+
+func terminating(live *unstructured.Unstructured) string {
+	if f := live.GetFinalizers(); len(f) > 0 {
+		return "it is being deleted and waits for the finalizers " + strings.Join(f, ", ")
+	}
+	return "it is being deleted"
+}
+
+func (b *builder) create(step *Step, o manifest.Object, known bool) {
+	step.Op = OpCreate
+	step.Body = owned(o.Doc, b.in.Release)
+	step.Expect = Expect{Absent: true}
+	step.Why = "the chart has it and the cluster does not"
+	if known {
+		step.Why = "it was deleted outside of this release"
+	}
+	if b.in.Options.ServerSide {
+		step.PatchType = types.ApplyPatchType
+	}
+	b.predict(step, step.Body)
+}
+
+func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstructured) {
+	owner := foreign(live, b.in.Release)
+	if owner != "" && !b.in.Options.TakeOwnership {
+		b.block(o.ID, "it is already in the cluster and "+owner, "rename it in the chart, remove it, or let this release have it with --take-ownership")
+	}
+	b.change(step, o, StoredObject{ID: o.ID}, live)
+	step.Op = OpAdopt
+	step.Why = "it carries this release's ownership, though no stored revision sent it"
+	if owner != "" {
+		step.Why = "it is taken over: " + owner
+	}
+}
+
+// change compares the three documents of an object that is there and shall be.
+func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) {
+	step.Before = live
+	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
+	if b.agree(o, stored, live) {
+		step.Op, step.Why = OpNone, "stored, live and wanted agree"
+		return
+	}
+	step.Op, step.Why = OpPatch, "it differs from what the chart says"
+	step.Body = owned(o.Doc, b.in.Release)
+	estimate, err := b.merge(step, o, stored, live)
+	if err != nil {
+		step.Fidelity = FidelityUnknown
+		b.block(o.ID, err.Error(), "")
+		return
+	}
+	b.warnDuplicates(o)
+	if b.in.Options.Force && !b.in.Options.ServerSide {
+		step.Op, step.Patch, step.PatchType = OpReplace, nil, ""
+		step.Why = "it differs from what the chart says; --force overwrites it"
+	}
+	b.predict(step, estimate)
+	b.attribute(step, o, stored)
+	if step.Op == OpPatch && len(step.Changes) == 0 && step.After != nil {
+		*step = Step{
+			ID: step.ID, Op: OpNone, Object: step.Object, APIVersion: step.APIVersion, Source: step.Source,
+			Before: live, Fidelity: step.Fidelity, Expect: step.Expect, Why: "the API server would change nothing",
+		}
+	}
+}
+
+func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructured.Unstructured) bool {
+	if len(stored.Docs) == 0 || foreign(live, b.in.Release) != "" {
+		return false
+	}
+	return !slices.ContainsFunc(stored.Docs, func(s manifest.Object) bool {
+		return !patch.Agree(s.Doc, live, o.Doc)
+	})
+}
+
+// merge computes the patch. Each stored document may have sent fields that the
+// target no longer has, so the merge runs over all of them in turn; the patch
+// is the difference between where it starts and where it ends.
+func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+1)
+	for _, d := range stored.Docs {
+		docs = append(docs, owned(d.Doc, b.in.Release))
+	}
+	if len(docs) == 0 {
+		docs = append(docs, nil)
+	}
+	base := live
+	if live.GetAPIVersion() != o.Doc.GetAPIVersion() {
+		base = live.DeepCopy()
+		base.SetAPIVersion(o.Doc.GetAPIVersion())
+	}
+	merged := base
+	var p patch.Patch
+	var err error
+	for _, d := range docs {
+		if p, err = patch.ThreeWay(d, merged, step.Body); err != nil {
+			return nil, err
+		}
+		if merged, err = patch.Apply(merged, p); err != nil {
+			return nil, err
+		}
+	}
+	if len(docs) > 1 {
+		if p, err = patch.ThreeWay(base, base, merged); err != nil {
+			return nil, err
+		}
+	}
+	if b.in.Options.ServerSide {
+		step.PatchType = types.ApplyPatchType
+		return merged, nil
+	}
+	step.Patch, step.PatchType = p.Data, p.Type
+	return merged, withUID(step, p, live)
+}
+
+// withUID makes the server refuse the patch when the object was replaced by a
+// namesake since the plan was made.
+func withUID(step *Step, p patch.Patch, live *unstructured.Unstructured) error {
+	if p.Empty() || live.GetUID() == "" {
+		return nil
+	}
+	var body map[string]any
+	if err := json.Unmarshal(p.Data, &body); err != nil {
+		return fmt.Errorf("read back the patch of %s: %w", step.Object, err)
+	}
+	metadata, _ := body["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	metadata["uid"] = string(live.GetUID())
+	body["metadata"] = metadata
+	data, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("write the patch of %s: %w", step.Object, err)
+	}
+	step.Patch = data
+	return nil
+}
+
+// unwantedStep decides over an object that earlier revisions sent and the
+// target does not have. ok is false when there is nothing to say.
+func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok bool) {
+	o := s.Latest()
+	live := b.live(s.ID)
+	if live.Unreadable == "" && live.Object == nil {
+		b.warnGone(s.ID)
+		return Step{}, false
+	}
+	step = Step{
+		ID: stepID(StageResources, s.ID), Op: OpDelete, Object: s.ID, APIVersion: apiVersion(o.Group, b.version(o)),
+		Source: o.Source, Fidelity: FidelityExact, Before: live.Object, Risk: deletionRisk(o),
+	}
+	switch {
+	case live.Unreadable != "":
+		step.Fidelity, step.Why = FidelityUnknown, "its live state could not be read"
+		b.block(s.ID, "it has to be removed and can't be read: "+live.Unreadable, "ask for permission to get and delete it, or retry when the API is back")
+		return step, true
+	case becomesHook:
+		step.Why = "it is a hook from now on"
+		return kept(step), true
+	case b.keeps(o, live.Object):
+		step.Why = "helm.sh/resource-policy is keep"
+		return kept(step), true
+	case foreign(live.Object, b.in.Release) != "":
+		step.Why = foreign(live.Object, b.in.Release)
+		b.warn(s.ID, "it is left alone: "+step.Why, "delete it by hand if it has to go")
+		return kept(step), true
+	}
+	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
+	step.Why = "the chart no longer has it"
+	if b.in.Operation == Uninstall {
+		step.Why = "the release is uninstalled"
+	}
+	if live.Object.GetDeletionTimestamp() != nil {
+		step.Why = "it is being deleted already"
+		if f := live.Object.GetFinalizers(); len(f) > 0 {
+			b.warn(s.ID, terminating(live.Object), "nothing goes on until these are cleared")
+		}
+	}
+	return step, true
+}
+
+func kept(step Step) Step {
+	step.Op, step.Risk = OpKeep, ""
+	return step
+}
+
+// keeps reads the resource policy: upgrade goes by the live annotation,
+// uninstall by the stored one (Helm 4.3.1).
+func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured) bool {
+	doc := live
+	if b.in.Operation == Uninstall {
+		doc = o.Doc
+	}
+	return strings.EqualFold(strings.TrimSpace(doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]), manifest.ResourcePolicyKeep)
+}
+
+func deletionRisk(o manifest.Object) Risk {
+	switch o.Kind {
+	case "PersistentVolumeClaim", "PersistentVolume", "Namespace", "CustomResourceDefinition", "StatefulSet":
+		return RiskData
+	default:
+		return RiskDelete
+	}
+}
+
+func groupKind(id manifest.ID) schema.GroupKind {
+	return schema.GroupKind{Group: id.Group, Kind: id.Kind}
+}

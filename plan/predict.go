@@ -1,0 +1,146 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+)
+
+// DryRuns lists the steps of a first Build whose outcome the API server should
+// be asked for.
+func (p *Plan) DryRuns() []Step {
+	var ask []Step
+	p.Steps(func(_ StageName, s *Step) {
+		switch s.Op {
+		case OpCreate, OpPatch, OpAdopt, OpReplace:
+			if s.Body != nil && s.Estimate == "" {
+				ask = append(ask, *s)
+			}
+		case OpRecreate, OpDelete, OpKeep, OpRun, OpWait, OpRecord, OpNone:
+		}
+	})
+	return ask
+}
+
+// predict settles what the step leads to: by the server's answer when there is
+// one, else by the local estimate.
+func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
+	if why := b.notYet(step.Object); why != "" {
+		b.estimated(step, estimate, why)
+		return
+	}
+	answer, asked := b.in.Predictions[step.ID]
+	switch {
+	case b.in.Predictions == nil: // the first Build: the server is asked next
+		step.After, step.Fidelity = estimate, FidelityEstimated
+	case !asked:
+		b.estimated(step, estimate, "the API server was not asked")
+		return
+	case answer.Refused != nil:
+		b.refused(step, estimate, *answer.Refused)
+	case answer.Estimated != "":
+		b.estimated(step, estimate, answer.Estimated)
+		return
+	default:
+		step.After, step.Fidelity = answer.After, FidelityExact
+	}
+	b.diff(step)
+}
+
+// notYet says why the server can't be asked: the object's namespace or kind
+// comes with this very plan.
+func (b *builder) notYet(id manifest.ID) string {
+	if id.Namespace != "" && b.bringsNamespace(id.Namespace) {
+		return fmt.Sprintf("the namespace %s comes with this plan", id.Namespace)
+	}
+	if len(b.in.Kinds[groupKind(id)].Versions) == 0 && b.bringsKind(id) {
+		return fmt.Sprintf("the kind %s comes with this plan", id.Kind)
+	}
+	return ""
+}
+
+func (b *builder) estimated(step *Step, estimate *unstructured.Unstructured, why string) {
+	step.After, step.Fidelity, step.Estimate = estimate, FidelityEstimated, why
+	b.predictImmutable(step)
+	b.diff(step)
+}
+
+// predictImmutable applies the local knowledge of immutable fields.
+func (b *builder) predictImmutable(step *Step) {
+	if step.Before == nil || step.Body == nil || step.Op == OpCreate {
+		return
+	}
+	if fields := patch.Immutable(step.Before, step.Body); len(fields) > 0 {
+		b.immutable(step, fields[0].Why)
+	}
+}
+
+// immutable turns a change that can't be made in place into a recreate where
+// that is allowed, and into a problem where it is not.
+func (b *builder) immutable(step *Step, why string) {
+	if !b.in.Options.Force {
+		b.problems(Problem{
+			Step: step.ID, Object: step.Object, Blocking: true, What: why,
+			Do: "keep the field as it is, or allow deleting and creating the object with --force",
+		})
+		return
+	}
+	step.Op, step.Patch, step.PatchType = OpRecreate, nil, ""
+	step.Why = why + "; --force allows deleting and creating it"
+	step.Risk = RiskRecreate
+	if step.Object.Kind == "PersistentVolumeClaim" {
+		step.Risk = RiskData
+	}
+	step.After = step.Body
+}
+
+func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Refusal) {
+	step.After, step.Fidelity = estimate, FidelityEstimated
+	switch {
+	case r.Immutable:
+		why := r.Message
+		if len(r.Fields) > 0 {
+			why = r.Fields[0] + " is immutable"
+		}
+		b.immutable(step, why)
+		return
+	case len(r.Managers) > 0:
+		b.problems(Problem{
+			Step: step.ID, Object: step.Object, Blocking: true,
+			What: fmt.Sprintf("%s set by %s", fieldList(r.Fields), strings.Join(r.Managers, ", ")),
+			Do:   "take the fields over with --force-conflicts, or drop them from the chart",
+		})
+		return
+	}
+	b.problems(Problem{Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(r)})
+}
+
+func fieldList(fields []string) string {
+	if len(fields) == 0 {
+		return "fields of it are"
+	}
+	if len(fields) == 1 {
+		return fields[0] + " is"
+	}
+	return strings.Join(fields, ", ") + " are"
+}
+
+// remedy is the next thing to try after a refusal.
+func remedy(r Refusal) string {
+	switch {
+	case r.Reason == "NotFound" && strings.Contains(r.Message, "namespaces"):
+		return "create the namespace, or add --create-namespace"
+	case r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota"):
+		return "raise the quota or ask for less"
+	case r.Reason == "Forbidden":
+		return "ask for that permission, or use another identity (--as, --context)"
+	case r.Reason == "Invalid":
+		return "correct the values or the chart"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// pendingRecord stores the new revision as pending before anything else is
+// written: whatever happens then, the next plan knows what may be there.
+func (b *builder) pendingRecord(status release.Status) Step {
+	to := b.in.Target.Record.Version
+	return b.recordStep("pending", Record{
+		Revision: to, Status: status, Description: pendingDescription(b.in.Operation), Fail: b.interrupted(),
+	}, fmt.Sprintf("revision %d %s, with all that it is going to send", to, status))
+}
+
+// finalRecord makes the new revision the deployed one.
+func (b *builder) finalRecord() Step {
+	to := b.in.Target.Record.Version
+	r := Record{
+		Revision: to, Status: release.StatusDeployed, Description: b.description(),
+		Supersede: b.superseded(), Prune: b.pruned(),
+	}
+	why := fmt.Sprintf("revision %d deployed", to)
+	for _, s := range r.Supersede {
+		why += fmt.Sprintf(", revision %d superseded", s)
+	}
+	if n := len(r.Prune); n > 0 {
+		why += fmt.Sprintf(", %d oldest removed", n)
+	}
+	return b.recordStep("final", r, why)
+}
+
+func (b *builder) recordStep(name string, r Record, why string) Step {
+	return Step{ID: "record/" + name, Op: OpRecord, Record: &r, Fidelity: FidelityExact, Why: why}
+}
+
+// pendingDescription also tells a later plan that this tool wrote the record.
+func pendingDescription(op Operation) string {
+	switch op {
+	case Install:
+		return PendingMark + ": install under way"
+	case Upgrade:
+		return PendingMark + ": upgrade under way"
+	case Rollback:
+		return PendingMark + ": rollback under way"
+	case Uninstall:
+		return PendingMark + ": uninstall under way"
+	case Test:
+		return PendingMark + ": test under way"
+	}
+	return PendingMark
+}
+
+// PendingMark begins the description of every revision that this tool has
+// recorded as pending.
+const PendingMark = "kubectl-release"
+
+// description is the user's, else Helm's words for the same outcome.
+func (b *builder) description() string {
+	switch {
+	case b.in.Options.Description != "":
+		return b.in.Options.Description
+	case b.in.Operation == Install:
+		return "Install complete"
+	case b.in.Operation == Rollback:
+		return fmt.Sprintf("Rollback to %d", b.in.RollbackTo)
+	case b.in.Operation == Uninstall:
+		return "Uninstallation complete"
+	default:
+		return "Upgrade complete"
+	}
+}
+
+// interrupted are revisions that a dead run left pending.
+func (b *builder) interrupted() []int {
+	var out []int
+	for _, r := range b.in.History {
+		if r.Info.Status.Pending() {
+			out = append(out, r.Version)
+		}
+	}
+	return out
+}
+
+func (b *builder) superseded() []int {
+	var out []int
+	for _, r := range b.in.History {
+		if r.Info.Status == release.StatusDeployed {
+			out = append(out, r.Version)
+		}
+	}
+	return out
+}
+
+// pruned are the oldest revisions beyond the history's limit. The new revision
+// counts, and it is the one that is good by then.
+func (b *builder) pruned() []int {
+	limit := b.in.Options.HistoryMax
+	excess := len(b.in.History) + 1 - limit
+	if limit <= 0 || excess <= 0 {
+		return nil
+	}
+	var out []int
+	for _, r := range b.in.History[:min(excess, len(b.in.History))] {
+		out = append(out, r.Version)
+	}
+	return out
+}

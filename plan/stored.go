@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Sources are the revisions whose manifests make up what is stored: the last
+// successful one and every later attempt, oldest first. Whatever a failed or
+// killed attempt may have created is thereby known. Revisions that were
+// uninstalled own nothing any more.
+func Sources(h release.History) []*release.Revision {
+	var sources []*release.Revision
+	for _, r := range h {
+		switch {
+		case r.Info.Status == release.StatusUninstalled:
+			sources = nil
+		case len(sources) > 0 && succeeded(r):
+			sources = []*release.Revision{r}
+		default:
+			sources = append(sources, r)
+		}
+	}
+	return sources
+}
+
+func succeeded(r *release.Revision) bool {
+	return r.Info.Status == release.StatusDeployed || r.Info.Status == release.StatusSuperseded
+}
+
+// Sent is what one revision sent: its manifest, parsed and with namespaces.
+type Sent struct {
+	Revision int
+	Objects  []manifest.Object
+}
+
+// Stored joins what the Sources sent, object by object, in the order in which
+// the objects first appear.
+func Stored(sent []Sent) []StoredObject {
+	var stored []StoredObject
+	index := map[manifest.ID]int{}
+	for _, s := range sent {
+		for _, o := range s.Objects {
+			i, known := index[o.ID]
+			if !known {
+				i = len(stored)
+				index[o.ID] = i
+				stored = append(stored, StoredObject{ID: o.ID})
+			}
+			stored[i].Docs = append(stored[i].Docs, o)
+			stored[i].Revision = s.Revision
+		}
+	}
+	return stored
+}

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// uninstall plans the removal of everything that the stored revisions sent.
+func (b *builder) uninstall() {
+	last := b.in.History.Last()
+	if last == nil {
+		b.block(manifest.ID{}, fmt.Sprintf("there is no release %s in namespace %s", b.in.Release.Name, b.in.Release.Namespace), "see kubectl release list --all-namespaces")
+		return
+	}
+	b.stored = map[manifest.ID]StoredObject{}
+	b.stage(StagePending, oneByOne([]Step{b.recordStep("pending", Record{
+		Revision: last.Version, Status: release.StatusUninstalling, Description: pendingDescription(Uninstall),
+	}, fmt.Sprintf("revision %d uninstalling", last.Version))}))
+	b.hookStage(manifest.PreDelete)
+
+	var removals []Step
+	for _, s := range b.in.Stored {
+		if step, ok := b.unwantedStep(s, false); ok {
+			removals = append(removals, step)
+		}
+	}
+	b.stage(StageResources, uninstallWaves(removals))
+	if b.in.Options.Wait {
+		b.goneStage(removals)
+	}
+	b.hookStage(manifest.PostDelete)
+	b.stage(StageRecord, oneByOne([]Step{b.uninstallRecord(last)}))
+}
+
+// goneStage waits until what was deleted is gone.
+func (b *builder) goneStage(removals []Step) {
+	var steps []Step
+	for _, s := range removals {
+		if s.Op == OpDelete {
+			steps = append(steps, Step{
+				ID: stepID(StageWait, s.Object) + "/gone", Op: OpWait, Object: s.Object, APIVersion: s.APIVersion,
+				Expect: Expect{UID: s.Expect.UID, Absent: true}, Fidelity: FidelityUnknown, Why: "until it is gone",
+			})
+		}
+	}
+	if len(steps) > 0 {
+		b.stage(StageWait, []Wave{{Steps: steps}})
+	}
+}
+
+func (b *builder) uninstallRecord(last *release.Revision) Step {
+	r := Record{Revision: last.Version, Status: release.StatusUninstalled, Description: b.description()}
+	if b.in.Options.KeepHistory {
+		return b.recordStep("final", r, fmt.Sprintf("revision %d uninstalled, the history stays", last.Version))
+	}
+	for _, h := range b.in.History {
+		r.Prune = append(r.Prune, h.Version)
+	}
+	return b.recordStep("final", r, fmt.Sprintf("%d revisions removed", len(r.Prune)))
+}
