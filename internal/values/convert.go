@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // converter turns what the YAML library returns into what a round trip through
@@ -78,7 +79,7 @@ func (c *converter) scalar(v any) (any, error) {
 	case nil, bool:
 		return v, nil
 	case string:
-		return strings.ToValidUTF8(v, "\uFFFD"), nil
+		return validText(v), nil
 	case int:
 		return c.whole(float64(v), strconv.Itoa(v)), nil
 	case int64:
@@ -124,12 +125,20 @@ func (c *converter) where() string {
 
 func (c *converter) at(err error) error { return fmt.Errorf("%s: %w", c.where(), err) }
 
+// validText replaces every byte that is not UTF-8 (!!binary can hold some).
+func validText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
 // keyText is the JSON key for a YAML key. Float keys are written in single
 // precision, as sigs.k8s.io/yaml writes them.
 func keyText(k any) (string, error) {
 	switch k := k.(type) {
 	case string:
-		return strings.ToValidUTF8(k, "\uFFFD"), nil
+		return validText(k), nil
 	case int:
 		return strconv.Itoa(k), nil
 	case int64:

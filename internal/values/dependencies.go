@@ -46,6 +46,8 @@ func processDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, []c
 
 type processor struct {
 	warnings []chart.Warning
+	// imported counts the entries that importing has gone over.
+	imported int
 }
 
 // enable settles which subcharts of c stay. path is where c's values are, as a

@@ -1,6 +1,7 @@
 package values
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -43,10 +44,20 @@ func (p *processor) importInto(c *chart.Chart) error {
 				continue
 			}
 			// The tables are shared with defaults on purpose. Helm shares them, and
-			// two imports into one table show in the dependency's values.
+			// two imports into one table show in the dependency's values. It does
+			// not share empty ones.
+			if len(table) == 0 {
+				table = map[string]any{}
+			}
 			(&coalescer{}).tables(imported, nest(parent, table), "", true)
+			if err := p.measure(imported, 0); err != nil {
+				return fmt.Errorf("chart %s: import-values of dependency %s: %w", c.FullPath(), d.Name, err)
+			}
 		}
 		d.ImportValues = rules
+	}
+	if err := p.measure(defaults, 0); err != nil {
+		return fmt.Errorf("chart %s: import-values: %w", c.FullPath(), err)
 	}
 	out := cloneTable(defaults)
 	(&coalescer{}).tables(out, imported, "", true)
@@ -69,3 +80,31 @@ func importRule(item any) (child, parent string, ok bool) {
 // textOf writes a value as Helm does; what is missing reads "<nil>" and so
 // names no table.
 func textOf(v any) string { return fmt.Sprintf("%v", v) }
+
+// measure walks a value and counts it against what all imports may take. It
+// ends, with an error, on tables that were imported into themselves (Helm
+// crashes on those) and on ones that double with every import.
+func (p *processor) measure(v any, depth int) error {
+	p.imported++
+	if p.imported > maxImportSteps {
+		return fmt.Errorf("the values grow beyond %d entries", maxImportSteps)
+	}
+	if depth > 2*maxYAMLDepth {
+		return errors.New("a table is imported into itself")
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if err := p.measure(e, depth+1); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if err := p.measure(e, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -17,4 +17,7 @@ const (
 	maxYAMLDepth = 1000
 	// maxExpandedBytes is the size of a document once its aliases are written out.
 	maxExpandedBytes = 32 << 20
+	// maxImportSteps is how many entries all import-values of a chart tree may
+	// go over; tables can import each other and double each time.
+	maxImportSteps = 4 << 20
 )
