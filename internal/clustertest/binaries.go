@@ -1,0 +1,79 @@
+package clustertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Binaries are the paths of the programs that tests run.
+type Binaries struct {
+	// Dir holds all of them: put it into PATH to run kubectl by name.
+	Dir                                string
+	Testcluster, Kubectl, Helm3, Helm4 string
+}
+
+// FindBinaries returns the binaries of the folder that the environment variable
+// TESTCLUSTER_BIN names, or else those of testcluster/bin, which it builds first
+// where they are missing or old. A first build takes minutes and tells progress
+// how far it is.
+func FindBinaries(ctx context.Context, progress io.Writer) (Binaries, error) {
+	if dir := os.Getenv("TESTCLUSTER_BIN"); dir != "" {
+		return binariesIn(dir)
+	}
+	home, err := findTestcluster()
+	if err != nil {
+		return Binaries{}, err
+	}
+	build := exec.CommandContext(ctx, "go", "run", "./build", "-q")
+	build.Dir = home
+	build.Stdout, build.Stderr = progress, progress
+	if err := build.Run(); err != nil {
+		return Binaries{}, fmt.Errorf("build the test cluster in %s: %w", home, err)
+	}
+	return binariesIn(filepath.Join(home, "bin"))
+}
+
+func binariesIn(dir string) (Binaries, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Binaries{}, fmt.Errorf("find the folder of binaries: %w", err)
+	}
+	b := Binaries{
+		Dir:         dir,
+		Testcluster: filepath.Join(dir, "testcluster"),
+		Kubectl:     filepath.Join(dir, "kubectl"),
+		Helm3:       filepath.Join(dir, "helm3"),
+		Helm4:       filepath.Join(dir, "helm4"),
+	}
+	for _, path := range []string{b.Testcluster, b.Kubectl, b.Helm3, b.Helm4} {
+		if _, err := os.Stat(path); err != nil {
+			return Binaries{}, fmt.Errorf("look for the test cluster's binaries: %w", err)
+		}
+	}
+	return b, nil
+}
+
+// findTestcluster looks for the folder testcluster in this folder and above: a
+// test runs in the folder of its package.
+func findTestcluster() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the current folder: %w", err)
+	}
+	for {
+		home := filepath.Join(dir, "testcluster")
+		if _, err := os.Stat(filepath.Join(home, "go.mod")); err == nil {
+			return home, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("find the folder testcluster: it is neither in the current folder nor above")
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,90 @@
+package clustertest
+
+import (
+	"bytes"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Result is what a command left behind.
+type Result struct {
+	Stdout, Stderr string
+	// ExitCode is -1 when a signal ended the command.
+	ExitCode int
+}
+
+// Namespace makes a namespace for this test alone and returns its name. It is
+// deleted when the test ends; nobody waits for that.
+func (c *Cluster) Namespace(t testing.TB) string {
+	t.Helper()
+	name := "test-" + strings.ToLower(rand.Text()[:10])
+	c.Kubectl(t, "create", "namespace", name)
+	t.Cleanup(func() { c.Kubectl(t, "delete", "namespace", name, "--wait=false") })
+	return name
+}
+
+// Kubectl runs kubectl and returns its standard output; the test fails at once
+// when the command does.
+func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
+	t.Helper()
+	return c.must(t, c.Binaries.Kubectl, "", args)
+}
+
+// Apply creates or updates the objects of a YAML text in namespace.
+func (c *Cluster) Apply(t testing.TB, namespace, objects string) {
+	t.Helper()
+	c.must(t, c.Binaries.Kubectl, objects, []string{"apply", "--namespace", namespace, "--filename", "-"})
+}
+
+// Helm3 runs Helm 3 as Kubectl runs kubectl.
+func (c *Cluster) Helm3(t testing.TB, args ...string) string {
+	t.Helper()
+	return c.must(t, c.Binaries.Helm3, "", args)
+}
+
+// Helm4 runs Helm 4 as Kubectl runs kubectl.
+func (c *Cluster) Helm4(t testing.TB, args ...string) string {
+	t.Helper()
+	return c.must(t, c.Binaries.Helm4, "", args)
+}
+
+func (c *Cluster) must(t testing.TB, program, stdin string, args []string) string {
+	t.Helper()
+	r := c.Run(t, program, stdin, args...)
+	if r.ExitCode != 0 {
+		t.Fatalf("%s %s: exit code %d\n%s%s", program, strings.Join(args, " "), r.ExitCode, r.Stdout, r.Stderr)
+	}
+	return r.Stdout
+}
+
+// Run runs any program against the cluster and returns what came of it; only a
+// program that can't be started fails the test.
+func (c *Cluster) Run(t testing.TB, program, stdin string, args ...string) Result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	command := exec.Command(program, args...)
+	command.Env = c.Environment()
+	command.Stdin = strings.NewReader(stdin)
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	if err != nil && command.ProcessState == nil {
+		t.Fatalf("run %s: %v", program, err)
+	}
+	return Result{Stdout: stdout.String(), Stderr: stderr.String(), ExitCode: command.ProcessState.ExitCode()}
+}
+
+// Environment is this process's environment with the cluster's kubeconfig and
+// with its kubectl first in PATH, without what else would steer kubectl and Helm.
+func (c *Cluster) Environment() []string {
+	environment := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "HELM_") || strings.HasPrefix(variable, "KUBECTL_")
+	})
+	return append(environment,
+		"KUBECONFIG="+c.Kubeconfig,
+		"PATH="+c.Binaries.Dir+string(os.PathListSeparator)+os.Getenv("PATH"),
+	)
+}

@@ -1,0 +1,32 @@
+package clustertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// Main is a TestMain: it starts a cluster, hands it to use, runs the tests and
+// stops the cluster. It returns the exit code for os.Exit, which is 1 when the
+// cluster can't be had.
+//
+//	var cluster *clustertest.Cluster
+//
+//	func TestMain(m *testing.M) {
+//		os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
+//	}
+func Main(m *testing.M, options Options, use func(*Cluster)) int {
+	c, err := Start(context.Background(), options)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "clustertest:", err)
+		return 1
+	}
+	use(c)
+	code := m.Run()
+	if err := c.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "clustertest:", err)
+		return max(code, 1)
+	}
+	return code
+}

@@ -1,0 +1,83 @@
+// Command build compiles what the tests need into testcluster/bin: testcluster
+// with kubectl, and Helm 3 and Helm 4 as the other hand. What is up to date is
+// not compiled again, and several builds at a time wait for each other. It says
+// every few seconds how far it is: the first build takes minutes.
+//
+// It does not start anything. It imports the standard library only, so that it
+// compiles at once itself.
+//
+// Usage, in the folder testcluster: go run ./build [-q] [testcluster] [helm3] [helm4]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+)
+
+func main() {
+	quiet := flag.Bool("q", false, "say nothing when all is up to date")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *quiet, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		os.Exit(1)
+	}
+}
+
+// run builds the binaries called names, or all.
+func run(ctx context.Context, quiet bool, names []string) error {
+	if _, err := os.Stat("controlplane"); err != nil {
+		return fmt.Errorf("look for our sources: run this in the folder testcluster: %w", err)
+	}
+	bin, err := filepath.Abs("bin")
+	if err != nil {
+		return fmt.Errorf("find the folder of binaries: %w", err)
+	}
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return fmt.Errorf("make the folder of binaries: %w", err)
+	}
+	unlock, err := lock(filepath.Join(bin, ".lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for _, name := range names {
+		if !slices.ContainsFunc(targets(), func(t target) bool { return t.name == name }) {
+			return fmt.Errorf("nothing is called %q here", name)
+		}
+	}
+	for _, t := range targets() {
+		if len(names) > 0 && !slices.Contains(names, t.name) {
+			continue
+		}
+		built, err := t.bring(ctx, bin)
+		if err != nil {
+			return err
+		}
+		if !built && !quiet {
+			fmt.Fprintf(os.Stderr, "%s is up to date\n", t.name)
+		}
+	}
+	return linkKubectl(bin)
+}
+
+// linkKubectl makes kubectl another name of testcluster.
+func linkKubectl(bin string) error {
+	if _, err := os.Stat(filepath.Join(bin, "testcluster")); err != nil {
+		return nil
+	}
+	link := filepath.Join(bin, "kubectl")
+	if to, err := os.Readlink(link); err == nil && to == "testcluster" {
+		return nil
+	}
+	if err := os.Symlink("testcluster", link); err != nil {
+		return fmt.Errorf("give testcluster the name kubectl: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const (
+	kubernetes = "v1.36.3"
+	helm3      = "v3.22.0"
+	helm4      = "v4.3.1"
+)
+
+// target is a binary and how it comes about.
+type target struct {
+	name string
+	// pkg is "." for our own module, else package@version.
+	pkg string
+	// variables are set by the linker, as the releases of these programs do.
+	variables []string
+}
+
+func targets() []target {
+	return []target{
+		{name: "testcluster", pkg: ".", variables: []string{
+			"k8s.io/component-base/version.gitVersion=" + kubernetes,
+			"k8s.io/component-base/version.gitMajor=1",
+			"k8s.io/component-base/version.gitMinor=36",
+		}},
+		{name: "helm3", pkg: "helm.sh/helm/v3/cmd/helm@" + helm3, variables: []string{
+			"helm.sh/helm/v3/internal/version.version=" + helm3,
+			"helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1",
+			"helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=36",
+			"helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1",
+			"helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=36",
+		}},
+		{name: "helm4", pkg: "helm.sh/helm/v4/cmd/helm@" + helm4, variables: []string{
+			"helm.sh/helm/v4/internal/version.version=" + helm4,
+		}},
+	}
+}
+
+// bring builds the target unless the binary was made from just the same; built
+// tells which.
+func (t target) bring(ctx context.Context, bin string) (built bool, err error) {
+	key, err := t.key()
+	if err != nil {
+		return false, fmt.Errorf("look at the sources of %s: %w", t.name, err)
+	}
+	binary, stamp := filepath.Join(bin, t.name), filepath.Join(bin, "."+t.name+".key")
+	if old, err := os.ReadFile(stamp); err == nil && string(old) == key {
+		if _, err := os.Stat(binary); err == nil {
+			return false, nil
+		}
+	}
+	// A binary that runs can't be overwritten, but another can take its name.
+	scratch, err := os.MkdirTemp(bin, ".build-")
+	if err != nil {
+		return false, fmt.Errorf("make a folder to build %s in: %w", t.name, err)
+	}
+	defer os.RemoveAll(scratch)
+	if err := compile(ctx, t, scratch); err != nil {
+		return false, fmt.Errorf("build %s: %w", t.name, err)
+	}
+	if err := os.Rename(filepath.Join(scratch, t.name), binary); err != nil {
+		return false, fmt.Errorf("put %s in place: %w", t.name, err)
+	}
+	if err := os.WriteFile(stamp, []byte(key), 0o644); err != nil {
+		return false, fmt.Errorf("note what %s was built from: %w", t.name, err)
+	}
+	return true, nil
+}
+
+func (t target) flags() string {
+	flags := "-s -w"
+	for _, variable := range t.variables {
+		flags += " -X " + variable
+	}
+	return flags
+}
+
+// key is a digest of all that the binary depends on.
+func (t target) key() (string, error) {
+	sum := sha256.New()
+	fmt.Fprintln(sum, t.pkg, t.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if t.pkg != "." {
+		return hex.EncodeToString(sum.Sum(nil)), nil
+	}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (path == "bin" || path == "build") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || !isSource(path) {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		fmt.Fprintf(sum, "%s %d\n%s", path, len(content), content)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+func isSource(path string) bool {
+	switch filepath.Ext(path) {
+	case ".go":
+		return !strings.HasSuffix(path, "_test.go")
+	case ".mod", ".sum", ".yaml":
+		return true
+	default:
+		return false
+	}
+}
