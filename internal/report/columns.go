@@ -10,11 +10,12 @@ import (
 const (
 	entryIndent = 5 // "   ~ "
 	rowIndent   = 7 // "     ≠ "
+	valueIndent = 9 // below a row
 	gap         = 2
 )
 
 // measure finds the columns that the sections share. Where all don't fit,
-// values give way first, then paths.
+// values go to lines of their own.
 func (t *textWriter) measure(sections []section) {
 	limit := t.columns * 2 / 5
 	rows, values := 0, 0
@@ -28,7 +29,9 @@ func (t *textWriter) measure(sections []section) {
 			}
 			for _, r := range e.rows {
 				rows = max(rows, width(r.path))
-				values = max(values, width(t.what(r, 0)))
+				if n := width(t.what(r)); n <= limit {
+					values = max(values, n)
+				}
 				t.causes = max(t.causes, min(width(r.cause), t.columns/4))
 			}
 		}
@@ -36,7 +39,7 @@ func (t *textWriter) measure(sections []section) {
 	t.names += gap
 	t.paths = rows
 	if !t.full {
-		t.paths = min(rows, max(limit, t.room(0)-min(values, limit)))
+		t.paths = min(rows, max(limit, t.room(0)-values))
 	}
 	t.values = min(values, t.room(t.paths))
 }
@@ -47,12 +50,15 @@ func (t *textWriter) room(paths int) int {
 }
 
 // what is the middle column of a change: its values, or how much of a text
-// changes. The limit is in characters; 0 is none.
-func (t *textWriter) what(r row, limit int) string {
-	if r.tally != "" {
+// changes. It is at most as wide as a line.
+func (t *textWriter) what(r row) string {
+	switch {
+	case r.tally != "":
 		return r.tally
+	case t.full:
+		return pair(r.change, 0)
 	}
-	return pair(r.change, limit)
+	return pair(r.change, t.columns-valueIndent)
 }
 
 func (t *textWriter) section(number int, s section) {
@@ -107,29 +113,33 @@ func (t *textWriter) rows(e entry) {
 }
 
 // row prints path, values and cause. A path too wide for its column is
-// shortened in the middle, values at the end.
+// shortened in the middle; values too wide for theirs get a line of their own.
 func (t *textWriter) row(r row) {
 	sign := " "
 	if r.change.Cause == plan.CauseDrift {
 		sign = t.paint(changed, "≠")
 	}
-	path, limit := r.path, 0
+	path := r.path
 	if !t.full {
-		path, limit = shortPath(path, t.paths), t.room(t.paths)
+		path = shortPath(path, t.paths)
 	}
-	what := t.what(r, limit)
+	what, below := t.what(r), ""
+	if width(what) > t.room(t.paths) {
+		what, below = "", what
+	}
 	line := "     " + sign + " " + pad(path, t.paths+gap)
 	if r.cause != "" {
-		line += pad(what, t.values) + strings.Repeat(" ", gap) + t.paint(faint, r.cause)
-	} else {
-		line += what
+		what = pad(what, t.values+gap)
 	}
-	t.line(line)
+	t.line(line + what + t.paint(faint, r.cause))
+	if below != "" {
+		t.line(strings.Repeat(" ", valueIndent) + below)
+	}
 	t.diff(r)
 }
 
 func (t *textWriter) diff(r row) {
-	const indent = "         "
+	indent := strings.Repeat(" ", valueIndent)
 	for _, line := range r.diff {
 		switch line.kind {
 		case '@':

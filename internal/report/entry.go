@@ -23,7 +23,7 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 		}
 		e.rows = append(e.rows, r)
 	}
-	if w.view.full && (s.Op == plan.OpCreate || s.Op == plan.OpRun) {
+	if w.view.bodies && (s.Op == plan.OpCreate || s.Op == plan.OpRun) {
 		e.body = fullBody(s)
 	}
 	if len(e.rows) == 0 && e.detail == "" {

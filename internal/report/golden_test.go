@@ -39,7 +39,8 @@ type goldenCase struct {
 }
 
 type caseOptions struct {
-	Text TextOptions
+	Text     TextOptions
+	Markdown MarkdownOptions
 }
 
 // TestGolden prints the plan of every testdata/*.txtar in each form that the
@@ -108,6 +109,9 @@ func outputs(o caseOptions) map[string]func(io.Writer, *plan.Plan) error {
 		"text":      func(w io.Writer, p *plan.Plan) error { return Text(w, p, o.Text) },
 		"text-full": func(w io.Writer, p *plan.Plan) error { return Text(w, p, full) },
 		"json":      JSON,
+		"markdown":  func(w io.Writer, p *plan.Plan) error { return Markdown(w, p, o.Markdown) },
+		"mermaid":   Mermaid,
+		"dot":       DOT,
 	}
 }
 

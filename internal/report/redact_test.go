@@ -93,7 +93,8 @@ func TestNoOutputShowsASecret(t *testing.T) {
 			if err := output(&open, canaryPlan()); err != nil {
 				t.Fatal(err)
 			}
-			if !shows(open.String(), canary) {
+			namesOnly := name == "mermaid" || name == "dot"
+			if !namesOnly && !shows(open.String(), canary) {
 				t.Fatal("the plan itself does not show the canary: this test could not fail")
 			}
 			if err := output(&redacted, Redact(canaryPlan())); err != nil {

@@ -81,7 +81,9 @@ type row struct {
 
 // view is what of a plan is put on a page.
 type view struct {
-	full    bool
+	// full unfolds everything, bodies prints what is created as YAML.
+	full, bodies bool
+
 	only    []string
 	context int
 	// rows, lines and entries limit what is shown of an object, a text and a
@@ -105,6 +107,16 @@ func newPage(p *plan.Plan, v view) (*page, error) {
 	}
 	out.folded = folded.lines()
 	return out, nil
+}
+
+// quiet says whether there is nothing to see below the header but records.
+func (p *page) quiet() bool {
+	for _, s := range p.sections {
+		if !p.idle || len(s.entries) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // mark is the sign of an op.

@@ -32,7 +32,7 @@ type TextOptions struct {
 func Text(w io.Writer, p *plan.Plan, o TextOptions) error {
 	t := textWriter{palette: palette{on: o.Color}, columns: orDefault(o.Width, 120)}
 	t.columns = max(t.columns, 40)
-	v := view{full: o.Full, only: o.Only, context: max(orDefault(o.Context, 3), 0), rows: 12, lines: 24, entries: 40}
+	v := view{full: o.Full, bodies: o.Full, only: o.Only, context: max(orDefault(o.Context, 3), 0), rows: 12, lines: 24, entries: 40}
 	page, err := newPage(p, v)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (t *textWriter) page(p *page, summary bool) {
 		t.notices("!", bad, p.risks)
 		t.notices("!", changed, p.warnings)
 	}
-	if summary || len(p.sections) == 0 || p.idle && onlyTexts(p.sections) {
+	if summary || p.quiet() {
 		return
 	}
 	t.line("")
@@ -79,16 +79,6 @@ func (t *textWriter) page(p *page, summary bool) {
 	for _, line := range p.folded {
 		t.wrapped("   ", line, "     ")
 	}
-}
-
-// onlyTexts says whether there is nothing to see but records.
-func onlyTexts(sections []section) bool {
-	for _, s := range sections {
-		if len(s.entries) > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *textWriter) header(p *page) {

@@ -76,8 +76,9 @@ func cutPair(from, to string, room int) (string, string) {
 	for same < len(a) && same < len(b) && a[same] == b[same] {
 		same++
 	}
-	const kept, shown = 2, 5
-	if same > kept+1 && same+shown > half {
+	const least, shown = 2, 5
+	if same > least+1 && same+shown > half {
+		kept := min(max(least, half-1-(max(len(a), len(b))-same)), same-1)
 		from, to = "…"+string(a[same-kept:]), "…"+string(b[same-kept:])
 	}
 	switch {
