@@ -1,0 +1,137 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// failTimeout bounds how long the end of a failed run may take to be recorded.
+const failTimeout = 30 * time.Second
+
+// writeRecord brings the release's records to what the step says. The new
+// state of the revision comes first: killed right behind it, the history is
+// still right, for the newest deployed revision is the one that counts.
+func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
+	if err := r.setStatus(ctx, s.Record.Status, s.Record.Description); err != nil {
+		return err
+	}
+	var errs []error
+	for _, version := range s.Record.Fail {
+		errs = append(errs, r.settle(ctx, version, release.StatusFailed, "The run was interrupted"))
+	}
+	for _, version := range s.Record.Supersede {
+		errs = append(errs, r.settle(ctx, version, release.StatusSuperseded, ""))
+	}
+	for _, version := range s.Record.Prune {
+		errs = append(errs, r.try(ctx, s, func(ctx context.Context, _ bool) error {
+			return r.env.Store.Delete(ctx, r.plan.Release, version)
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// setStatus stores the run's own revision in a new status.
+func (r *run) setStatus(ctx context.Context, status release.Status, description string) error {
+	r.mu.Lock()
+	next := r.record.WithStatus(status, description)
+	recorded := r.recorded
+	r.mu.Unlock()
+
+	r.stamp(next, status)
+	err := r.try(ctx, nil, func(ctx context.Context, _ bool) error {
+		if recorded {
+			return r.env.Store.Update(ctx, next)
+		}
+		return r.env.Store.Create(ctx, next)
+	})
+	if err != nil {
+		return fmt.Errorf("record %s revision %d as %s: %w", next.Name, next.Version, status, err)
+	}
+	r.mu.Lock()
+	r.record, r.recorded = next, true
+	r.mu.Unlock()
+	return nil
+}
+
+// stamp sets the times that a status stands for.
+func (r *run) stamp(next *release.Revision, status release.Status) {
+	switch status {
+	case release.StatusPendingInstall, release.StatusPendingUpgrade, release.StatusPendingRollback:
+		next.Info.LastDeployed = r.env.Now()
+		if next.Info.FirstDeployed.IsZero() {
+			next.Info.FirstDeployed = next.Info.LastDeployed
+		}
+	case release.StatusUninstalling:
+		next.Info.Deleted = r.env.Now()
+	case release.StatusDeployed, release.StatusFailed, release.StatusSuperseded, release.StatusUninstalled, release.StatusUnknown:
+	}
+}
+
+// settle puts an older revision into its final status.
+func (r *run) settle(ctx context.Context, version int, status release.Status, description string) error {
+	old := r.env.History.Revision(version)
+	if old == nil {
+		return nil
+	}
+	if description == "" {
+		description = old.Info.Description
+	}
+	next := old.WithStatus(status, description)
+	err := r.try(ctx, nil, func(ctx context.Context, _ bool) error { return r.env.Store.Update(ctx, next) })
+	if err != nil {
+		return fmt.Errorf("record %s revision %d as %s: %w", old.Name, version, status, err)
+	}
+	return nil
+}
+
+// fail records the end of a run that did not end well, even when its context
+// is over. What was never recorded as pending leaves no trace.
+func (r *run) fail(ctx context.Context, cause error) error {
+	r.mu.Lock()
+	recorded, record := r.recorded, r.record
+	r.mu.Unlock()
+	if !recorded || record == nil || r.plan.Operation == plan.Test {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
+	defer cancel()
+	var errs []error
+	if r.plan.Options.CleanupOnFail {
+		errs = append(errs, r.cleanup(ctx))
+	}
+	errs = append(errs, r.setStatus(ctx, release.StatusFailed, r.failure(cause)))
+	return errors.Join(errs...)
+}
+
+// failure is the description of a failed revision, in Helm's form.
+func (r *run) failure(cause error) string {
+	switch r.plan.Operation {
+	case plan.Install:
+		return fmt.Sprintf("Release %q failed: %s", r.plan.Release.Name, cause)
+	case plan.Upgrade:
+		return fmt.Sprintf("Upgrade %q failed: %s", r.plan.Release.Name, cause)
+	case plan.Rollback:
+		return fmt.Sprintf("Rollback %q failed: %s", r.plan.Release.Name, cause)
+	case plan.Uninstall:
+		return fmt.Sprintf("Uninstall of %q failed: %s", r.plan.Release.Name, cause)
+	case plan.Test:
+		return fmt.Sprintf("Test of %q failed: %s", r.plan.Release.Name, cause)
+	}
+	return cause.Error()
+}
+
+// cleanup deletes what this run has created (--cleanup-on-fail).
+func (r *run) cleanup(ctx context.Context) error {
+	var errs []error
+	for _, ref := range r.outcome().Created {
+		s := &plan.Step{ID: "cleanup/" + ref.Key(), Object: ref.ID, APIVersion: ref.GVK().GroupVersion().String()}
+		s.Expect.UID = r.uid(ref.ID)
+		errs = append(errs, r.delete(ctx, s))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,255 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// defaultTimeout bounds waits and hooks when the plan does not.
+const defaultTimeout = 5 * time.Minute
+
+func (r *run) timeout() time.Duration {
+	if t := r.plan.Options.Timeout; t > 0 {
+		return t
+	}
+	return defaultTimeout
+}
+
+// place is what one watch covers.
+type place struct {
+	gvk       schema.GroupVersionKind
+	namespace string
+}
+
+// NotReadyError says what a wait has waited for in vain.
+type NotReadyError struct {
+	// Object and Why are the first object that is not ready, and its state.
+	Object string
+	Why    string
+	// Failed is true when it can no longer become ready, false after a timeout.
+	Failed bool
+	// Troubles are the last events and container states behind it.
+	Troubles []string
+}
+
+func (e *NotReadyError) Error() string {
+	text := fmt.Sprintf("%s is not ready: %s", e.Object, e.Why)
+	if e.Failed {
+		text = fmt.Sprintf("%s can't become ready: %s", e.Object, e.Why)
+	}
+	if len(e.Troubles) > 0 {
+		text += "\n  " + strings.Join(e.Troubles, "\n  ")
+	}
+	return text
+}
+
+// waitAll watches until every step's object is ready. It ends early when one
+// of them never can be.
+func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.Step) error {
+	w := &waiter{run: r, stage: stage, open: map[string]*pending{}}
+	places := map[place][]*pending{}
+	for i := range steps {
+		s := &steps[i]
+		ref := target(s)
+		p := &pending{step: s, ref: ref, uid: r.expected(s), why: "nothing is known yet"}
+		w.open[s.ID] = p
+		at := place{ref.GVK(), ref.Namespace}
+		places[at] = append(places[at], p)
+		r.observe(Event{Type: StepStarted, Stage: string(stage), Step: s.ID, Object: s.Object, Message: string(s.Op)})
+	}
+	limit := r.timeout()
+	watching, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	w.cancel = cancel
+
+	var group sync.WaitGroup
+	for at, objects := range places {
+		group.Go(func() { w.watch(watching, at, objects) })
+	}
+	group.Wait()
+	return w.verdict(ctx, limit)
+}
+
+// expected is the UID the wait is about, "" when any object will do.
+func (r *run) expected(s *plan.Step) types.UID {
+	if uid := r.uid(s.Object); uid != "" {
+		return uid
+	}
+	return s.Expect.UID
+}
+
+type pending struct {
+	step *plan.Step
+	ref  Ref
+	uid  types.UID
+	why  string
+}
+
+// waiter collects the states of all objects of a wait.
+type waiter struct {
+	run    *run
+	stage  plan.StageName
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	open   map[string]*pending
+	failed *pending
+	err    error
+}
+
+func (w *waiter) watch(ctx context.Context, at place, objects []*pending) {
+	byName := map[string]*pending{}
+	names := make([]string, 0, len(objects))
+	for _, p := range objects {
+		byName[p.ref.Name] = p
+		names = append(names, p.ref.Name)
+	}
+	err := w.run.env.Cluster.Watch(ctx, at.gvk, at.namespace, names, func(name string, object *unstructured.Unstructured) bool {
+		if p := byName[name]; p != nil && w.see(p, object) {
+			delete(byName, name)
+		}
+		return len(byName) > 0
+	})
+	if err != nil && ctx.Err() == nil {
+		w.mu.Lock()
+		w.err = errors.Join(w.err, fmt.Errorf("watch %s: %w", at.gvk.Kind, err))
+		w.mu.Unlock()
+		w.cancel()
+	}
+}
+
+// see takes in one state; true means that the object needs no more watching.
+func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
+	result := w.check(p, object)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	changed := p.why != result.Why
+	p.why = result.Why
+	event := Event{Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: result.Why}
+	switch result.State {
+	case readiness.Ready, readiness.Unknown:
+		delete(w.open, p.step.ID)
+		event.Type = StepDone
+		w.run.observe(event)
+		return true
+	case readiness.Failed:
+		if w.failed == nil {
+			w.failed = p
+		}
+		event.Type = StepFailed
+		w.run.observe(event)
+		w.cancel()
+		return true
+	case readiness.Progressing:
+		if changed {
+			event.Type = StepProgress
+			w.run.observe(event)
+		}
+	}
+	return false
+}
+
+func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.Result {
+	if p.step.Expect.Absent {
+		if object == nil || (p.uid != "" && object.GetUID() != p.uid) {
+			return readiness.Result{State: readiness.Ready, Why: "it is gone"}
+		}
+		return readiness.Result{State: readiness.Progressing, Why: "it is still being deleted"}
+	}
+	if object != nil && p.uid != "" && object.GetUID() != p.uid {
+		return readiness.Result{State: readiness.Progressing, Why: "a namesake is in its place"}
+	}
+	if p.step.Hook != nil {
+		return readiness.HookDone(object)
+	}
+	return readiness.Check(object, readiness.Context{WaitForJobs: w.run.plan.Options.WaitForJobs})
+}
+
+// verdict turns what the watches have seen into an error, with the troubles of
+// the object that holds up the rest.
+func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed != nil {
+		return w.notReady(ctx, w.failed, w.failed.why, true)
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if len(w.open) == 0 {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped while waiting for %s: %w", w.names(), context.Cause(ctx))
+	}
+	first := w.first()
+	why := fmt.Sprintf("%s (gave up after %s)", first.why, limit)
+	err := w.notReady(ctx, first, why, false)
+	if others := len(w.open) - 1; others > 0 {
+		return fmt.Errorf("%w\nand %d more", err, others)
+	}
+	return err
+}
+
+func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bool) error {
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return &NotReadyError{
+		Object: p.step.Object.String(), Why: why, Failed: failed,
+		Troubles: w.run.env.Cluster.Troubles(look, p.ref),
+	}
+}
+
+// first is the open object with the smallest ID, so that messages are stable.
+func (w *waiter) first() *pending {
+	var first *pending
+	for _, p := range w.open {
+		if first == nil || p.step.ID < first.step.ID {
+			first = p
+		}
+	}
+	return first
+}
+
+func (w *waiter) names() string {
+	first := w.first().step.Object.String()
+	if n := len(w.open) - 1; n > 0 {
+		return fmt.Sprintf("%s and %d more", first, n)
+	}
+	return first
+}
+
+// gone waits until no object with the UID is there any more.
+func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
+	limit := r.timeout()
+	watching, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var last *unstructured.Unstructured
+	err := r.env.Cluster.Watch(watching, ref.GVK(), ref.Namespace, []string{ref.Name}, func(_ string, object *unstructured.Unstructured) bool {
+		last = object
+		return object != nil && (uid == "" || object.GetUID() == uid)
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case watching.Err() != nil && last != nil && len(last.GetFinalizers()) > 0:
+		return fmt.Errorf("it is not gone after %s: it waits for the finalizers %s", limit, strings.Join(last.GetFinalizers(), ", "))
+	case watching.Err() != nil:
+		return fmt.Errorf("it is not gone after %s", limit)
+	default:
+		return err
+	}
+}

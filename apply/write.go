@@ -1,0 +1,174 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// target is the object of a step as requests name it.
+func target(s *plan.Step) Ref {
+	gv, err := schema.ParseGroupVersion(s.APIVersion)
+	if err != nil {
+		return Ref{ID: s.Object}
+	}
+	return Ref{ID: s.Object, Version: gv.Version}
+}
+
+func (r *run) writeOptions() WriteOptions {
+	return WriteOptions{FieldManager: r.plan.Options.FieldManager, Force: r.plan.Options.ForceConflicts}
+}
+
+// create sends an object that must not be there yet.
+func (r *run) create(ctx context.Context, s *plan.Step) error {
+	var created *unstructured.Unstructured
+	err := r.try(ctx, s, func(ctx context.Context, again bool) error {
+		var err error
+		if s.PatchType == types.ApplyPatchType {
+			created, err = r.serverSideCreate(ctx, s)
+		} else {
+			created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions())
+		}
+		if apierrors.IsAlreadyExists(err) && again {
+			created, err = r.recognise(ctx, s, err)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("create %s: %w", s.Object, err)
+	}
+	r.wrote(s.Object, created)
+	r.mu.Lock()
+	r.created = append(r.created, target(s))
+	r.mu.Unlock()
+	return nil
+}
+
+// serverSideCreate applies an object that shall not be there. The server can't
+// be told to insist on that, so what it answers with is looked at: an object
+// older than the request was somebody else's.
+func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(s.Body)
+	if err != nil {
+		return nil, err
+	}
+	o := r.writeOptions()
+	o.Force = false
+	return r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, o)
+}
+
+// recognise answers an already-exists after a create whose answer was lost: an
+// object that carries the release's ownership and all that was sent is ours.
+func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
+	live, err := r.env.Cluster.Get(ctx, target(s))
+	if err != nil {
+		return nil, errors.Join(exists, err)
+	}
+	if patch.Agree(s.Body, live, s.Body) {
+		return live, nil
+	}
+	return nil, exists
+}
+
+func (r *run) patch(ctx context.Context, s *plan.Step) error {
+	p := Patch{Type: s.PatchType, Data: s.Patch}
+	if s.PatchType == types.ApplyPatchType {
+		body := s.Body.DeepCopy()
+		body.SetUID(s.Expect.UID)
+		data, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("patch %s: %w", s.Object, err)
+		}
+		p.Data = data
+	}
+	var after *unstructured.Unstructured
+	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
+		after, err = r.env.Cluster.Patch(ctx, target(s), p, r.writeOptions())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("patch %s: %w", s.Object, err)
+	}
+	r.wrote(s.Object, after)
+	return nil
+}
+
+// replace overwrites whatever the object has become since the plan was made:
+// that is what was asked for.
+func (r *run) replace(ctx context.Context, s *plan.Step) error {
+	var after *unstructured.Unstructured
+	err := r.try(ctx, s, func(ctx context.Context, again bool) error {
+		body := s.Body.DeepCopy()
+		body.SetUID(s.Expect.UID)
+		body.SetResourceVersion(s.Expect.ResourceVersion)
+		if again {
+			live, err := r.env.Cluster.Get(ctx, target(s))
+			if err != nil {
+				return err
+			}
+			body.SetResourceVersion(live.GetResourceVersion())
+		}
+		var err error
+		after, err = r.env.Cluster.Replace(ctx, body, r.writeOptions())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("replace %s: %w", s.Object, err)
+	}
+	r.wrote(s.Object, after)
+	return nil
+}
+
+// recreate deletes the object, waits until it is gone, and creates it.
+func (r *run) recreate(ctx context.Context, s *plan.Step) error {
+	if err := r.delete(ctx, s); err != nil {
+		return err
+	}
+	if err := r.gone(ctx, target(s), s.Expect.UID); err != nil {
+		return fmt.Errorf("recreate %s: %w", s.Object, err)
+	}
+	return r.create(ctx, s)
+}
+
+func (r *run) delete(ctx context.Context, s *plan.Step) error {
+	o := DeleteOptions{UID: s.Expect.UID, Cascade: r.plan.Options.Cascade}
+	err := r.try(ctx, s, func(ctx context.Context, _ bool) error {
+		err := r.env.Cluster.Delete(ctx, target(s), o)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", s.Object, err)
+	}
+	r.written.Store(true)
+	return nil
+}
+
+// wrote keeps the UID of what was written: waits are about that object.
+func (r *run) wrote(id manifest.ID, object *unstructured.Unstructured) {
+	r.written.Store(true)
+	if object == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.uids[id] = object.GetUID()
+}
+
+func (r *run) uid(id manifest.ID) types.UID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.uids[id]
+}
