@@ -1,6 +1,9 @@
 package values
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // tables merges src below dest, key by key, all the way down, and changes both:
 // dest takes over src's content, and src gets dest's nulls. With keepNulls a
@@ -20,13 +23,15 @@ func (co *coalescer) tables(dest, src map[string]any, where string, keepNulls bo
 		}
 		src[key] = nil
 	}
-	for key, val := range src {
+	// Where imports overlap, src can be part of dest and grow meanwhile. Helm's
+	// result is random then; with the keys of the beginning, in order, it is not.
+	for _, key := range slices.Sorted(maps.Keys(src)) {
 		have, ok := dest[key]
 		if !ok {
-			dest[key] = val
+			dest[key] = src[key]
 			continue
 		}
-		co.pair(have, val, join(where, key), keepNulls)
+		co.pair(have, src[key], join(where, key), keepNulls)
 	}
 }
 
