@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -53,14 +52,13 @@ func (l *loader) metadata(c *chart.Chart, files []*chart.File, where string) err
 		}
 		c.Metadata = &chart.Metadata{}
 		c.ModTime = f.ModTime
-		if err := decode(f.Data, c.Metadata); err != nil {
+		if err := l.decode(f, c.Metadata, where); err != nil {
 			return fmt.Errorf("Chart.yaml: %w", err)
 		}
 		// Charts of Helm 2 had no apiVersion.
 		if c.Metadata.APIVersion == "" {
 			c.Metadata.APIVersion = chart.APIVersionV1
 		}
-		l.duplicates(f, where)
 	}
 	if c.Metadata == nil {
 		return errors.New("Chart.yaml is missing")
@@ -74,6 +72,9 @@ func (l *loader) file(c *chart.Chart, f *chart.File, where string) error {
 	switch {
 	case f.Name == "Chart.yaml":
 	case f.Name == "values.yaml":
+		if err := l.budget.yaml(f.Data); err != nil {
+			return err
+		}
 		table, warnings, err := values.Parse(f.Data, path.Join(where, f.Name))
 		if err != nil {
 			return err
@@ -83,19 +84,19 @@ func (l *loader) file(c *chart.Chart, f *chart.File, where string) error {
 	case f.Name == "values.schema.json":
 		c.Schema, c.SchemaModTime = f.Data, f.ModTime
 	case f.Name == "Chart.lock":
-		return lock(c, f)
+		return l.lock(c, f, where)
 	case f.Name == "requirements.lock":
 		if v1 {
 			c.Files = append(c.Files, f)
 		}
-		return lock(c, f)
+		return l.lock(c, f, where)
 	case f.Name == "requirements.yaml":
 		if v1 {
 			c.Files = append(c.Files, f)
 		} else {
 			l.warn(path.Join(where, f.Name), "since apiVersion v2 dependencies belong in Chart.yaml")
 		}
-		return decode(f.Data, c.Metadata)
+		return l.decode(f, c.Metadata, where)
 	case strings.HasPrefix(f.Name, "templates/"):
 		c.Templates = append(c.Templates, f)
 	case strings.HasPrefix(f.Name, "charts/") && path.Ext(f.Name) != ".prov":
@@ -105,25 +106,21 @@ func (l *loader) file(c *chart.Chart, f *chart.File, where string) error {
 	return nil
 }
 
-func lock(c *chart.Chart, f *chart.File) error {
-	c.Lock = &chart.Lock{Generated: time.Time{}}
-	return decode(f.Data, &c.Lock)
+func (l *loader) lock(c *chart.Chart, f *chart.File, where string) error {
+	c.Lock = &chart.Lock{}
+	return l.decode(f, &c.Lock, where)
 }
 
 // decode reads YAML into a struct; numbers and booleans turn into text where
 // the struct wants text.
-func decode(data []byte, into any) error {
-	if err := values.CheckYAML(data); err != nil {
+func (l *loader) decode(f *chart.File, into any, where string) error {
+	if err := l.budget.yaml(f.Data); err != nil {
 		return err
 	}
-	return yaml.Unmarshal(data, into)
-}
-
-// duplicates warns of keys that Chart.yaml gives twice.
-func (l *loader) duplicates(f *chart.File, where string) {
-	_, warnings, err := values.Parse(f.Data, path.Join(where, f.Name))
+	warnings, err := values.CheckYAML(f.Data, path.Join(where, f.Name))
 	if err != nil {
-		return
+		return err
 	}
 	l.warnings = append(l.warnings, warnings...)
+	return yaml.Unmarshal(f.Data, into)
 }

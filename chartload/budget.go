@@ -3,17 +3,20 @@ package chartload
 import (
 	"fmt"
 	"io"
+
+	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
 // budget is what the rest of a chart may still take up. One budget serves a
 // chart with all its subcharts.
 type budget struct {
-	bytes   int64
-	entries int
+	bytes       int64
+	entries     int
+	yamlEntries int
 }
 
 func newBudget() *budget {
-	return &budget{bytes: maxTotalBytes, entries: maxEntries}
+	return &budget{bytes: maxTotalBytes, entries: maxEntries, yamlEntries: maxYAMLEntries}
 }
 
 // entry counts one file or folder of the given size, before it is read.
@@ -26,6 +29,14 @@ func (b *budget) entry(name string, size int64) error {
 	}
 	if b.bytes -= size; b.bytes < 0 {
 		return fmt.Errorf("%q: the chart unpacks to more than %d bytes", name, maxTotalBytes)
+	}
+	return nil
+}
+
+// yaml counts a YAML file before it is parsed.
+func (b *budget) yaml(data []byte) error {
+	if b.yamlEntries -= values.Entries(data); b.yamlEntries < 0 {
+		return fmt.Errorf("the YAML of the chart and its subcharts has more than %d entries", maxYAMLEntries)
 	}
 	return nil
 }

@@ -10,8 +10,13 @@ const (
 	// maxSetSlots is how many list slots all --set arguments of one merge may
 	// create together, so that many high indices can't add up (64 MiB).
 	maxSetSlots = 4 << 20
-	// MaxYAMLBytes is the size of one YAML file (values or chart metadata).
-	MaxYAMLBytes = 4 << 20
+	// maxYAMLBytes is the size of one YAML file (values or chart metadata).
+	maxYAMLBytes = 4 << 20
+	// MaxYAMLEntries is how many entries one YAML file may have, as Entries
+	// counts. 207 KB of kube-prometheus-stack's values have some 4000.
+	MaxYAMLEntries = 300_000
+	// maxYAMLDocuments is how many documents a values file may have.
+	maxYAMLDocuments = 1000
 	// maxYAMLDepth is how deeply maps and lists may nest. encoding/json, which
 	// reads release records back, gives up at 10000.
 	maxYAMLDepth = 1000

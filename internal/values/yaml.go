@@ -31,8 +31,8 @@ func Parse(data []byte, source string) (map[string]any, []chart.Warning, error) 
 }
 
 func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning, error) {
-	if len(data) > MaxYAMLBytes {
-		return nil, nil, fmt.Errorf("%d bytes are more than the limit of %d", len(data), MaxYAMLBytes)
+	if err := checkSize(data); err != nil {
+		return nil, nil, err
 	}
 	out := map[string]any{}
 	var warnings []chart.Warning
@@ -42,7 +42,7 @@ func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning
 		end = "\n"
 	}
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(io.MultiReader(bytes.NewReader(data), strings.NewReader(end))))
-	for {
+	for n := 0; ; n++ {
 		doc, err := reader.Read()
 		if errors.Is(err, io.EOF) {
 			return out, warnings, nil
@@ -50,13 +50,14 @@ func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning
 		if err != nil {
 			return nil, nil, err
 		}
+		if n == maxYAMLDocuments {
+			return nil, nil, fmt.Errorf("it has more than %d documents", maxYAMLDocuments)
+		}
 		table, found, err := parseDocument(doc)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, what := range found {
-			warnings = append(warnings, chart.Warning{Where: source, What: what})
-		}
+		warnings = append(warnings, warningsOf(source, found)...)
 		out = overlay(out, table)
 	}
 }
@@ -109,16 +110,53 @@ func decode(doc []byte) (any, []string, error) {
 }
 
 // CheckYAML says whether data is YAML within the limits, for files that are
-// decoded into structs by other means.
-func CheckYAML(data []byte) error {
-	if len(data) > MaxYAMLBytes {
-		return fmt.Errorf("%d bytes are more than the limit of %d", len(data), MaxYAMLBytes)
+// decoded into structs by other means. Duplicate keys are warnings.
+func CheckYAML(data []byte, source string) ([]chart.Warning, error) {
+	if err := checkSize(data); err != nil {
+		return nil, err
 	}
-	var raw any
-	if err := yaml.Unmarshal(data, &raw); err != nil {
-		return err
+	raw, found, err := decode(data)
+	if err != nil {
+		return nil, err
 	}
 	conv := converter{room: maxExpandedBytes}
-	_, err := conv.value(raw)
-	return err
+	if _, err := conv.value(raw); err != nil {
+		return nil, err
+	}
+	return warningsOf(source, found), nil
+}
+
+// Entries counts what could begin an entry of a list or table, without
+// parsing: a bound for the work that parsing is.
+func Entries(data []byte) int {
+	n := 0
+	for i, b := range data {
+		switch b {
+		case ',', '[', '{':
+			n++
+		case ':', '-', '?':
+			if i+1 == len(data) || data[i+1] == ' ' || data[i+1] == '\n' || data[i+1] == '\r' || data[i+1] == '\t' {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func checkSize(data []byte) error {
+	if len(data) > maxYAMLBytes {
+		return fmt.Errorf("%d bytes are more than the limit of %d", len(data), maxYAMLBytes)
+	}
+	if Entries(data) > MaxYAMLEntries {
+		return fmt.Errorf("it has more than %d entries", MaxYAMLEntries)
+	}
+	return nil
+}
+
+func warningsOf(source string, found []string) []chart.Warning {
+	var out []chart.Warning
+	for _, what := range found {
+		out = append(out, chart.Warning{Where: source, What: what})
+	}
+	return out
 }
