@@ -12,6 +12,7 @@ const (
 	rowIndent   = 7 // "     ≠ "
 	valueIndent = 9 // below a row
 	gap         = 2
+	narrowest   = 24 // what paths are cut to at most
 )
 
 // measure finds the columns that the sections share. Where all don't fit,
@@ -39,14 +40,14 @@ func (t *textWriter) measure(sections []section) {
 	t.names += gap
 	t.paths = rows
 	if !t.full {
-		t.paths = min(rows, max(limit, t.room(0)-values))
+		t.paths = min(rows, max(narrowest, t.room(0)-values))
 	}
 	t.values = min(values, t.room(t.paths))
 }
 
 // room is how wide the values of a change may be beside paths that wide.
 func (t *textWriter) room(paths int) int {
-	return max(t.columns-rowIndent-paths-2*gap-t.causes, 20)
+	return max(t.columns-rowIndent-paths-2*gap-t.causes, 10)
 }
 
 // what is the middle column of a change: its values, or how much of a text
@@ -119,19 +120,19 @@ func (t *textWriter) row(r row) {
 	if r.change.Cause == plan.CauseDrift {
 		sign = t.paint(changed, "≠")
 	}
-	path := r.path
+	path, cause := r.path, r.cause
 	if !t.full {
-		path = shortPath(path, t.paths)
+		path, cause = shortPath(path, t.paths), cutMiddle(cause, t.causes)
 	}
 	what, below := t.what(r), ""
 	if width(what) > t.room(t.paths) {
 		what, below = "", what
 	}
 	line := "     " + sign + " " + pad(path, t.paths+gap)
-	if r.cause != "" {
+	if cause != "" {
 		what = pad(what, t.values+gap)
 	}
-	t.line(line + what + t.paint(faint, r.cause))
+	t.line(line + what + t.paint(faint, cause))
 	if below != "" {
 		t.line(strings.Repeat(" ", valueIndent) + below)
 	}

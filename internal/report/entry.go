@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -51,10 +53,7 @@ func (w entryWriter) detail(s *plan.Step) string {
 		}
 		return reason("delete, then create", s.Why)
 	case plan.OpDelete:
-		if w.plan.Operation == plan.Uninstall {
-			return "delete"
-		}
-		return reason("delete", s.Why)
+		return reason("delete", unlessOrdinary(s.Why))
 	case plan.OpRun:
 		return hookText(s)
 	case plan.OpNone:
@@ -65,11 +64,11 @@ func (w entryWriter) detail(s *plan.Step) string {
 	return ""
 }
 
-// creation leaves out why when everything is created.
+// creation says what is created; why, when it is not simply new.
 func (w entryWriter) creation(s *plan.Step) string {
 	text := "create"
-	if w.plan.Operation != plan.Install && s.Why != "" {
-		text += " (" + clean(s.Why) + ")"
+	if why := unlessOrdinary(s.Why); why != "" {
+		text += " (" + clean(why) + ")"
 	}
 	body := s.Body
 	if body == nil {
@@ -81,12 +80,22 @@ func (w entryWriter) creation(s *plan.Step) string {
 	return text
 }
 
+// unlessOrdinary leaves out plan's reasons that the sign tells already.
+func unlessOrdinary(why string) string {
+	switch why {
+	case "the chart has it and the cluster does not", "crds/ has it and the cluster does not", "--create-namespace, and it is not there",
+		"the release is uninstalled":
+		return ""
+	}
+	return why
+}
+
 // estimate is why the step is not certain. What many steps share is told in
 // the header.
 func (w entryWriter) estimate(s *plan.Step) string {
 	switch {
 	case s.Fidelity == plan.FidelityUnknown:
-		return reason("outcome unknown", s.Estimate)
+		return reason("outcome unknown", cmp.Or(s.Estimate, s.Why))
 	case s.Estimate == "":
 		return ""
 	}

@@ -60,7 +60,9 @@ func (f folds) has(s *plan.Step, c plan.Change) bool {
 	return ok && foldable(s) && f.objects[l] >= minFold
 }
 
-func foldable(s *plan.Step) bool { return s.Op == plan.OpPatch || s.Op == plan.OpReplace }
+func foldable(s *plan.Step) bool {
+	return s.Op == plan.OpPatch || s.Op == plan.OpReplace || s.Op == plan.OpAdopt
+}
 
 // labelOf recognises changes of labels and annotations. Drift is never noise.
 func labelOf(c plan.Change) (label, bool) {

@@ -112,6 +112,7 @@ func outputs(o caseOptions) map[string]func(io.Writer, *plan.Plan) error {
 		"markdown":  func(w io.Writer, p *plan.Plan) error { return Markdown(w, p, o.Markdown) },
 		"mermaid":   Mermaid,
 		"dot":       DOT,
+		"html":      HTML,
 	}
 }
 

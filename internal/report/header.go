@@ -100,7 +100,7 @@ func headerNotes(p *plan.Plan, v view) []note {
 
 // valueChanges are the changes of the user's values and of the chart's defaults.
 func valueChanges(p *plan.Plan, v view) (user, defaults []string) {
-	limit := 60
+	limit := 100
 	if v.full {
 		limit = 0
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html"
 	"io"
 	"strings"
 
@@ -50,6 +49,8 @@ type markdown struct {
 	budget int
 	// omitted are the names of what did not fit.
 	omitted []string
+	// listing is set after an item of a list: the next needs no empty line.
+	listing bool
 }
 
 // reserve is what is kept free for the sentence about what did not fit.
@@ -61,6 +62,19 @@ func (m *markdown) add(block string) bool {
 		return false
 	}
 	m.WriteString(block)
+	m.listing = false
+	return true
+}
+
+// item writes a line of a list if it fits.
+func (m *markdown) item(line string) bool {
+	if !m.listing {
+		line = "\n" + line
+	}
+	if !m.add(line) {
+		return false
+	}
+	m.listing = true
 	return true
 }
 
@@ -127,8 +141,11 @@ func (m *markdown) details(p *page) {
 	for i, s := range p.sections {
 		m.section(i+1, s)
 	}
-	for _, line := range p.folded {
-		m.add("\n" + inline(line) + "\n")
+	for i, line := range p.folded {
+		if !m.item("- " + inline(line) + "\n") {
+			m.omitted = append(m.omitted, count(len(p.folded)-i, "change of labels", "changes of labels"))
+			break
+		}
 	}
 	if len(m.omitted) > 0 {
 		const names = 5
@@ -157,13 +174,12 @@ func (m *markdown) section(number int, s section) {
 
 // entry adds a step with all that can be unfolded, or without when that is too much.
 func (m *markdown) entry(e entry) {
-	line := "<code>" + html.EscapeString(mark(e.op)+" "+e.name) + "</code>"
+	line := "<code>" + inHTML(mark(e.op)+" "+e.name) + "</code>"
 	if e.detail != "" {
-		line += " " + html.EscapeString(e.detail)
+		line += " " + inHTML(e.detail)
 	}
-	line = strings.TrimSpace(plainMentions(line))
 	if len(e.rows) == 0 && len(e.body) == 0 {
-		if !m.add("\n" + line + "\n") {
+		if !m.item("- " + strings.TrimSpace(line) + "\n") {
 			m.omitted = append(m.omitted, inline(e.name))
 		}
 		return
@@ -174,7 +190,7 @@ func (m *markdown) entry(e entry) {
 	if m.add("\n<details><summary>" + line + "</summary>\n\n" + fenced(diffText(e)) + "\n</details>\n") {
 		return
 	}
-	if !m.add("\n" + line + " (too long to be shown)\n") {
+	if !m.item("- " + line + " (too long to be shown)\n") {
 		m.omitted = append(m.omitted, inline(e.name))
 	}
 }

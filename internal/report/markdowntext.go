@@ -34,6 +34,12 @@ func plainMentions(s string) string {
 	return strings.NewReplacer("@", "@<!-- -->", "#", "#<!-- -->").Replace(s)
 }
 
+// inHTML makes text safe within HTML in Markdown.
+func inHTML(s string) string {
+	s = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
+	return plainMentions(s)
+}
+
 // codes joins items as code.
 func codes(items []string, limit int) string {
 	var out []string
@@ -83,6 +89,7 @@ func diffText(e entry) string {
 	return b.String()
 }
 
+// rowText prints a change as lines of a diff, with its cause as a comment.
 func rowText(r row) string {
 	const limit = 500
 	note := ""
@@ -93,34 +100,30 @@ func rowText(r row) string {
 		note = "   # ≠ " + r.cause
 	}
 	c := r.change
-	if r.tally != "" {
-		var b strings.Builder
-		fmt.Fprintf(&b, "# %s:%s\n", r.path, note)
-		for _, line := range r.diff {
-			if line.kind == '@' {
-				b.WriteString("@@ " + line.text + " @@\n")
-				continue
-			}
-			b.WriteString(string(line.kind) + " " + line.text + "\n")
+	switch {
+	case r.tally != "":
+		return fmt.Sprintf("# %s: %s%s\n", r.path, r.tally, note) + diffLines(r)
+	case c.From == nil && c.To == nil:
+		return "! " + r.path + note + "\n"
+	case c.To == nil:
+		return fmt.Sprintf("- %s: %s%s\n", r.path, cut(value(c.From), limit), note)
+	case c.From == nil:
+		return fmt.Sprintf("+ %s: %s%s\n", r.path, cut(value(c.To), limit), note)
+	}
+	return fmt.Sprintf("- %s: %s\n+ %s: %s%s\n", r.path, cut(value(c.From), limit), r.path, cut(value(c.To), limit), note)
+}
+
+func diffLines(r row) string {
+	var b strings.Builder
+	for _, line := range r.diff {
+		if line.kind == '@' {
+			b.WriteString("@@ " + line.text + " @@\n")
+			continue
 		}
-		if r.hiddenLines > 0 {
-			b.WriteString("# … " + count(r.hiddenLines, "more line", "more lines") + "\n")
-		}
-		return b.String()
+		b.WriteString(string(line.kind) + " " + line.text + "\n")
 	}
-	text := ""
-	if c.From != nil {
-		text += fmt.Sprintf("- %s: %s", r.path, cut(hiddenValue(c.From), limit))
-		if c.To == nil {
-			text += note
-		}
-		text += "\n"
+	if r.hiddenLines > 0 {
+		b.WriteString("# … " + count(r.hiddenLines, "more line", "more lines") + "\n")
 	}
-	if c.To != nil {
-		text += fmt.Sprintf("+ %s: %s%s\n", r.path, cut(hiddenValue(c.To), limit), note)
-	}
-	if text == "" {
-		text = "! " + r.path + note + "\n"
-	}
-	return text
+	return b.String()
 }

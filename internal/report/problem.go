@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -36,9 +37,9 @@ func risks(p *plan.Plan, names namer) []notice {
 		case plan.RiskRecreate:
 			out = append(out, notice{name: name, text: because("recreate", s.Why)})
 		case plan.RiskScaleDown:
-			out = append(out, notice{name: name, text: reason("scale down", s.Why)})
+			out = append(out, notice{name: name, text: scaleDown(s)})
 		case plan.RiskData:
-			out = append(out, notice{name: name, text: because(riskyOp(s.Op)+" it and all data in it", s.Why)})
+			out = append(out, notice{name: name, text: because(loss(s), s.Why)})
 		}
 	})
 	if len(deleted) > 0 && p.Operation != plan.Uninstall {
@@ -48,11 +49,33 @@ func risks(p *plan.Plan, names namer) []notice {
 	return out
 }
 
-func riskyOp(op plan.Op) string {
-	if op == plan.OpRecreate {
-		return "recreate"
+// scaleDown is "scale down: spec.replicas 5 → 2".
+func scaleDown(s *plan.Step) string {
+	for _, c := range s.Changes {
+		if strings.HasSuffix(strings.ToLower(c.Path), "replicas") {
+			return "scale down: " + clean(c.Path) + " " + pair(c, 0)
+		}
 	}
-	return "delete"
+	return reason("scale down", s.Why)
+}
+
+// loss says what goes along with an object.
+func loss(s *plan.Step) string {
+	what := "delete"
+	if s.Op == plan.OpRecreate {
+		what = "recreate"
+	}
+	switch s.Object.Kind {
+	case "Namespace":
+		return what + ", with all that is in it"
+	case "CustomResourceDefinition":
+		return what + ", with every object of its kind"
+	case "PersistentVolumeClaim", "PersistentVolume":
+		return what + ", with the data of its volume"
+	case "StatefulSet":
+		return what + ", with its pods and, if it asks for that, their volumes"
+	}
+	return what + ", with the data in it"
 }
 
 func isOrAre(n int) string {

@@ -2,10 +2,8 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -36,15 +34,17 @@ type entryWriter struct {
 func (w entryWriter) section(stage plan.Stage) (section, error) {
 	s := section{name: clean(string(stage.Name))}
 	var waits, records []string
+	until := ""
 	for _, wave := range stage.Waves {
 		for i := range wave.Steps {
 			step := &wave.Steps[i]
 			switch {
 			case step.Op == plan.OpRecord:
-				records = append(records, recordText(step)...)
+				records = append(records, recordText(w.plan, step)...)
 			case !selects(w.view.only, step.Object) || w.counted(step):
 			case step.Op == plan.OpWait:
 				waits = append(waits, w.names.name(step.Object))
+				until = clean(step.Why)
 			default:
 				e, err := w.entry(step)
 				if err != nil {
@@ -60,6 +60,12 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 	if len(waits) > 0 {
 		const shown = 8
 		s.text = list(waits, w.limit(shown))
+		if len(s.entries) > 0 {
+			s.text = "then wait for " + s.text
+		}
+		if until != "until it is ready" && until != "" {
+			s.text += ", " + until
+		}
 	}
 	if len(records) > 0 {
 		s.text = strings.Join(records, ", ")
@@ -138,78 +144,4 @@ func verb(op plan.Op) string {
 		return string(op)
 	}
 	return clean(string(op))
-}
-
-// recordText is "revision 8 deployed", "revision 7 superseded".
-func recordText(s *plan.Step) []string {
-	r := s.Record
-	if r == nil {
-		return nil
-	}
-	var out []string
-	if len(r.Fail) > 0 {
-		out = append(out, revisions(r.Fail)+" failed (it was interrupted)")
-	}
-	if r.Status != "" {
-		out = append(out, fmt.Sprintf("revision %d %s", r.Revision, clean(string(r.Status))))
-	}
-	if len(r.Supersede) > 0 {
-		out = append(out, revisions(r.Supersede)+" superseded")
-	}
-	if len(r.Prune) > 0 {
-		out = append(out, revisions(r.Prune)+" removed from the history")
-	}
-	return out
-}
-
-// revisions is "revision 7", "revisions 5 and 7" or "revisions 1–4, 6".
-func revisions(numbers []int) string {
-	sorted := slices.Sorted(slices.Values(numbers))
-	var parts []string
-	for i := 0; i < len(sorted); {
-		j := i
-		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
-			j++
-		}
-		switch j - i {
-		case 0:
-			parts = append(parts, fmt.Sprint(sorted[i]))
-		case 1:
-			parts = append(parts, fmt.Sprint(sorted[i]), fmt.Sprint(sorted[j]))
-		default:
-			parts = append(parts, fmt.Sprintf("%d–%d", sorted[i], sorted[j]))
-		}
-		i = j + 1
-	}
-	if len(sorted) == 1 {
-		return "revision " + parts[0]
-	}
-	return "revisions " + strings.Join(parts, ", ")
-}
-
-// hookText is "run to completion (weight -5), then delete".
-func hookText(s *plan.Step) string {
-	text := "create"
-	if s.Object.Kind == "Job" || s.Object.Kind == "Pod" {
-		text = "run to completion"
-	}
-	if s.Hook == nil {
-		return text
-	}
-	if s.Hook.Weight != 0 {
-		text += fmt.Sprintf(" (weight %d)", s.Hook.Weight)
-	}
-	succeeded, failed := s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.HookFailed)
-	if s.Before != nil && s.Hook.Deletes(manifest.BeforeHookCreation) {
-		text = "delete the last run's, then " + text
-	}
-	switch {
-	case succeeded && failed:
-		return text + ", then delete"
-	case succeeded:
-		return text + ", then delete unless it failed"
-	case failed:
-		return text + ", delete only if it failed"
-	}
-	return text + ", keep"
 }

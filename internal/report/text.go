@@ -101,28 +101,32 @@ func (t *textWriter) header(p *page) {
 	}
 }
 
-// note prints items after a label, as many lines as needed, at most four.
+// note prints items after a label, at most four lines of them. Lines break
+// between items, and within an item that is wider than a line.
 func (t *textWriter) note(n note, label int) {
 	const maxLines = 4
-	indent := label + 2
-	prefix := "  " + pad(n.label, label)
-	line, lines := "", 1
+	space := strings.Repeat(" ", label+2)
+	prefix, line, lines := "  "+pad(n.label, label), "", 1
+	flush := func() {
+		for _, l := range wrap(prefix, line, space, t.columns) {
+			t.line(l)
+		}
+		prefix, line = space, ""
+	}
 	for i, item := range n.items {
 		if i < len(n.items)-1 {
 			item += ","
 		}
-		if line != "" && indent+width(line)+1+width(item) > t.columns {
-			if lines == maxLines && !t.full {
-				line += " … " + strconv.Itoa(len(n.items)-i) + " more (--full)"
+		if line != "" && len(space)+width(line)+1+width(item) > t.columns {
+			flush()
+			if lines++; lines > maxLines && !t.full {
+				line = "… " + strconv.Itoa(len(n.items)-i) + " more (--full)"
 				break
 			}
-			t.line(prefix + line)
-			prefix, line = strings.Repeat(" ", indent), ""
-			lines++
 		}
 		line = strings.TrimSpace(line + " " + item)
 	}
-	t.line(prefix + line)
+	flush()
 }
 
 func (t *textWriter) notices(sign string, as style, notices []notice) {

@@ -40,16 +40,20 @@ func pair(c plan.Change, limit int) string {
 	return from + " → " + to
 }
 
-// sensitivePair prints tokens. Values that are no tokens were not redacted on
-// purpose, and are printed.
+// sensitivePair prints tokens: "changed (9f2c… → 41ab…)". Values that are no
+// tokens were left open on purpose, and are printed.
 func sensitivePair(from, to any) string {
 	a, b := hiddenValue(from), hiddenValue(to)
 	hidden := holdsToken(from) || holdsToken(to)
 	switch {
 	case from == nil && to == nil:
 		return "changed"
+	case from == nil && hidden:
+		return "set (" + b + ")"
 	case from == nil:
 		return "set to " + b
+	case to == nil && hidden:
+		return "removed (" + a + ")"
 	case to == nil:
 		return a + " → removed"
 	case hidden:

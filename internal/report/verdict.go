@@ -60,7 +60,7 @@ func verdict(p *plan.Plan, c stepCounts) string {
 	if c.Hooks > 0 {
 		text += "; " + count(c.Hooks, "hook", "hooks")
 	}
-	if c.Waits > 0 {
+	if c.Waits > 0 && p.Options.Wait {
 		text += "; then wait"
 		if p.Options.Timeout > 0 {
 			text += " up to " + duration(p.Options.Timeout)

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// HTML prints the plan as one self-contained page that loads nothing: steps
+// fold, a box searches them, and it follows the reader's choice of light or
+// dark. It prints secrets when the plan holds them: see Redact. Errors are
+// those of w.
+func HTML(w io.Writer, p *plan.Plan) error {
+	page, err := newPage(p, view{bodies: true, context: 3})
+	if err != nil {
+		return err
+	}
+	h := htmlWriter{}
+	h.head(page)
+	for i, s := range page.sections {
+		h.section(i+1, s)
+	}
+	if len(page.folded) > 0 {
+		h.list("folded", page.folded)
+	}
+	h.WriteString("</main>\n<script>" + htmlScript + "</script>\n</body>\n</html>\n")
+	_, err = io.WriteString(w, h.String())
+	return err
+}
+
+type htmlWriter struct{ strings.Builder }
+
+// tag writes an element around a text, which it escapes.
+func (h *htmlWriter) tag(name, class, text string) {
+	if class != "" {
+		class = ` class="` + class + `"`
+	}
+	fmt.Fprintf(h, "<%s%s>%s</%s>", name, class, html.EscapeString(text), strings.Fields(name)[0])
+}
+
+func (h *htmlWriter) list(class string, items []string) {
+	h.WriteString(`<ul class="` + class + `">`)
+	for _, item := range items {
+		h.tag("li", "", item)
+	}
+	h.WriteString("</ul>\n")
+}
+
+func (h *htmlWriter) head(p *page) {
+	h.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n" +
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
+	h.tag("title", "", p.title)
+	h.WriteString("\n<style>" + htmlStyle + "</style>\n</head>\n<body>\n<main>\n")
+	h.tag("h1", "", p.title)
+	if len(p.facts) > 0 {
+		h.tag("p", "facts", strings.Join(p.facts, " · "))
+	}
+	h.WriteString("\n")
+	h.tag("p", "verdict", p.verdict)
+	h.WriteString("\n")
+	h.notices("blocking", "Blocked: nothing will be written", p.blocking)
+	h.notices("risks", "Look at these first", p.risks)
+	h.notices("warnings", "Warnings", p.warnings)
+	for _, n := range p.notes {
+		h.WriteString(`<div class="note">`)
+		h.tag("b", "", n.label)
+		h.list("", n.items)
+		h.WriteString("</div>\n")
+	}
+	if len(p.sections) > 0 {
+		h.WriteString(`<p class="tools"><input id="search" type="search" placeholder="Search objects and fields" aria-label="Search"> ` +
+			`<button id="open">Unfold all</button> <button id="close">Fold all</button></p>` + "\n")
+	}
+}
+
+func (h *htmlWriter) notices(class, title string, notices []notice) {
+	if len(notices) == 0 {
+		return
+	}
+	h.WriteString(`<div class="box ` + class + `">`)
+	h.tag("b", "", title)
+	h.WriteString("<ul>")
+	for _, n := range notices {
+		h.WriteString("<li>")
+		if n.name != "" {
+			h.tag("code", "", n.name)
+			h.WriteString(" ")
+		}
+		h.tag("span", "", n.text)
+		if n.do != "" {
+			h.tag("div", "do", "→ "+n.do)
+		}
+		h.WriteString("</li>")
+	}
+	h.WriteString("</ul></div>\n")
+}
+
+func (h *htmlWriter) section(number int, s section) {
+	h.WriteString("<section>\n")
+	h.tag("h2", "", fmt.Sprintf("%d %s", number, s.name))
+	h.WriteString("\n")
+	for _, e := range s.entries {
+		h.entry(e)
+	}
+	if s.text != "" {
+		h.tag("p", "", s.text)
+	}
+	h.WriteString("</section>\n")
+}
+
+// entry unfolds what is destroyed; the rest can be unfolded.
+func (h *htmlWriter) entry(e entry) {
+	folds := len(e.rows) > 0 || len(e.body) > 0
+	outer, inner := "div", "div"
+	if folds {
+		outer, inner = "details", "summary"
+	}
+	open := ""
+	if folds && destructive(e.op) {
+		open = " open"
+	}
+	fmt.Fprintf(h, `<%s class="entry %s"%s><%s>`, outer, html.EscapeString(clean(string(e.op))), open, inner)
+	h.tag("code", "", mark(e.op)+" "+e.name)
+	if e.detail != "" {
+		h.WriteString(" ")
+		h.tag("span", "", e.detail)
+	}
+	if len(e.rows) > 0 {
+		h.WriteString(" ")
+		h.tag("small", "", count(len(e.rows), "change", "changes"))
+	}
+	fmt.Fprintf(h, "</%s>", inner)
+	if len(e.rows) > 0 {
+		h.rows(e.rows)
+	}
+	if len(e.body) > 0 {
+		h.tag("pre", "", strings.Join(e.body, "\n"))
+	}
+	fmt.Fprintf(h, "</%s>\n", outer)
+}
+
+func (h *htmlWriter) rows(rows []row) {
+	h.WriteString("<table>")
+	for _, r := range rows {
+		h.WriteString("<tr>")
+		h.tag("td", "path", r.path)
+		h.WriteString("<td>")
+		if r.tally == "" {
+			h.tag("span", "", pair(r.change, 0))
+		} else {
+			h.tag("span", "", r.tally)
+			h.diff(r.diff)
+		}
+		h.WriteString("</td>")
+		if r.change.Cause == plan.CauseDrift {
+			h.tag("td", "drift", "≠ "+r.cause)
+		} else {
+			h.tag("td", "cause", r.cause)
+		}
+		h.WriteString("</tr>")
+	}
+	h.WriteString("</table>")
+}
+
+func (h *htmlWriter) diff(lines []diffLine) {
+	h.WriteString("<pre>")
+	for _, line := range lines {
+		switch line.kind {
+		case '+':
+			h.tag("ins", "", "+ "+line.text)
+		case '-':
+			h.tag("del", "", "- "+line.text)
+		case '@':
+			h.tag("i", "", "@ "+line.text)
+		default:
+			h.tag("span", "", "  "+line.text)
+		}
+		h.WriteString("\n")
+	}
+	h.WriteString("</pre>")
+}

@@ -1,0 +1,44 @@
+package report
+
+// htmlStyle is the page's style sheet, in the system's colours and fonts.
+const htmlStyle = `
+:root { color-scheme: light dark; --create: #1a7f37; --change: #9a6700; --destroy: #cf222e; --hook: #1b7c83; --faint: #6e7781; --line: #d0d7de; --box: #f6f8fa }
+@media (prefers-color-scheme: dark) {
+  :root { --create: #3fb950; --change: #d29922; --destroy: #f85149; --hook: #39c5cf; --faint: #8b949e; --line: #30363d; --box: #161b22 }
+}
+body { font: 15px/1.5 system-ui, sans-serif; margin: 0 }
+main { max-width: 72rem; margin: 0 auto; padding: 1rem }
+h1 { font-size: 1.4rem; margin-bottom: 0 } h2 { font-size: 1.1rem; border-bottom: 1px solid var(--line) }
+code, pre, .path { font-family: ui-monospace, monospace; font-size: .9em }
+pre { background: var(--box); padding: .5rem; overflow-x: auto; margin: .3rem 0 }
+ul { margin: .2rem 0; padding-left: 1.4rem }
+.facts, .cause, small, pre i { color: var(--faint) } .verdict { font-weight: 600 }
+.box { border-left: 4px solid var(--change); background: var(--box); padding: .5rem 1rem; margin: .6rem 0 }
+.blocking, .risks { border-color: var(--destroy) }
+.entry { padding: .15rem 0; scroll-margin: 1rem } div.entry { padding-left: 1.1rem } summary { cursor: pointer }
+.create code { color: var(--create) } .patch code, .replace code, .adopt code, .drift { color: var(--change) }
+.delete code, .recreate code { color: var(--destroy) } .run code { color: var(--hook) }
+table { border-collapse: collapse; margin: .3rem 0 .6rem 1rem } td { border-top: 1px solid var(--line); padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: anywhere }
+ins { color: var(--create); text-decoration: none } del { color: var(--destroy); text-decoration: none }
+input { font: inherit; padding: .3rem .5rem; width: min(24rem, 60%) } button { font: inherit }
+`
+
+// htmlScript searches and folds. It makes no requests.
+const htmlScript = `
+const entries = [...document.querySelectorAll(".entry")];
+const search = document.getElementById("search");
+if (search) {
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const e of entries) {
+      const text = e.textContent.toLowerCase();
+      e.hidden = !words.every(w => text.includes(w));
+    }
+  });
+  for (const [id, open] of [["open", true], ["close", false]]) {
+    document.getElementById(id).addEventListener("click", () => {
+      for (const e of entries) { if (e.tagName === "DETAILS") { e.open = open; } }
+    });
+  }
+}
+`

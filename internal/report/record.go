@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// recordText is "revision 8 deployed", "revision 7 superseded".
+func recordText(p *plan.Plan, s *plan.Step) []string {
+	r := s.Record
+	if r == nil {
+		return nil
+	}
+	var out []string
+	if len(r.Fail) > 0 {
+		out = append(out, revisions(r.Fail)+" failed (interrupted)")
+	}
+	switch {
+	case p.Operation == plan.Test:
+		out = append(out, fmt.Sprintf("the outcome, in revision %d", r.Revision))
+	case r.Status != "" && !slices.Contains(r.Prune, r.Revision):
+		out = append(out, fmt.Sprintf("revision %d %s", r.Revision, clean(string(r.Status))))
+	}
+	if len(r.Supersede) > 0 {
+		out = append(out, revisions(r.Supersede)+" superseded")
+	}
+	if len(r.Prune) > 0 {
+		out = append(out, revisions(r.Prune)+" removed from the history")
+	}
+	return out
+}
+
+// revisions is "revision 7", "revisions 5 and 7" or "revisions 1–4, 6".
+func revisions(numbers []int) string {
+	sorted := slices.Sorted(slices.Values(numbers))
+	var parts []string
+	for i := 0; i < len(sorted); {
+		j := i
+		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
+			j++
+		}
+		switch j - i {
+		case 0:
+			parts = append(parts, fmt.Sprint(sorted[i]))
+		case 1:
+			parts = append(parts, fmt.Sprint(sorted[i]), fmt.Sprint(sorted[j]))
+		default:
+			parts = append(parts, fmt.Sprintf("%d–%d", sorted[i], sorted[j]))
+		}
+		i = j + 1
+	}
+	if len(sorted) == 1 {
+		return "revision " + parts[0]
+	}
+	return "revisions " + strings.Join(parts, ", ")
+}
+
+// hookText is "run to completion (weight -5), then delete".
+func hookText(s *plan.Step) string {
+	text := "create"
+	if s.Object.Kind == "Job" || s.Object.Kind == "Pod" {
+		text = "run to completion"
+	}
+	if s.Hook == nil {
+		return text
+	}
+	if s.Hook.Weight != 0 {
+		text += fmt.Sprintf(" (weight %d)", s.Hook.Weight)
+	}
+	succeeded, failed := s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.HookFailed)
+	if s.Before != nil && s.Hook.Deletes(manifest.BeforeHookCreation) {
+		text = "delete the last run's, then " + text
+	}
+	switch {
+	case succeeded && failed:
+		return text + ", then delete"
+	case succeeded:
+		return text + ", then delete unless it failed"
+	case failed:
+		return text + ", delete only if it failed"
+	}
+	return text + ", keep"
+}

@@ -1,0 +1,194 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// The same plan gives the same bytes: a bot that compares comments, and a
+// person who compares plans, must see real differences only.
+func TestOutputsAreDeterministic(t *testing.T) {
+	plans := map[string]*plan.Plan{"canary": canaryPlan(), "upgrade": readCase(t, "testdata/upgrade.txtar").plan}
+	for name, p := range plans {
+		for form, output := range outputs(caseOptions{}) {
+			var first string
+			for i := range 100 {
+				var b bytes.Buffer
+				if err := output(&b, Redact(p)); err != nil {
+					t.Fatal(err)
+				}
+				if i == 0 {
+					first = b.String()
+				} else if b.String() != first {
+					t.Fatalf("%s of %s differs at run %d", form, name, i)
+				}
+			}
+		}
+	}
+}
+
+// No form of output lets text of a chart or the cluster reach the terminal raw.
+func TestOutputsHoldNoControlCharacters(t *testing.T) {
+	p := readCase(t, "testdata/hostile.txtar").plan
+	for form, output := range outputs(caseOptions{}) {
+		var b bytes.Buffer
+		if err := output(&b, Redact(p)); err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(b.String(), "\n") {
+			if !isClean(line) {
+				t.Errorf("%s, line %d: %q", form, i+1, line)
+			}
+		}
+	}
+}
+
+// GitHub refuses comments that are too long: the budget holds for any plan.
+func TestMarkdownKeepsItsBudget(t *testing.T) {
+	p := readCase(t, "testdata/limits.txtar").plan
+	for i := range 50 {
+		p.Problems = append(p.Problems, plan.Problem{What: fmt.Sprintf("problem %d %s", i, strings.Repeat("x", 200)), Blocking: true})
+	}
+	p.Summary = summarize(p)
+	for _, budget := range []int{600, 1000, 1500, 4000, 10000, 65000} {
+		var b bytes.Buffer
+		if err := Markdown(&b, p, MarkdownOptions{Budget: budget}); err != nil {
+			t.Fatal(err)
+		}
+		if b.Len() > budget {
+			t.Errorf("%d bytes with a budget of %d", b.Len(), budget)
+		}
+		if budget < 10000 && !strings.Contains(b.String(), "Not shown, for lack of room") {
+			t.Errorf("with a budget of %d nothing says that something is missing:\n%s", budget, b.String())
+		}
+		if !strings.HasPrefix(b.String(), Marker(p)+"\n") || !utf8.Valid(b.Bytes()) {
+			t.Errorf("with a budget of %d the comment does not begin with its marker", budget)
+		}
+	}
+}
+
+// A text can't leave the block of code that it is printed in.
+func TestMarkdownFencesHold(t *testing.T) {
+	p := &plan.Plan{Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{{
+		ID: "x", Op: plan.OpPatch, Object: manifest.ID{Kind: "ConfigMap", Name: "@all #1 <b>`x`"},
+		Changes: []plan.Change{{Path: "data.x", From: "a\n```\n# out\n", To: "b\n````\n</details>\n"}},
+	}}}}}}}
+	p.Summary = summarize(p)
+	var b bytes.Buffer
+	if err := Markdown(&b, p, MarkdownOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(b.String(), "`````"); got != 2 {
+		t.Errorf("%d fences of five backticks, want 2:\n%s", got, b.String())
+	}
+	for _, raw := range []string{"@all", "<b>", "#1 <"} {
+		for line := range strings.SplitSeq(b.String(), "\n") {
+			if strings.Contains(line, raw) && strings.Contains(line, "summary") {
+				t.Errorf("%q is markup in %s", raw, line)
+			}
+		}
+	}
+}
+
+// Whoever writes to a closed pipe must hear of it.
+func TestOutputsTellWriteErrors(t *testing.T) {
+	for form, output := range outputs(caseOptions{}) {
+		if err := output(brokenWriter{}, canaryPlan()); !errors.Is(err, errBroken) {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("broken pipe")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+// Lines of text keep to the width they are given, except for long words.
+func TestTextKeepsItsWidth(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, columns := range []int{80, 100, 140} {
+			var b bytes.Buffer
+			if err := Text(&b, Redact(readCase(t, file).plan), TextOptions{Width: columns}); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.SplitSeq(b.String(), "\n") {
+				if width(line) > columns && len(strings.Fields(line)) > 1 {
+					t.Errorf("%s, %d columns: %d in %q", file, columns, width(line), line)
+				}
+			}
+		}
+	}
+}
+
+func TestPathsOfChanges(t *testing.T) {
+	for path, want := range map[string]string{
+		"spec.containers[web].image":               "spec|containers|web|image",
+		"metadata.labels[helm.sh/chart]":           "metadata|labels|helm.sh/chart",
+		"metadata.labels.app":                      "metadata|labels|app",
+		`metadata.annotations["a.b/c"]`:            "metadata|annotations|a.b/c",
+		`spec.template.metadata.labels.helm\.sh/x`: "spec|template|metadata|labels|helm.sh/x",
+		"data[nginx.conf]":                         "data|nginx.conf",
+		"spec.ports[80,TCP].nodePort":              "spec|ports|80,TCP|nodePort",
+		"broken[":                                  "broken",
+		"":                                         "",
+	} {
+		if got := strings.Join(splitPath(path), "|"); got != want {
+			t.Errorf("splitPath(%q) = %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestShortPathKeepsBothEnds(t *testing.T) {
+	const path = "spec.template.spec.containers[web].env[A.B].valueFrom"
+	for limit, want := range map[int]string{
+		60: path, 40: "spec.….containers[web].env[A.B].valueFrom", 30: "spec.…[web].env[A.B].valueFrom", 12: "spe…alueFrom",
+	} {
+		if got := shortPath(path, limit); got != want && limit != 40 || width(got) > max(limit, 12) {
+			t.Errorf("shortPath to %d = %s, want %s", limit, got, want)
+		}
+	}
+}
+
+func TestCutValuesKeepTheirDifference(t *testing.T) {
+	long := strings.Repeat("abcdefgh", 20)
+	from, to := cutPair(long+"1", long+"2", 30)
+	if from == to || width(from)+width(to) > 30 {
+		t.Errorf("cut to %q and %q", from, to)
+	}
+}
+
+func TestRevisionsAreCounted(t *testing.T) {
+	for want, numbers := range map[string][]int{
+		"revision 7": {7}, "revisions 1, 2": {2, 1}, "revisions 1–3, 5": {1, 2, 3, 5}, "revisions 1–3": {1, 2, 3},
+	} {
+		if got := revisions(numbers); got != want {
+			t.Errorf("revisions(%v) = %s, want %s", numbers, got, want)
+		}
+	}
+}
+
+func TestSelects(t *testing.T) {
+	id := manifest.ID{Group: "networking.k8s.io", Kind: "NetworkPolicy", Name: "web-1"}
+	for filter, want := range map[string]bool{
+		"networkpolicy": true, "NetworkPolicy/web-1": true, "networkpolicies/web-*": true, "networkpolicy.networking.k8s.io/web-1": true,
+		"networkpolicy.example.com": false, "networkpolicy/web": false, "Ingress": false, "*/web-1": true, "networkpolicy/[": false,
+	} {
+		if got := selects([]string{filter}, id); got != want {
+			t.Errorf("selects(%q) = %v", filter, got)
+		}
+	}
+}
