@@ -54,8 +54,11 @@ func agreeDocs(stored, live, target map[string]any, root *node) bool {
 
 func agreeMetadata(stored, live, target any, n *node) bool {
 	sv, _ := stored.(map[string]any)
-	lv, _ := live.(map[string]any)
-	tv, _ := target.(map[string]any)
+	lv, isLive := live.(map[string]any)
+	tv, isTarget := target.(map[string]any)
+	if !isLive || !isTarget {
+		return false
+	}
 	for k, v := range tv {
 		if !serverOwned(k) && (!equal(sv[k], v, n.child(k)) || !covers(lv[k], v, n.child(k))) {
 			return false

@@ -3,6 +3,7 @@ package patch
 import (
 	"encoding/base64"
 	"reflect"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -135,8 +136,21 @@ func quantity(v any) (resource.Quantity, bool) {
 	default:
 		return resource.Quantity{}, false
 	}
+	if !reasonable(text) {
+		return resource.Quantity{}, false
+	}
 	q, err := resource.ParseQuantity(text)
 	return q, err == nil
+}
+
+// reasonable keeps texts like 1e-99999999 away from the parser, which would
+// compute all of their digits. No quantity that the API server keeps is longer.
+func reasonable(text string) bool {
+	if len(text) > 64 {
+		return false
+	}
+	_, exponent, found := strings.Cut(strings.ToLower(text), "e")
+	return !found || len(strings.TrimLeft(exponent, "+-0")) <= 3
 }
 
 func equalTime(a, b any) bool {

@@ -17,4 +17,4 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
