@@ -67,7 +67,7 @@ func testRevision(version int, status release.Status) *release.Revision {
 
 func equal(t *testing.T, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(), cmp.FilterPath(unexported, cmp.Ignore())); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.FilterPath(unexported, cmp.Ignore())); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -1,0 +1,120 @@
+package releasestore
+
+import (
+	"context"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// acquisition is one attempt after the other to take a lock.
+type acquisition struct {
+	locker  *Locker
+	key     release.Key
+	owner   string
+	seconds int32
+
+	// watched is the holder whose lease looked expired at the last look, and
+	// confirming says that it is being watched for signs of life: when the
+	// clocks of two machines differ, a lease can look expired to one of them
+	// while its holder renews it.
+	watched    *Holder
+	confirming time.Duration
+}
+
+// interval is the time between two renewals of a lease.
+func interval(seconds int32) time.Duration {
+	return time.Duration(seconds) * time.Second / renewals
+}
+
+// try makes one attempt. sent is when the request left: the lease lasts from
+// then on. Held by somebody else, it is a LockedError.
+func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sent time.Time, err error) {
+	leases := a.locker.leases.Leases(a.key.Namespace)
+	current, err := leases.Get(ctx, LeaseName(a.key.Name), metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, time.Time{}, err
+	}
+	sent = a.locker.clock.Now()
+	if err != nil {
+		a.watched, a.confirming = nil, 0
+		lease, err = leases.Create(ctx, a.newLease(sent), metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return a.lost(ctx)
+		}
+		return lease, sent, err
+	}
+	if !a.free(current, sent) {
+		return nil, sent, &LockedError{a.key, holderOf(current)}
+	}
+	a.take(current, sent)
+	lease, err = leases.Update(ctx, current, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) {
+		return a.lost(ctx)
+	}
+	return lease, sent, err
+}
+
+// lost tells who was faster.
+func (a *acquisition) lost(ctx context.Context) (*coordinationv1.Lease, time.Time, error) {
+	a.watched, a.confirming = nil, 0
+	current, err := a.locker.leases.Leases(a.key.Namespace).Get(ctx, LeaseName(a.key.Name), metav1.GetOptions{})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return nil, time.Time{}, &LockedError{a.key, holderOf(current)}
+}
+
+// free says whether the lease may be taken: it has no holder, it is ours, or
+// it has expired and was not renewed while we watched for longer than one
+// interval of its holder.
+func (a *acquisition) free(lease *coordinationv1.Lease, now time.Time) bool {
+	h, watched := holderOf(lease), a.watched
+	a.watched, a.confirming = nil, 0
+	switch {
+	case h.Owner == "", h.Owner == a.owner:
+		return true
+	case now.Before(h.Expires):
+		return false
+	case watched != nil && watched.Owner == h.Owner && watched.Expires.Equal(h.Expires):
+		return true
+	}
+	a.watched = &h
+	if watched == nil {
+		seconds := a.seconds
+		if lease.Spec.LeaseDurationSeconds != nil {
+			seconds = *lease.Spec.LeaseDurationSeconds
+		}
+		a.confirming = interval(seconds) * 3 / 2
+	}
+	return false
+}
+
+func (a *acquisition) newLease(now time.Time) *coordinationv1.Lease {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Namespace: a.key.Namespace,
+		Name:      LeaseName(a.key.Name),
+		Labels:    map[string]string{"app.kubernetes.io/managed-by": "kubectl-release"},
+	}}
+	a.take(lease, now)
+	lease.Spec.LeaseTransitions = new(int32)
+	return lease
+}
+
+// take makes the lease ours from now on.
+func (a *acquisition) take(lease *coordinationv1.Lease, now time.Time) {
+	at := metav1.NewMicroTime(now)
+	var transitions int32 = 1
+	if lease.Spec.LeaseTransitions != nil {
+		transitions = *lease.Spec.LeaseTransitions + 1
+	}
+	lease.Spec.HolderIdentity = &a.owner
+	lease.Spec.LeaseDurationSeconds = &a.seconds
+	lease.Spec.AcquireTime = &at
+	lease.Spec.RenewTime = &at
+	lease.Spec.LeaseTransitions = &transitions
+}

@@ -1,0 +1,205 @@
+package releasestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Held is a lock that was taken. It renews its lease until Release.
+type Held struct {
+	locker *Locker
+	lost   chan struct{}
+	stop   context.CancelFunc
+	done   chan struct{}
+
+	mu      sync.Mutex
+	lease   *coordinationv1.Lease // as last written
+	renewed time.Time             // when the request that wrote it left
+	reason  error                 // why the lock was lost
+}
+
+// LostError says that a lock is no longer ours: nothing may be written any more.
+type LostError struct {
+	Key    release.Key
+	Reason error
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("lock of release %s is lost: %s", e.Key, e.Reason)
+}
+
+// Unwrap is the reason.
+func (e *LostError) Unwrap() error { return e.Reason }
+
+// hold begins to renew a lease that was written by a request sent at a time.
+// The renewals outlive ctx: an operation that is cancelled still has to write
+// how it ended.
+func (l *Locker) hold(ctx context.Context, lease *coordinationv1.Lease, sent time.Time) *Held {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h := &Held{locker: l, lost: make(chan struct{}), stop: stop, done: make(chan struct{}), lease: lease, renewed: sent}
+	go h.keep(ctx)
+	return h
+}
+
+func unsupportedLock() *Held { return &Held{lost: make(chan struct{})} }
+
+// Supported says whether there is a lock at all. Without permission on Leases
+// there is none: Check never fails, and only the pending record and the
+// comparisons of the store keep others away.
+func (h *Held) Supported() bool { return h.locker != nil }
+
+// Lost is closed when the lock is lost.
+func (h *Held) Lost() <-chan struct{} { return h.lost }
+
+// Check is to be called before every write. It is a LostError when somebody
+// else has taken the lock, or when it was not renewed for three quarters of its
+// duration: others may take it soon, and a write takes its time.
+func (h *Held) Check() error {
+	if !h.Supported() {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.check()
+}
+
+func (h *Held) check() error {
+	if h.reason == nil {
+		duration := time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
+		if passed := elapsed(h.renewed, h.locker.clock.Now()); passed >= duration*3/4 {
+			h.lose(fmt.Errorf("it was not renewed for %s of its %s", passed.Round(time.Second), duration))
+		}
+	}
+	return h.reason
+}
+
+// elapsed is the longer of the time by the monotonic clock and by the wall
+// clock: the former may stand still while a machine sleeps.
+func elapsed(since, now time.Time) time.Duration {
+	return max(now.Sub(since), now.Round(0).Sub(since.Round(0)))
+}
+
+// lose marks the lock as lost for good; the caller holds the mutex.
+func (h *Held) lose(reason error) {
+	if h.reason == nil {
+		h.reason = &LostError{
+			Key:    release.Key{Namespace: h.lease.Namespace, Name: h.lease.Name[len(LeaseName("")):]},
+			Reason: reason,
+		}
+		close(h.lost)
+	}
+}
+
+// keep renews the lease until the lock is released or lost. A renewal that
+// fails for a passing reason is repeated at the next interval.
+func (h *Held) keep(ctx context.Context) {
+	defer close(h.done)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.locker.clock.After(interval(*h.lease.Spec.LeaseDurationSeconds)):
+		}
+		if h.Check() != nil || !h.renew(ctx) {
+			return
+		}
+	}
+}
+
+// renew writes the lease once; false means that the lock is lost.
+func (h *Held) renew(ctx context.Context) bool {
+	sent := h.locker.clock.Now()
+	next := h.lease.DeepCopy()
+	renewTime := metav1.NewMicroTime(sent)
+	next.Spec.RenewTime = &renewTime
+	next.ManagedFields = nil
+	ctx, cancel := context.WithTimeout(ctx, 2*interval(*next.Spec.LeaseDurationSeconds))
+	defer cancel()
+	written, err := h.locker.leases.Leases(next.Namespace).Update(ctx, next, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) {
+		written, err = h.reclaim(ctx, next)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case err == nil:
+		h.lease, h.renewed = written, sent
+	case apierrors.IsNotFound(err):
+		h.lose(errors.New("its Lease was deleted"))
+	default:
+		if taken, ok := errors.AsType[*LockedError](err); ok {
+			h.lose(fmt.Errorf("%s has taken it", taken.Owner))
+		}
+	}
+	return h.reason == nil
+}
+
+// reclaim tells a lost answer to our own renewal, or a change of the Lease's
+// metadata, from another holder.
+func (h *Held) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	leases := h.locker.leases.Leases(next.Namespace)
+	current, err := leases.Get(ctx, next.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if holder := holderOf(current); holder.Owner != *next.Spec.HolderIdentity {
+		key := release.Key{Namespace: next.Namespace, Name: next.Name}
+		return nil, &LockedError{key, holder}
+	}
+	next.ResourceVersion = current.ResourceVersion
+	return leases.Update(ctx, next, metav1.UpdateOptions{})
+}
+
+// Release ends the renewals and frees the lock, by deleting the Lease or, when
+// that is not permitted, by clearing its holder. A lock that was lost is left
+// to its new holder. Releasing twice is no error.
+func (h *Held) Release(ctx context.Context) error {
+	if !h.Supported() {
+		return nil
+	}
+	h.stop()
+	<-h.done
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reason != nil {
+		return nil
+	}
+	err := h.free(ctx)
+	h.lose(errors.New("it was released"))
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("release lock %s/%s: %w", h.lease.Namespace, h.lease.Name, err)
+	}
+	return nil
+}
+
+// free looks first: the last renewal may have been written although its answer
+// was never heard.
+func (h *Held) free(ctx context.Context) error {
+	leases := h.locker.leases.Leases(h.lease.Namespace)
+	current, err := leases.Get(ctx, h.lease.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if holderOf(current).Owner != holderOf(h.lease).Owner {
+		return nil
+	}
+	err = leases.Delete(ctx, current.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &current.UID, ResourceVersion: &current.ResourceVersion},
+	})
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	current.Spec.HolderIdentity = nil
+	current.ManagedFields = nil
+	_, err = leases.Update(ctx, current, metav1.UpdateOptions{})
+	return err
+}

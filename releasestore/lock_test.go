@@ -1,0 +1,361 @@
+package releasestore
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// leaseServer keeps Leases as an API server does: with resource versions. fail,
+// when set, answers instead of it; lose lets the write happen and loses the
+// answer.
+type leaseServer struct {
+	client *fake.Clientset
+
+	mu     sync.Mutex
+	writes int
+	fail   func(verb string) error
+	lose   bool
+}
+
+func newLeaseServer() *leaseServer {
+	s := &leaseServer{client: fake.NewClientset()}
+	s.client.PrependReactor("*", "leases", s.react)
+	return s
+}
+
+func (s *leaseServer) leases() coordinationclient.CoordinationV1Interface {
+	return s.client.CoordinationV1()
+}
+
+func (s *leaseServer) set(fail func(verb string) error, lose bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail, s.lose = fail, lose
+}
+
+func (s *leaseServer) react(action clienttesting.Action) (bool, runtime.Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		if err := s.fail(action.GetVerb()); err != nil {
+			return true, nil, err
+		}
+	}
+	resource, tracker := action.GetResource(), s.client.Tracker()
+	switch a := action.(type) {
+	case clienttesting.CreateActionImpl:
+		lease := a.Object.(*coordinationv1.Lease).DeepCopy()
+		s.writes++
+		lease.ResourceVersion = strconv.Itoa(s.writes)
+		return s.answer(lease, tracker.Create(resource, lease, a.Namespace))
+	case clienttesting.UpdateActionImpl:
+		lease := a.Object.(*coordinationv1.Lease).DeepCopy()
+		if err := s.compare(a.Namespace, lease.Name, lease.ResourceVersion); err != nil {
+			return true, nil, err
+		}
+		s.writes++
+		lease.ResourceVersion = strconv.Itoa(s.writes)
+		return s.answer(lease, tracker.Update(resource, lease, a.Namespace))
+	case clienttesting.DeleteActionImpl:
+		if p := a.DeleteOptions.Preconditions; p != nil {
+			if err := s.compare(a.Namespace, a.Name, *p.ResourceVersion); err != nil {
+				return true, nil, err
+			}
+		}
+	}
+	return false, nil, nil
+}
+
+func (s *leaseServer) answer(lease *coordinationv1.Lease, err error) (bool, runtime.Object, error) {
+	if err == nil && s.lose {
+		s.lose = false
+		return true, nil, apierrors.NewTimeoutError("the answer was lost", 0)
+	}
+	return true, lease, err
+}
+
+func (s *leaseServer) compare(namespace, name, version string) error {
+	stored, err := s.client.Tracker().Get(coordinationv1.SchemeGroupVersion.WithResource("leases"), namespace, name)
+	if err != nil {
+		return err
+	}
+	if stored.(*coordinationv1.Lease).ResourceVersion != version {
+		return apierrors.NewConflict(leaseResource(), name, errors.New("changed"))
+	}
+	return nil
+}
+
+func leaseResource() schema.GroupResource {
+	return coordinationv1.SchemeGroupVersion.WithResource("leases").GroupResource()
+}
+
+func (s *leaseServer) lock(t *testing.T, owner string, o LockOptions) (*Held, error) {
+	t.Helper()
+	return NewLocker(s.leases(), SystemClock{}).Lock(t.Context(), testKey(), owner, o)
+}
+
+// fifty operations at once: one runs, the rest say who holds the lock.
+func TestLockHasOneHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		results := make(chan error, 50)
+		var winner *Held
+		for i := range 50 {
+			go func() {
+				held, err := server.lock(t, "owner-"+strconv.Itoa(i), LockOptions{})
+				if err == nil {
+					winner = held
+				}
+				results <- err
+			}()
+		}
+		holders := 0
+		for range 50 {
+			var locked *LockedError
+			switch err := <-results; {
+			case err == nil:
+				holders++
+			case !errors.As(err, &locked) || locked.Owner == "":
+				t.Errorf("the lock is held: %v", err)
+			}
+		}
+		if holders != 1 {
+			t.Fatalf("%d holders", holders)
+		}
+		must(t, winner.Release(t.Context()))
+		next, err := server.lock(t, "next", LockOptions{})
+		must(t, err)
+		must(t, next.Release(t.Context()))
+	})
+}
+
+// A lock outlives its duration as long as its holder lives.
+func TestLockIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		held, err := server.lock(t, "one", LockOptions{Duration: 10 * time.Second})
+		must(t, err)
+		time.Sleep(5 * time.Minute)
+		must(t, held.Check())
+		var locked *LockedError
+		if _, err := server.lock(t, "two", LockOptions{Wait: time.Minute}); !errors.As(err, &locked) || locked.Owner != "one" {
+			t.Errorf("lock that another one holds: %v", err)
+		}
+		must(t, held.Release(t.Context()))
+		must(t, held.Release(t.Context()))
+		if held.Check() == nil {
+			t.Error("a released lock passes the check")
+		}
+	})
+}
+
+// Who waits gets the lock when it is released.
+func TestLockWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		first, err := server.lock(t, "one", LockOptions{})
+		must(t, err)
+		go func() {
+			time.Sleep(20 * time.Second)
+			if err := first.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}()
+		second, err := server.lock(t, "two", LockOptions{Wait: time.Minute})
+		must(t, err)
+		must(t, second.Release(t.Context()))
+	})
+}
+
+// A holder that can't reach the API server stops before others may start, and
+// stays stopped though its connection comes back.
+func TestHolderIsFenced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		held, err := server.lock(t, "one", LockOptions{Duration: 12 * time.Second})
+		must(t, err)
+		server.set(func(string) error { return apierrors.NewInternalError(errors.New("down")) }, false)
+		time.Sleep(8 * time.Second)
+		must(t, held.Check())
+		time.Sleep(2 * time.Second)
+		var lost *LostError
+		if err := held.Check(); !errors.As(err, &lost) || lost.Key != testKey() {
+			t.Errorf("check without a renewal: %v", err)
+		}
+		<-held.Lost()
+
+		server.set(nil, false)
+		var locked *LockedError
+		if _, err := server.lock(t, "two", LockOptions{}); !errors.As(err, &locked) {
+			t.Errorf("the lease has not expired yet: %v", err)
+		}
+		time.Sleep(3 * time.Second)
+		next, err := server.lock(t, "two", LockOptions{})
+		must(t, err)
+		if held.Check() == nil {
+			t.Error("a lost lock came back")
+		}
+		must(t, held.Release(t.Context())) // it is not ours to free
+		must(t, next.Check())
+		must(t, next.Release(t.Context()))
+	})
+}
+
+// A lease that somebody else took, or deleted, is noticed at the next renewal.
+func TestTakenLockIsNoticed(t *testing.T) {
+	for _, what := range []string{"taken", "deleted"} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newLeaseServer()
+				held, err := server.lock(t, "one", LockOptions{})
+				must(t, err)
+				leases := server.leases().Leases("shop")
+				if what == "taken" {
+					lease, err := leases.Get(t.Context(), LeaseName("web"), metav1.GetOptions{})
+					must(t, err)
+					thief := "two"
+					lease.Spec.HolderIdentity = &thief
+					_, err = leases.Update(t.Context(), lease, metav1.UpdateOptions{})
+					must(t, err)
+				} else {
+					must(t, leases.Delete(t.Context(), LeaseName("web"), metav1.DeleteOptions{}))
+				}
+				<-held.Lost()
+				if held.Check() == nil {
+					t.Error("a lost lock passes the check")
+				}
+				must(t, held.Release(t.Context()))
+			})
+		})
+	}
+}
+
+// A clock that is far ahead does not steal a lock that is being renewed.
+func TestSkewedClockDoesNotSteal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		held, err := server.lock(t, "one", LockOptions{})
+		must(t, err)
+		ahead := NewLocker(server.leases(), skewed{time.Hour})
+		var locked *LockedError
+		if _, err := ahead.Lock(t.Context(), testKey(), "two", LockOptions{}); !errors.As(err, &locked) {
+			t.Errorf("lock of a live holder: %v", err)
+		}
+		must(t, held.Check())
+		must(t, held.Release(t.Context()))
+	})
+}
+
+type skewed struct{ by time.Duration }
+
+func (c skewed) Now() time.Time                         { return time.Now().Add(c.by) }
+func (c skewed) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// An answer that is lost costs neither the lock nor the lease.
+func TestLockSurvivesLostAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		server.set(nil, true)
+		held, err := server.lock(t, "one", LockOptions{Duration: 12 * time.Second})
+		must(t, err)
+		server.set(nil, true)
+		time.Sleep(time.Minute)
+		must(t, held.Check())
+		must(t, held.Release(t.Context()))
+	})
+}
+
+// Where Leases are forbidden there is no lock, and that is no error; what is
+// wrong with the namespace is one.
+func TestLockWithoutPermission(t *testing.T) {
+	terminating := apierrors.NewForbidden(leaseResource(), "kubectl-release.web", errors.New("terminating"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NamespaceTerminating"}}
+	for name, c := range map[string]struct {
+		answer error
+		locks  bool
+	}{
+		"forbidden":             {apierrors.NewForbidden(leaseResource(), "kubectl-release.web", errors.New("RBAC")), true},
+		"namespace terminating": {terminating, false},
+		"no namespace":          {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop"), false},
+		"always down":           {apierrors.NewServiceUnavailable("down"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newLeaseServer()
+				server.set(func(string) error { return c.answer }, false)
+				held, err := server.lock(t, "one", LockOptions{})
+				if !c.locks {
+					if !errors.Is(err, c.answer) {
+						t.Errorf("lock: %v", err)
+					}
+					return
+				}
+				must(t, err)
+				if held.Supported() || held.Check() != nil || held.Release(t.Context()) != nil {
+					t.Error("an unsupported lock should let everything pass")
+				}
+				if _, isHeld, err := NewLocker(server.leases(), SystemClock{}).Inspect(t.Context(), testKey()); isHeld || err != nil {
+					t.Errorf("inspect: %v %v", isHeld, err)
+				}
+			})
+		})
+	}
+}
+
+// Without permission to delete, the Lease stays behind without a holder.
+func TestReleaseWithoutDelete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		held, err := server.lock(t, "one", LockOptions{})
+		must(t, err)
+		locker := NewLocker(server.leases(), SystemClock{})
+		holder, isHeld, err := locker.Inspect(t.Context(), testKey())
+		must(t, err)
+		if !isHeld || holder.Owner != "one" || holder.Expires.Sub(holder.Since) != DefaultDuration {
+			t.Errorf("inspect: %v %+v", isHeld, holder)
+		}
+		server.set(func(verb string) error {
+			if verb == "delete" {
+				return apierrors.NewForbidden(leaseResource(), "kubectl-release.web", errors.New("RBAC"))
+			}
+			return nil
+		}, false)
+		must(t, held.Release(t.Context()))
+		if _, isHeld, _ := locker.Inspect(t.Context(), testKey()); isHeld {
+			t.Error("a released lock is still held")
+		}
+		next, err := server.lock(t, "two", LockOptions{})
+		must(t, err)
+		must(t, next.Release(t.Context()))
+	})
+}
+
+// Ctrl-C ends the waiting for a lock.
+func TestLockCanBeCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		held, err := server.lock(t, "one", LockOptions{})
+		must(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(5*time.Second, cancel)
+		_, err = NewLocker(server.leases(), SystemClock{}).Lock(ctx, testKey(), "two", LockOptions{Wait: time.Hour})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled wait: %v", err)
+		}
+		must(t, held.Release(t.Context()))
+	})
+}
