@@ -35,14 +35,18 @@ type htmlWriter struct{ strings.Builder }
 
 // tag writes an element around a text, which it escapes.
 func (h *htmlWriter) tag(name, class, text string) {
-	if class != "" {
-		class = ` class="` + class + `"`
+	fmt.Fprintf(h, "<%s%s>%s</%s>", name, classAttribute(class), html.EscapeString(text), name)
+}
+
+func classAttribute(class string) string {
+	if class == "" {
+		return ""
 	}
-	fmt.Fprintf(h, "<%s%s>%s</%s>", name, class, html.EscapeString(text), strings.Fields(name)[0])
+	return ` class="` + class + `"`
 }
 
 func (h *htmlWriter) list(class string, items []string) {
-	h.WriteString(`<ul class="` + class + `">`)
+	h.WriteString("<ul" + classAttribute(class) + ">")
 	for _, item := range items {
 		h.tag("li", "", item)
 	}

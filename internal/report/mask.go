@@ -106,12 +106,13 @@ func (m *masker) text(s string) string {
 }
 
 // name replaces secret values in keys and paths. Those are mostly field names,
-// so values that are short or only letters are let through.
+// so values that are short, or only letters and not long, are let through.
 func (m *masker) name(s string) string {
 	for _, found := range m.find(s) {
 		value := s[found.from:found.to]
 		onlyLetters := strings.IndexFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
-		if len(value) >= minInside && !onlyLetters {
+		const longest = 16 // of a field's name
+		if len(value) >= longest || len(value) >= minInside && !onlyLetters {
 			return m.text(s)
 		}
 	}
@@ -123,13 +124,21 @@ func (m *masker) find(s string) []span {
 	var found []span
 	for i := 0; i+minSecret <= len(s); i++ {
 		for _, form := range m.byStart[s[i:i+minSecret]] {
-			if strings.HasPrefix(s[i:], form) && (len(form) >= minInside || standsAlone(s, i, i+len(form))) {
+			if strings.HasPrefix(s[i:], form) && (isLong(form) || standsAlone(s, i, i+len(form))) {
 				found = append(found, span{i, i + len(form)})
 				break
 			}
 		}
 	}
 	return found
+}
+
+// isLong says whether a value is masked inside of words, too.
+func isLong(form string) bool {
+	if strings.Trim(form, "abcdefghijklmnopqrstuvwxyz") == "" {
+		return len(form) >= minWordInside
+	}
+	return len(form) >= minInside
 }
 
 func standsAlone(s string, from, to int) bool {

@@ -18,7 +18,9 @@ import (
 //
 //   - values of data and stringData of Secrets, in bodies, patches and changes;
 //   - the same values wherever else they recur, plain, trimmed, in base64, JSON
-//     or a URL: from 4 characters on where they stand alone, from 8 on anywhere;
+//     or a URL: from 4 characters on where they stand alone, from 8 on anywhere
+//     (12 when they are plain lower-case words). Words such as "true", numbers
+//     of up to 5 digits and shorter values are masked in the Secret only;
 //   - values named like a credential (password, token, apiKey …), and passwords
 //     in URLs and command lines, with all their recurrences.
 //

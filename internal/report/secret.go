@@ -17,8 +17,10 @@ const (
 	// Secret. Shorter ones would be found in everything.
 	minSecret = 4
 	// minInside is the length from which a value is masked inside of a word,
-	// too; shorter ones only where they stand alone.
-	minInside = 8
+	// too; shorter ones only where they stand alone. For plain words it is
+	// minWordInside: the user "postgres" is no reason to mask "postgresql".
+	minInside     = 8
+	minWordInside = 12
 	// minLine is the length from which a single line of a secret text is a
 	// secret of its own.
 	minLine = 16
@@ -154,8 +156,8 @@ func (s *secrets) addTree(v any, encoded bool) {
 	}
 }
 
-// exempt marks the forms that are not looked for: short ones, YAML's words, and
-// what the plan prints as a name anyway.
+// exempt marks the forms that are not looked for: short ones, words of YAML,
+// numbers as short as a port, and what the plan prints as a name anyway.
 func (s *secrets) exempt(names []string) {
 	public := strings.Join(names, "\n")
 	for form := range s.plain {
@@ -170,7 +172,8 @@ func isWord(s string) bool {
 	case "true", "false", "null", "none", "default", "enabled", "disabled":
 		return true
 	}
-	return false
+	const port = 5
+	return len(s) <= port && strings.Trim(s, "0123456789") == ""
 }
 
 // decode reads base64 that holds text.
