@@ -115,7 +115,7 @@ func (co *coalescer) globals(dest, src map[string]any, where string) {
 		return
 	}
 	for key, val := range up {
-		co.global(down, key, val, join(where, key))
+		co.global(down, key, val, join(join(where, globalKey), key))
 	}
 	dest[globalKey] = down
 }

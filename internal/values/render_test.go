@@ -1,0 +1,52 @@
+package values
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Templates find the four objects under the names that charts use.
+func TestRenderValues(t *testing.T) {
+	c := &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1.0.0"}, Values: map[string]any{"a": 1.0}}
+	rel := ReleaseInfo{Name: "r", Namespace: "ns", Revision: 3, IsUpgrade: true, Service: "Helm"}
+	got, err := RenderValues(c, map[string]any{"b": 2.0}, rel, "capabilities")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"Chart":        c.Metadata.Fields(),
+		"Capabilities": "capabilities",
+		"Release": map[string]any{
+			"Name": "r", "Namespace": "ns", "Revision": 3,
+			"IsInstall": false, "IsUpgrade": true, "Service": "Helm",
+		},
+		"Values": map[string]any{"a": 1.0, "b": 2.0},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A dependency that Chart.yaml names and charts/ lacks is told, all of them at once.
+func TestCheckDependencies(t *testing.T) {
+	c := &chart.Chart{Metadata: &chart.Metadata{Name: "web", Dependencies: []*chart.Dependency{
+		{Name: "a"}, {Name: "b", Alias: "here"}, {Name: "here"}, {Name: "c"},
+	}}}
+	c.AddDependency(&chart.Chart{Metadata: &chart.Metadata{Name: "here"}})
+	err := CheckDependencies(c)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		if !strings.Contains(err.Error(), "dependency "+name+" ") {
+			t.Errorf("error does not name %s: %v", name, err)
+		}
+	}
+	if strings.Contains(err.Error(), "dependency here ") {
+		t.Errorf("error names a dependency that is there: %v", err)
+	}
+}

@@ -1,0 +1,83 @@
+package values
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+// Each case is a tree, values and what must stand in the error ("" for none).
+func TestValidate(t *testing.T) {
+	for _, tc := range []struct {
+		why, schema, values string
+		want                []string
+	}{
+		{"no finding", `{"type":"object","required":["a"]}`, "a: 1", nil},
+		{"path and reason", `{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, "a: {b: 1}",
+			[]string{"values of chart root", "/a/b", "got number, want string"}},
+		{"all findings", `{"properties":{"a":{"type":"string"},"b":{"maximum":1}}}`, "{a: 1, b: 2}", []string{"/a", "/b"}},
+		{"draft 4", `{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"a":{"maximum":1,"exclusiveMaximum":true}}}`, "a: 1", []string{"/a"}},
+		{"draft 6", `{"$schema":"http://json-schema.org/draft-06/schema#","properties":{"a":{"exclusiveMaximum":1}}}`, "a: 1", []string{"/a"}},
+		{"draft 7", `{"$schema":"http://json-schema.org/draft-07/schema#","if":{"required":["a"]},"then":{"required":["b"]}}`, "a: 1", []string{"'b'"}},
+		{"draft 2019-09", `{"$schema":"https://json-schema.org/draft/2019-09/schema","dependentRequired":{"a":["b"]}}`, "a: 1", []string{"'b'"}},
+		{"draft 2020-12", `{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"a":{"prefixItems":[{"type":"string"}]}}}`, "a: [1]", []string{"/a/0"}},
+		{"a reference into the schema", `{"$defs":{"s":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/s"}}}`, "a: 1", []string{"/a"}},
+		{"a schema that refers to itself", `{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}`, "a: {a: {b: 1}}", []string{"/a/a"}},
+		{"an endless reference", `{"$ref":"#"}`, "a: 1", []string{"values of chart root"}},
+		{"http", `{"$ref":"http://127.0.0.1:9/x.json"}`, "a: 1", []string{"leads out of the schema"}},
+		{"https", `{"$ref":"https://127.0.0.1:9/x.json"}`, "a: 1", []string{"leads out of the schema"}},
+		{"file", `{"$ref":"file:///etc/passwd"}`, "a: 1", []string{"leads out of the schema"}},
+		{"an endless device", `{"$ref":"file:///dev/zero"}`, "a: 1", []string{"leads out of the schema"}},
+		{"a relative file", `{"$ref":"other.json"}`, "a: 1", []string{"leads out of the schema"}},
+		{"an absolute path", `{"$ref":"/dev/zero"}`, "a: 1", []string{"leads out of the schema"}},
+		{"an unknown dialect", `{"$schema":"http://127.0.0.1:9/meta"}`, "a: 1", []string{"leads out of the schema"}},
+		{"urn allows anything, as in Helm 4.3.1", `{"$ref":"urn:example:x"}`, "a: 1", nil},
+		{"no JSON", `{`, "a: 1", []string{"parse values.schema.json"}},
+		{"no schema", `{"type":"nonsense"}`, "a: 1", []string{"values.schema.json"}},
+		{"whole numbers of --set are numbers", `{"properties":{"a":{"type":"integer"}}}`, "a: 1", nil},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			c := parseTree(t, "root", &txtar.Archive{Files: []txtar.File{{Name: "root/values.schema.json", Data: []byte(tc.schema)}}})
+			start := time.Now()
+			err := Validate(c, parseTable(t, []byte(tc.values)))
+			if time.Since(start) > time.Second {
+				t.Errorf("took %v", time.Since(start))
+			}
+			if tc.want == nil && err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range tc.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v, want one with %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// Every subchart with values is checked, and all findings come in one error.
+func TestValidateSubcharts(t *testing.T) {
+	c := parseTree(t, "root", txtar.Parse([]byte(`
+-- root/values.schema.json --
+{"required":["x"]}
+-- root/charts/a/values.schema.json --
+{"required":["y"]}
+-- root/charts/b/values.schema.json --
+{"required":["z"]}
+-- root/charts/c/values.yaml --
+`)))
+	err := Validate(c, map[string]any{"a": map[string]any{}, "c": "text"})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"values of chart root:", "'x'", "values of chart root/charts/a:", "'y'", "values of chart root/charts/c: they must be a table"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "'z'") {
+		t.Errorf("subchart b has no values and was checked: %v", err)
+	}
+}
