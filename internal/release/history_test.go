@@ -1,0 +1,60 @@
+package release
+
+import "testing"
+
+// The questions that decide where an upgrade or a rollback starts from.
+func TestHistory(t *testing.T) {
+	for name, c := range map[string]struct {
+		statuses                   []Status // of revisions 1, 2 …
+		last, deployed, successful int      // 0: none
+	}{
+		"never installed":                    {nil, 0, 0, 0},
+		"up":                                 {[]Status{StatusSuperseded, StatusDeployed}, 2, 2, 2},
+		"S5: failed attempts don't count":    {[]Status{StatusDeployed, StatusFailed, StatusFailed}, 3, 1, 1},
+		"S6: a failed first install":         {[]Status{StatusFailed}, 1, 0, 0},
+		"S9: killed between the two records": {[]Status{StatusSuperseded, StatusSuperseded, StatusPendingUpgrade}, 3, 0, 2},
+		"two deployed, as a race leaves":     {[]Status{StatusDeployed, StatusDeployed, StatusFailed}, 3, 2, 2},
+		"a superseded one beside a deployed": {[]Status{StatusDeployed, StatusSuperseded}, 2, 1, 1},
+		"uninstalled, history kept":          {[]Status{StatusSuperseded, StatusUninstalled}, 2, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var revisions []*Revision
+			for i, status := range c.statuses {
+				revisions = append([]*Revision{{Version: i + 1, Info: Info{Status: status}}}, revisions...)
+			}
+			h := NewHistory(revisions)
+			for what, pair := range map[string][2]int{
+				"Last":           {c.last, version(h.Last())},
+				"Deployed":       {c.deployed, version(h.Deployed())},
+				"LastSuccessful": {c.successful, version(h.LastSuccessful())},
+				"Revision(2)":    {min(2, len(h)/2*2), version(h.Revision(2))},
+				"Since(1)":       {max(0, len(h)-1), len(h.Since(1))},
+			} {
+				if pair[0] != pair[1] {
+					t.Errorf("%s: %d, want %d", what, pair[1], pair[0])
+				}
+			}
+		})
+	}
+}
+
+func version(r *Revision) int {
+	if r == nil {
+		return 0
+	}
+	return r.Version
+}
+
+// Pending statuses mean that an operation runs or died; Helm counts
+// uninstalling apart, yet it is no less unfinished.
+func TestPending(t *testing.T) {
+	for status, want := range map[Status]bool{
+		StatusUnknown: false, StatusDeployed: false, StatusUninstalled: false, StatusSuperseded: false, StatusFailed: false,
+		StatusUninstalling: true, StatusPendingInstall: true, StatusPendingUpgrade: true, StatusPendingRollback: true,
+		"": false,
+	} {
+		if status.Pending() != want {
+			t.Errorf("%q pending: %v", status, !want)
+		}
+	}
+}
