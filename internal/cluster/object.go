@@ -1,0 +1,139 @@
+package cluster
+
+import (
+	"context"
+	"io"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+)
+
+// resource is the client for one kind in one namespace.
+func (c *Client) resource(gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
+	s, err := c.kinds.find(gvk)
+	if err != nil {
+		return nil, err
+	}
+	if !s.namespaced {
+		return c.dynamic.Resource(s.resource), nil
+	}
+	return c.dynamic.Resource(s.resource).Namespace(namespace), nil
+}
+
+// Get reads one object.
+func (c *Client) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstructured, error) {
+	r, err := c.resource(ref.GVK(), ref.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	return r.Get(ctx, ref.Name, metav1.GetOptions{})
+}
+
+// Lookup reads one object, or the list of a kind when name is empty, in the
+// apiVersion and kind that a template asks for.
+func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
+	r, err := c.resource(schema.FromAPIVersionAndKind(apiVersion, kind), namespace)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return r.Get(ctx, name, metav1.GetOptions{})
+	}
+	list, err := r.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &unstructured.Unstructured{Object: list.UnstructuredContent()}, nil
+}
+
+// Create posts an object.
+func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	r, err := c.resource(object.GroupVersionKind(), object.GetNamespace())
+	if err != nil {
+		return nil, err
+	}
+	return r.Create(ctx, object, metav1.CreateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
+}
+
+// Replace puts an object.
+func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	r, err := c.resource(object.GroupVersionKind(), object.GetNamespace())
+	if err != nil {
+		return nil, err
+	}
+	return r.Update(ctx, object, metav1.UpdateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
+}
+
+// Patch sends a patch or a server-side apply.
+func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	r, err := c.resource(ref.GVK(), ref.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	options := metav1.PatchOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"}
+	if p.Type == types.ApplyPatchType {
+		options.Force = &o.Force
+	}
+	return r.Patch(ctx, ref.Name, p.Type, p.Data, options)
+}
+
+// Delete deletes one object.
+func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
+	r, err := c.resource(ref.GVK(), ref.Namespace)
+	if err != nil {
+		return err
+	}
+	options := metav1.DeleteOptions{PropagationPolicy: propagation(o.Cascade)}
+	if o.UID != "" {
+		options.Preconditions = &metav1.Preconditions{UID: &o.UID}
+	}
+	return r.Delete(ctx, ref.Name, options)
+}
+
+func propagation(cascade string) *metav1.DeletionPropagation {
+	p := metav1.DeletePropagationBackground
+	switch cascade {
+	case "foreground":
+		p = metav1.DeletePropagationForeground
+	case "orphan":
+		p = metav1.DeletePropagationOrphan
+	}
+	return &p
+}
+
+func dryRun(o apply.WriteOptions) []string {
+	if o.DryRun {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}
+
+// Logs reads the last lines of a pod's containers, or of a Job's pods.
+func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
+	pods, err := c.podsOf(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	text := ""
+	for _, pod := range pods {
+		for _, container := range pod.Spec.Containers {
+			stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, logOptions(container.Name, lines)).Stream(ctx)
+			if err != nil {
+				continue
+			}
+			part, err := io.ReadAll(io.LimitReader(stream, 1<<20))
+			stream.Close()
+			if err == nil && len(part) > 0 {
+				text += string(part)
+			}
+		}
+	}
+	return text, nil
+}
