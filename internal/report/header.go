@@ -33,7 +33,11 @@ func title(p *plan.Plan) string {
 
 func facts(p *plan.Plan) []string {
 	var out []string
-	if chart := chartFact(p.ChartFrom, p.ChartTo); chart != "" {
+	to := p.ChartTo
+	if p.Operation == plan.Uninstall {
+		to = plan.ChartRef{}
+	}
+	if chart := chartFact(p.ChartFrom, to); chart != "" {
 		out = append(out, "chart "+chart)
 	}
 	var cluster []string
@@ -93,9 +97,20 @@ func headerNotes(p *plan.Plan, v view) []note {
 	add("with", optionNames(p.Options)...)
 	add("estimate", estimates(p)...)
 	if len(v.only) > 0 {
-		add("only", clean(strings.Join(v.only, ", "))+" shown here; the plan is for the whole release")
+		add("only", clean(strings.Join(v.only, ", "))+onlyText(p, v))
 	}
 	return notes
+}
+
+func onlyText(p *plan.Plan, v view) string {
+	found := false
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		found = found || s.Op != plan.OpRecord && selects(v.only, s.Object)
+	})
+	if !found {
+		return " is nothing in this release"
+	}
+	return " shown here; the plan is for the whole release"
 }
 
 // valueChanges are the changes of the user's values and of the chart's defaults.

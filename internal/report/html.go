@@ -33,9 +33,13 @@ func HTML(w io.Writer, p *plan.Plan) error {
 
 type htmlWriter struct{ strings.Builder }
 
+func (h *htmlWriter) printf(format string, args ...any) {
+	h.WriteString(fmt.Sprintf(format, args...))
+}
+
 // tag writes an element around a text, which it escapes.
 func (h *htmlWriter) tag(name, class, text string) {
-	fmt.Fprintf(h, "<%s%s>%s</%s>", name, classAttribute(class), html.EscapeString(text), name)
+	h.printf("<%s%s>%s</%s>", name, classAttribute(class), html.EscapeString(text), name)
 }
 
 func classAttribute(class string) string {
@@ -127,7 +131,7 @@ func (h *htmlWriter) entry(e entry) {
 	if folds && destructive(e.op) {
 		open = " open"
 	}
-	fmt.Fprintf(h, `<%s class="entry %s"%s><%s>`, outer, html.EscapeString(clean(string(e.op))), open, inner)
+	h.printf(`<%s class="entry %s"%s><%s>`, outer, html.EscapeString(clean(string(e.op))), open, inner)
 	h.tag("code", "", mark(e.op)+" "+e.name)
 	if e.detail != "" {
 		h.WriteString(" ")
@@ -137,14 +141,14 @@ func (h *htmlWriter) entry(e entry) {
 		h.WriteString(" ")
 		h.tag("small", "", count(len(e.rows), "change", "changes"))
 	}
-	fmt.Fprintf(h, "</%s>", inner)
+	h.printf("</%s>", inner)
 	if len(e.rows) > 0 {
 		h.rows(e.rows)
 	}
 	if len(e.body) > 0 {
 		h.tag("pre", "", strings.Join(e.body, "\n"))
 	}
-	fmt.Fprintf(h, "</%s>\n", outer)
+	h.printf("</%s>\n", outer)
 }
 
 func (h *htmlWriter) rows(rows []row) {

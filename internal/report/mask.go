@@ -48,7 +48,7 @@ type masker struct {
 func newMasker(s *secrets, salt string) *masker {
 	m := &masker{secrets: s, byStart: map[string][]string{}}
 	h := sha256.New()
-	fmt.Fprintf(h, "kubectl release plan %q\n", salt)
+	h.Write(fmt.Appendf(nil, "kubectl release plan %q\n", salt))
 	values := map[string]bool{}
 	for _, form := range slices.Sorted(maps.Keys(s.plain)) {
 		values[s.plain[form]] = true
@@ -58,7 +58,7 @@ func newMasker(s *secrets, salt string) *masker {
 		}
 	}
 	for _, value := range slices.Sorted(maps.Keys(values)) {
-		fmt.Fprintf(h, "%q\n", value)
+		h.Write(fmt.Appendf(nil, "%q\n", value))
 	}
 	m.key = h.Sum(nil)
 	for _, forms := range m.byStart {
@@ -125,6 +125,9 @@ func (m *masker) find(s string) []span {
 	for i := 0; i+minSecret <= len(s); i++ {
 		for _, form := range m.byStart[s[i:i+minSecret]] {
 			if strings.HasPrefix(s[i:], form) && (isLong(form) || standsAlone(s, i, i+len(form))) {
+				if !isLong(form) && strings.HasPrefix(s[i+len(form):], "://") { // a user named as the scheme
+					break
+				}
 				found = append(found, span{i, i + len(form)})
 				break
 			}

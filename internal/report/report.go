@@ -93,8 +93,8 @@ type view struct {
 
 func newPage(p *plan.Plan, v view) (*page, error) {
 	names := newNamer(p)
-	folded := newFolds(p, v.full)
-	counted := tallySteps(p, folded)
+	counted := tallySteps(p, newFolds(p, v.full))
+	folded := newFolds(p, v.full || len(v.only) > 0)
 	out := &page{title: title(p), facts: facts(p)}
 	out.idle = p.Summary.ObjectChanges() == 0 && p.Summary.Hooks == 0
 	out.notes = headerNotes(p, v)

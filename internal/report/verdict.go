@@ -106,5 +106,13 @@ func recordChanges(p *plan.Plan) bool {
 	if p.ToRevision == p.FromRevision {
 		return false
 	}
-	return len(p.Values) > 0 || p.ChartFrom != p.ChartTo || p.Found != "" || p.Operation != plan.Upgrade
+	return len(p.Values) > 0 || !sameChart(p.ChartFrom, p.ChartTo) || p.Found != "" || p.Operation != plan.Upgrade
+}
+
+// sameChart compares digests only where both are known.
+func sameChart(a, b plan.ChartRef) bool {
+	if a.Digest == "" || b.Digest == "" {
+		a.Digest, b.Digest = "", ""
+	}
+	return a == b
 }
