@@ -116,4 +116,6 @@ const (
 	StepFailed   EventType = "failed"
 	StepRetried  EventType = "retried"
 	LogOutput    EventType = "log"
+	// RollbackStarted opens the way back of an atomic run that failed.
+	RollbackStarted EventType = "rollback"
 )

@@ -60,7 +60,7 @@ func newPlan(in Input) *Plan {
 	}
 	if in.Target != nil {
 		p.ChartTo = in.Target.Chart
-		p.Record = in.Target.Record
+		p.Record, p.CRDs = in.Target.Record, in.Target.CRDs
 		p.Notes = in.Target.Record.Info.Notes
 		p.ToRevision = in.Target.Record.Version
 	}

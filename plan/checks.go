@@ -41,6 +41,7 @@ func (b *builder) checkHistory() {
 	}
 	switch {
 	case last.Info.Status.Pending():
+		b.plan.FoundPending = true
 		b.checkPending(last)
 	case last.Info.Status == release.StatusFailed:
 		b.plan.Found = fmt.Sprintf("revision %d failed: %s", last.Version, last.Info.Description)

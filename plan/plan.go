@@ -10,6 +10,7 @@ package plan
 import (
 	"time"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
@@ -44,6 +45,8 @@ type Plan struct {
 	// Found says in one sentence what state the release was in, when that is
 	// not simply "deployed": a failed or interrupted attempt.
 	Found string `json:"found,omitempty"`
+	// FoundPending says that the newest revision was recorded as pending.
+	FoundPending bool `json:"foundPending,omitempty"`
 
 	ChartFrom   ChartRef `json:"chartFrom,omitzero"`
 	ChartTo     ChartRef `json:"chartTo,omitzero"`
@@ -62,6 +65,8 @@ type Plan struct {
 	// Record is the revision that apply will store. It is not part of the
 	// printed plan; the saved file holds it.
 	Record *release.Revision `json:"-"`
+	// CRDs are the chart's, for planning again from a saved file.
+	CRDs []manifest.Object `json:"-"`
 	// Notes is the chart's rendered NOTES.txt.
 	Notes string `json:"-"`
 }

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// StaleError says that what was reviewed is no longer what would be done.
+type StaleError struct{ Differences []string }
+
+func (e *StaleError) Error() string {
+	return "the plan is stale:\n  " + strings.Join(e.Differences, "\n  ")
+}
+
+// Again plans the same target anew: nothing is rendered, everything is looked
+// at afresh.
+func (e *Engine) Again(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
+	g, err := e.gather(ctx, p.Release)
+	if err != nil {
+		return nil, err
+	}
+	in := e.input(p.Operation, p.Release, p.Options, g)
+	in.RollbackTo, in.Values = p.RollbackTo, p.Values
+	if p.Record != nil {
+		target, err := newTarget(p.Record, p.CRDs, p.ChartTo)
+		if err != nil {
+			return nil, err
+		}
+		in.Target = &target
+	}
+	for _, problem := range p.Problems {
+		if problem.Object.Kind == "" && !problem.Blocking {
+			in.Warnings = append(in.Warnings, problem)
+		}
+	}
+	return e.decide(ctx, in)
+}
+
+// Reviewed applies exactly what was reviewed: it takes the lock, plans anew,
+// and goes on only when the new plan says the same. Errors: *StaleError, and
+// those of Apply.
+func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) (apply.Outcome, error) {
+	if p.Blocked() {
+		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, apply.ErrBlocked)
+	}
+	var outcome apply.Outcome
+	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, fence func() error) error {
+		fresh, err := e.Again(ctx, p)
+		if err != nil {
+			return err
+		}
+		if differences := plan.Stale(p, fresh); len(differences) > 0 {
+			return &StaleError{Differences: differences}
+		}
+		outcome, err = e.Apply(ctx, fresh, fence)
+		return err
+	})
+	return outcome, err
+}
+
+// PlanAndApply plans and applies in one go. The plan is made without the lock, so that
+// a plan that can't be applied leaves no trace; when the release has moved on
+// until the lock is held, it is planned again. see is shown each plan before
+// it is applied and may end it by an error.
+func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions, make func(context.Context) (*plan.Plan, error), see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
+	p, err := make(ctx)
+	if err != nil {
+		return nil, apply.Outcome{}, err
+	}
+	if err := see(p); err != nil {
+		return p, apply.Outcome{}, err
+	}
+	var outcome apply.Outcome
+	err = e.Locked(ctx, p.Release, lock, func(ctx context.Context, fence func() error) error {
+		moved, err := e.moved(ctx, p)
+		if err != nil {
+			return err
+		}
+		if moved {
+			if p, err = make(ctx); err != nil {
+				return err
+			}
+			if err := see(p); err != nil {
+				return err
+			}
+		}
+		outcome, err = e.Apply(ctx, p, fence)
+		return err
+	})
+	return p, outcome, err
+}
+
+// moved says whether the release is no longer what the plan started from.
+func (e *Engine) moved(ctx context.Context, p *plan.Plan) (bool, error) {
+	history, err := e.Store.History(ctx, p.Release)
+	if err != nil {
+		return false, err
+	}
+	last := history.Last()
+	if last == nil {
+		return p.FromRevision != 0, nil
+	}
+	return last.Version != p.FromRevision || last.Info.Status.Pending() != p.FoundPending, nil
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// decide completes the input by what the cluster says of the objects in it and
+// builds the plan: once to learn what to ask the server, once with its answers.
+func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) {
+	var err error
+	if in.Pending, err = e.pending(ctx, in); err != nil {
+		return nil, err
+	}
+	sent, err := e.sent(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.qualify(ctx, &in, sent); err != nil {
+		return nil, err
+	}
+	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
+		return nil, err
+	}
+	if err := measure(&in); err != nil {
+		return nil, err
+	}
+	draft, err := plan.Build(in)
+	if err != nil {
+		return nil, err
+	}
+	in.Predictions, err = e.Cluster.Predict(ctx, draft.DryRuns(), apply.WriteOptions{
+		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return plan.Build(in)
+}
+
+// sent parses what the stored revisions have sent.
+func (e *Engine) sent(in plan.Input) ([]plan.Sent, error) {
+	var sent []plan.Sent
+	for _, r := range plan.Sources(in.History) {
+		objects, err := r.Objects()
+		if err != nil {
+			return nil, err
+		}
+		sent = append(sent, plan.Sent{Revision: r.Version, Objects: objects})
+	}
+	return sent, nil
+}
+
+// qualify asks discovery about every kind in the input and gives every object
+// its namespace.
+func (e *Engine) qualify(ctx context.Context, in *plan.Input, sent []plan.Sent) error {
+	if in.Target == nil {
+		if last := in.History.Last(); last != nil {
+			var err error
+			if in.StoredHookObjects, err = hookObjects(last); err != nil {
+				return err
+			}
+		}
+	}
+	kinds, err := e.Cluster.Kinds(ctx, gvks(*in, sent))
+	if err != nil {
+		return err
+	}
+	scope := func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope }
+	namespaced := func(objects []manifest.Object) []manifest.Object {
+		return manifest.Qualify(objects, in.Release.Namespace, scope)
+	}
+	for i := range sent {
+		sent[i].Objects = namespaced(sent[i].Objects)
+	}
+	in.Kinds = kinds
+	in.Stored = plan.Stored(sent)
+	in.StoredHookObjects = namespaced(in.StoredHookObjects)
+	if in.Target != nil {
+		target := *in.Target
+		target.Objects = namespaced(target.Objects)
+		target.HookObjects = namespaced(target.HookObjects)
+		in.Target = &target
+	}
+	return nil
+}
+
+func gvks(in plan.Input, sent []plan.Sent) []schema.GroupVersionKind {
+	var all []schema.GroupVersionKind
+	add := func(objects []manifest.Object) {
+		for _, o := range objects {
+			all = append(all, o.GVK())
+		}
+	}
+	for _, s := range sent {
+		add(s.Objects)
+	}
+	add(in.StoredHookObjects)
+	if in.Target != nil {
+		add(in.Target.Objects)
+		add(in.Target.HookObjects)
+		add(in.Target.CRDs)
+	}
+	slices.SortFunc(all, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(all)
+}
+
+// refs are the objects whose live state the plan needs.
+func refs(in plan.Input) []apply.Ref {
+	seen := map[manifest.ID]bool{}
+	var out []apply.Ref
+	add := func(o manifest.Object) {
+		if !seen[o.ID] {
+			seen[o.ID] = true
+			out = append(out, apply.Ref{ID: o.ID, Version: o.Version})
+		}
+	}
+	if in.Target != nil {
+		for _, o := range in.Target.Objects {
+			add(o)
+			if o.Namespace != "" && o.Namespace != in.Release.Namespace {
+				addNamespace(add, o.Namespace)
+			}
+		}
+		for _, o := range in.Target.CRDs {
+			add(o)
+		}
+		addNamespace(add, in.Release.Namespace)
+	}
+	for _, s := range in.Stored {
+		add(s.Latest())
+	}
+	return out
+}
+
+func addNamespace(add func(manifest.Object), name string) {
+	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
+}
+
+// pending says whose a pending revision is and how old.
+func (e *Engine) pending(ctx context.Context, in plan.Input) (plan.Pending, error) {
+	last := in.History.Last()
+	if last == nil || !last.Info.Status.Pending() {
+		return plan.Pending{}, nil
+	}
+	p := plan.Pending{Ours: strings.HasPrefix(last.Info.Description, plan.PendingMark)}
+	if since := last.Info.LastDeployed; !since.IsZero() {
+		p.Age = age(e.Now().Sub(since))
+	}
+	holder, held, err := e.Locker.Inspect(ctx, in.Release)
+	if err != nil {
+		return p, fmt.Errorf("look at the lock of %s: %w", in.Release, err)
+	}
+	if held && holder.Owner != e.Owner {
+		p.Holder = holder.Owner
+	}
+	return p, nil
+}
+
+// age is a duration for people: "40s", "3m", "2h", "5d".
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}
+
+// measure tells the plan how large its record is.
+func measure(in *plan.Input) error {
+	if in.Target == nil {
+		return nil
+	}
+	size, err := releasestore.Size(in.Target.Record)
+	if err != nil {
+		return fmt.Errorf("measure the record of %s: %w", in.Release, err)
+	}
+	in.RecordSize, in.MaxRecordSize = size, releasestore.MaxSize
+	return nil
+}
+
+// hookObjects parses a revision's hooks, one object each.
+func hookObjects(r *release.Revision) ([]manifest.Object, error) {
+	objects := make([]manifest.Object, 0, len(r.Hooks))
+	for _, h := range r.Hooks {
+		parsed, err := manifest.ParseDocument(h.Manifest, h.Path)
+		if err != nil {
+			return nil, fmt.Errorf("hook %s/%s: %w", h.Kind, h.Name, err)
+		}
+		if len(parsed) != 1 {
+			return nil, fmt.Errorf("hook %s/%s in %s holds %d objects instead of one", h.Kind, h.Name, h.Path, len(parsed))
+		}
+		objects = append(objects, parsed[0])
+	}
+	return objects, nil
+}

@@ -1,0 +1,73 @@
+// Package engine wires the three moves of every operation together: gather,
+// plan.Build, apply.Run. Each operation reads as one screen.
+//
+// It decides nothing itself (package plan does), renders and stores nothing
+// itself, and prints nothing.
+package engine
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// Cluster is what gathering needs on top of what applying needs.
+type Cluster interface {
+	apply.Cluster
+	Facts(ctx context.Context) (cluster.Facts, error)
+	Kinds(ctx context.Context, kinds []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error)
+	Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error)
+	Predict(ctx context.Context, steps []plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error)
+	Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error)
+}
+
+// Engine runs operations against one cluster and one store.
+type Engine struct {
+	Cluster  Cluster
+	Store    *releasestore.Store
+	Locker   *releasestore.Locker
+	Observer apply.Observer
+	Now      func() time.Time
+
+	ToolVersion string
+	// Owner is what others are told when they find the release locked.
+	Owner string
+}
+
+// gathered is what every plan starts from.
+type gathered struct {
+	facts   cluster.Facts
+	history release.History
+}
+
+func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) {
+	facts, err := e.Cluster.Facts(ctx)
+	if err != nil {
+		return gathered{}, err
+	}
+	history, err := e.Store.History(ctx, key)
+	if err != nil {
+		return gathered{}, err
+	}
+	return gathered{facts: facts, history: history}, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

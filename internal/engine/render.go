@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// Source is what a release is rendered from.
+type Source struct {
+	Chart    *chart.Chart
+	Warnings []chart.Warning
+	// Values are the user's own.
+	Values map[string]any
+	Reuse  values.Reuse
+	Render RenderOptions
+}
+
+// RenderOptions change how the chart is rendered.
+type RenderOptions struct {
+	SkipSchema    bool
+	DNS           bool
+	SubchartNotes bool
+	Strict        bool
+	// PostRender rewrites the whole rendered manifest; nil leaves it alone.
+	PostRender func(ctx context.Context, manifest string) (string, error)
+}
+
+// Moment is what templates see of the release.
+type Moment struct {
+	Key       release.Key
+	Revision  int
+	IsInstall bool
+	IsUpgrade bool
+}
+
+// Rendering is a rendered chart.
+type Rendering struct {
+	// Chart is the tree with its dependencies processed.
+	Chart      *chart.Chart
+	Config     map[string]any
+	Classified manifest.Classified
+	Notes      string
+	Warnings   []chart.Warning
+}
+
+// Render merges values, renders the chart and sorts what came out. lookup is
+// nil without a cluster. Errors name the chart's file.
+func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabilities, lookup templating.LookupFunc) (Rendering, error) {
+	if err := installable(s.Chart, caps); err != nil {
+		return Rendering{}, err
+	}
+	c, err := values.ProcessDependencies(s.Chart, s.Values)
+	if err != nil {
+		return Rendering{}, err
+	}
+	info := values.ReleaseInfo{
+		Name: m.Key.Name, Namespace: m.Key.Namespace, Revision: m.Revision,
+		IsInstall: m.IsInstall, IsUpgrade: m.IsUpgrade, Service: "Helm",
+	}
+	top, err := values.RenderValues(c, s.Values, info, caps)
+	if err != nil {
+		return Rendering{}, err
+	}
+	if !s.Render.SkipSchema {
+		table, _ := top["Values"].(map[string]any)
+		if err := values.Validate(c, table); err != nil {
+			return Rendering{}, err
+		}
+	}
+	rendered, err := templating.Render(c, top, templating.Options{
+		Strict: s.Render.Strict, DNS: s.Render.DNS, SubchartNotes: s.Render.SubchartNotes, Lookup: lookup,
+	})
+	if err != nil {
+		return Rendering{}, err
+	}
+	out := Rendering{
+		Chart: c, Config: s.Values, Notes: rendered.Notes,
+		Warnings: append(slices.Clone(s.Warnings), values.Warnings(s.Chart, s.Values)...),
+	}
+	if out.Classified, err = manifest.Classify(rendered.Files); err != nil {
+		return Rendering{}, err
+	}
+	for _, d := range out.Classified.Dropped {
+		out.Warnings = append(out.Warnings, chart.Warning{Where: d.Path, What: "its hook event is unknown, so the object is left out"})
+	}
+	return out, postRender(ctx, s.Render.PostRender, &out)
+}
+
+// postRender hands the whole manifest to the post-renderer and reads back what
+// it made of it. Hooks stay as the chart rendered them.
+func postRender(ctx context.Context, rewrite func(context.Context, string) (string, error), r *Rendering) error {
+	if rewrite == nil {
+		return nil
+	}
+	text, err := rewrite(ctx, manifest.Text(r.Classified.Documents))
+	if err != nil {
+		return fmt.Errorf("post-render %s: %w", r.Chart.Name(), err)
+	}
+	again, err := manifest.Classify([]manifest.File{{Path: r.Chart.Name() + "/post-rendered", Content: text}})
+	if err != nil {
+		return err
+	}
+	r.Classified.Documents = again.Documents
+	return nil
+}
+
+// installable refuses library charts, missing dependencies, and charts made
+// for other versions of Kubernetes.
+func installable(c *chart.Chart, caps *templating.Capabilities) error {
+	if t := c.Metadata.Type; t != "" && t != "application" {
+		return fmt.Errorf("chart %s is of type %s, which can't be installed", c.Name(), t)
+	}
+	if err := values.CheckDependencies(c); err != nil {
+		return err
+	}
+	want := c.Metadata.KubeVersion
+	if want == "" {
+		return nil
+	}
+	constraint, err := semver.NewConstraint(want)
+	if err != nil {
+		return fmt.Errorf("chart %s: kubeVersion %q: %w", c.Name(), want, err)
+	}
+	have, err := semver.NewVersion(caps.KubeVersion.String())
+	if err != nil {
+		return fmt.Errorf("chart %s: the cluster's version %q: %w", c.Name(), caps.KubeVersion.Version, err)
+	}
+	if !constraint.Check(have) {
+		return fmt.Errorf("chart %s needs Kubernetes %s, and this is %s", c.Name(), want, caps.KubeVersion.Version)
+	}
+	return nil
+}
+
+// capabilities are .Capabilities for a cluster. CRDs of the chart count as
+// installed: they come before anything that is rendered.
+func capabilities(facts cluster.Facts, crds []manifest.Object) (*templating.Capabilities, error) {
+	caps := templating.DefaultCapabilities()
+	version, err := templating.ParseKubeVersion(facts.KubeVersion)
+	if err != nil {
+		return nil, fmt.Errorf("the cluster's version: %w", err)
+	}
+	caps.KubeVersion = version
+	caps.APIVersions = append(templating.VersionSet(slices.Clone(facts.APIVersions)), brought(crds)...)
+	return caps, nil
+}
+
+// brought are the API versions that CRDs serve.
+func brought(crds []manifest.Object) []string {
+	var out []string
+	for _, crd := range crds {
+		spec, _ := crd.Doc.Object["spec"].(map[string]any)
+		names, _ := spec["names"].(map[string]any)
+		versions, _ := spec["versions"].([]any)
+		for _, v := range versions {
+			version, _ := v.(map[string]any)
+			if version["served"] != true {
+				continue
+			}
+			gv := fmt.Sprintf("%v/%v", spec["group"], version["name"])
+			out = append(out, gv, fmt.Sprintf("%s/%v", gv, names["kind"]))
+		}
+	}
+	return out
+}
+
+// lookup answers templates from the cluster; what is not there is empty.
+func (e *Engine) lookup(ctx context.Context) templating.LookupFunc {
+	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+		found, err := e.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
+		if apierrors.IsNotFound(err) {
+			return map[string]any{}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return found.Object, nil
+	}
+}
+
+// ParseCRDs reads the files of crds/ folders.
+func ParseCRDs(c *chart.Chart) ([]manifest.Object, error) {
+	var out []manifest.Object
+	for _, f := range c.CRDs() {
+		for _, doc := range manifest.Split(string(f.Data)) {
+			objects, err := manifest.ParseDocument(doc, f.Path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, objects...)
+		}
+	}
+	return out, nil
+}
+
+// digest identifies a chart by its files, whatever their times.
+func digest(c *chart.Chart) string {
+	sum := sha256.New()
+	var add func(prefix string, c *chart.Chart)
+	add = func(prefix string, c *chart.Chart) {
+		lines := make([]string, 0, len(c.Raw))
+		for _, f := range c.Raw {
+			lines = append(lines, fmt.Sprintf("%s %x\n", f.Name, sha256.Sum256(f.Data)))
+		}
+		slices.Sort(lines)
+		fmt.Fprintf(sum, "%s\n%s", prefix, strings.Join(lines, ""))
+		for _, sub := range c.Dependencies() {
+			add(prefix+"/"+sub.Name(), sub)
+		}
+	}
+	add(c.Name(), c)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func chartRef(c *chart.Chart) plan.ChartRef {
+	return plan.ChartRef{Name: c.Metadata.Name, Version: c.Metadata.Version, AppVersion: c.Metadata.AppVersion, Digest: digest(c)}
+}

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// RolledBackError says that an apply failed and what its rollback came to.
+type RolledBackError struct {
+	// Cause is why the apply failed, Rollback why its rollback did; nil when
+	// the rollback succeeded.
+	Cause    error
+	Rollback error
+	// To is the revision whose manifest was restored; 0 when the release was
+	// uninstalled, because it had none.
+	To int
+}
+
+func (e *RolledBackError) Error() string {
+	switch {
+	case e.Rollback != nil:
+		return fmt.Sprintf("%v\nthe rollback failed, too: %v", e.Cause, e.Rollback)
+	case e.To == 0:
+		return fmt.Sprintf("%v\nthe release was uninstalled again", e.Cause)
+	default:
+		return fmt.Sprintf("%v\nrolled back to revision %d", e.Cause, e.To)
+	}
+}
+
+// Unwrap gives both causes.
+func (e *RolledBackError) Unwrap() []error { return []error{e.Cause, e.Rollback} }
+
+// Locked runs work while this engine holds the release's lock. Errors: a
+// *releasestore.LockedError when somebody else holds it.
+func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, fence func() error) error) error {
+	held, err := e.Locker.Lock(ctx, key, e.Owner, o)
+	if err != nil {
+		if missing := namespaceMissing(err); missing {
+			return work(ctx, nil) // the plan brings the namespace, or says that it can't
+		}
+		return err
+	}
+	defer func() { _ = held.Release(context.WithoutCancel(ctx)) }()
+	return work(ctx, held.Check)
+}
+
+// Apply carries out a plan that was made while the lock is held. When it fails
+// and the plan is atomic, it plans and applies the way back.
+func (e *Engine) Apply(ctx context.Context, p *plan.Plan, fence func() error) (apply.Outcome, error) {
+	outcome, err := e.run(ctx, p, fence)
+	if err == nil || !p.Options.Atomic || !outcome.Recorded {
+		return outcome, err
+	}
+	return outcome, e.back(context.WithoutCancel(ctx), p, fence, err)
+}
+
+func (e *Engine) run(ctx context.Context, p *plan.Plan, fence func() error) (apply.Outcome, error) {
+	history, err := e.Store.History(ctx, p.Release)
+	if err != nil {
+		return apply.Outcome{}, err
+	}
+	return apply.Run(ctx, p, apply.Env{
+		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
+		Now: e.Now, Sleep: sleep, Fence: fence,
+	})
+}
+
+// back is gather, decide, act once more, with the last successful revision as
+// the target. A first install that failed is uninstalled.
+func (e *Engine) back(ctx context.Context, failed *plan.Plan, fence func() error, cause error) error {
+	result := &RolledBackError{Cause: cause}
+	p, err := e.planBack(ctx, failed)
+	if err == nil && p.Blocked() {
+		err = errors.New(firstBlocking(p))
+	}
+	if err == nil {
+		result.To = p.RollbackTo
+		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p)})
+		_, err = e.run(ctx, p, fence)
+	}
+	result.Rollback = err
+	return result
+}
+
+func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, error) {
+	history, err := e.Store.History(ctx, failed.Release)
+	if err != nil {
+		return nil, err
+	}
+	options := failed.Options
+	options.Atomic, options.Wait, options.Description = false, true, ""
+	good := history.LastSuccessful()
+	if good == nil {
+		options.Wait = false
+		options.KeepHistory = false
+		return e.PlanUninstall(ctx, failed.Release, options)
+	}
+	return e.PlanRollback(ctx, failed.Release, good.Version, ServerSideAuto, options)
+}
+
+func wayBack(p *plan.Plan) string {
+	if p.Operation == plan.Uninstall {
+		return "it failed; uninstalling what was installed"
+	}
+	return fmt.Sprintf("it failed; rolling back to revision %d", p.RollbackTo)
+}
+
+func firstBlocking(p *plan.Plan) string {
+	for _, problem := range p.Problems {
+		if problem.Blocking {
+			if problem.Object.Kind == "" {
+				return problem.What
+			}
+			return problem.Object.String() + ": " + problem.What
+		}
+	}
+	return "the plan is blocked"
+}
+
+func (e *Engine) observe(event apply.Event) {
+	if e.Observer != nil {
+		event.Time = e.Now()
+		e.Observer.Observe(event)
+	}
+}
+
+func namespaceMissing(err error) bool { return apierrors.IsNotFound(err) }

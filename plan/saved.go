@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// saved is the form of a saved plan: everything that apply needs, with nothing
+// masked. Sum is the SHA-256 of Content, so that a file that was cut short or
+// edited is found out; it is no protection against somebody who means harm.
+type saved struct {
+	Kind          string          `json:"kind"`
+	FormatVersion string          `json:"formatVersion"`
+	Sum           string          `json:"sum"`
+	Content       json.RawMessage `json:"content"`
+}
+
+type savedContent struct {
+	Plan   *Plan                        `json:"plan"`
+	Record *release.Revision            `json:"record,omitempty"`
+	Labels map[string]string            `json:"labels,omitempty"`
+	CRDs   []*unstructured.Unstructured `json:"crds,omitempty"`
+	Notes  string                       `json:"notes,omitempty"`
+}
+
+const savedKind = "kubectl-release/plan"
+
+// Encode writes a plan for a file. It holds the release's secrets.
+func Encode(p *Plan) ([]byte, error) {
+	c := savedContent{Plan: p, Record: p.Record, Notes: p.Notes}
+	if p.Record != nil {
+		c.Labels = p.Record.Labels
+	}
+	for _, o := range p.CRDs {
+		c.CRDs = append(c.CRDs, o.Doc)
+	}
+	content, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("save the plan of %s: %w", p.Release, err)
+	}
+	sum := sha256.Sum256(content)
+	return json.Marshal(saved{Kind: savedKind, FormatVersion: FormatVersion, Sum: hex.EncodeToString(sum[:]), Content: content})
+}
+
+// IsSaved says whether data looks like a saved plan.
+func IsSaved(data []byte) bool {
+	return strings.HasPrefix(strings.TrimSpace(string(data[:min(len(data), 64)])), `{"kind":"`+savedKind)
+}
+
+// Decode reads a saved plan. Errors: it is no plan, was cut short or changed,
+// or is of another major format version.
+func Decode(data []byte) (*Plan, error) {
+	var s saved
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("the saved plan was cut short or is none: %w", err)
+	}
+	if s.Kind != savedKind {
+		return nil, errors.New("this is no saved plan")
+	}
+	major, _, _ := strings.Cut(s.FormatVersion, ".")
+	ours, _, _ := strings.Cut(FormatVersion, ".")
+	if major != ours {
+		return nil, fmt.Errorf("the saved plan has format %s and this version reads %s.x: make a new plan", s.FormatVersion, ours)
+	}
+	sum := sha256.Sum256(s.Content)
+	if hex.EncodeToString(sum[:]) != s.Sum {
+		return nil, errors.New("the saved plan was changed after it was made: make a new one")
+	}
+	var c savedContent
+	if err := json.Unmarshal(s.Content, &c); err != nil {
+		return nil, fmt.Errorf("read the saved plan: %w", err)
+	}
+	return c.restore()
+}
+
+func (c savedContent) restore() (*Plan, error) {
+	p := c.Plan
+	if p == nil {
+		return nil, errors.New("the saved plan is empty")
+	}
+	p.Record, p.Notes = c.Record, c.Notes
+	if p.Record != nil {
+		p.Record.Labels = c.Labels
+	}
+	for _, doc := range c.CRDs {
+		o, err := manifest.FromDoc(doc, "crds/")
+		if err != nil {
+			return nil, fmt.Errorf("read the saved plan: %w", err)
+		}
+		p.CRDs = append(p.CRDs, o)
+	}
+	return p, nil
+}
