@@ -26,7 +26,8 @@ type progress struct {
 
 // compile makes the file dir/name. Without cgo no C compiler is needed.
 func compile(ctx context.Context, t target, dir string) error {
-	args := []string{"build", "-v", "-trimpath", "-ldflags", t.flags(), "-o", filepath.Join(dir, t.name), t.pkg}
+	// Without -trimpath, go vet and go test find the same packages in the cache.
+	args := []string{"build", "-v", "-ldflags", t.flags(), "-o", filepath.Join(dir, t.name), t.pkg}
 	environment := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if t.pkg != "." {
 		args = []string{"install", "-v", "-trimpath", "-ldflags", t.flags(), t.pkg}

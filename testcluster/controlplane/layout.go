@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-const folderPattern = "testcluster-"
+const (
+	folderPrefix   = "testcluster-"
+	unlockedPrefix = "testcluster.unlocked-"
+)
 
 // layout is the folder in which one running cluster keeps everything: keys,
 // kubeconfigs, logs and etcd's data.
@@ -19,38 +23,43 @@ type layout struct {
 }
 
 // newLayout makes the folder and locks it for as long as this process lives,
-// so that others can tell a cluster that runs from one that was killed.
+// so that others can tell a cluster that runs from one that was killed. It gets
+// its name when it is locked: without a lock it would be taken for an orphan.
 func newLayout() (layout, error) {
-	dir, err := os.MkdirTemp("", folderPattern)
+	unlocked, err := os.MkdirTemp("", unlockedPrefix)
 	if err != nil {
 		return layout{}, fmt.Errorf("make a folder for the cluster: %w", err)
 	}
-	l := layout{dir: dir}
-	l.lock, err = os.Create(l.file("lock"))
+	lock, err := os.Create(filepath.Join(unlocked, "lock"))
 	if err != nil {
-		return layout{}, fmt.Errorf("create the lock of %s: %w", dir, err)
+		return layout{}, fmt.Errorf("create the lock of %s: %w", unlocked, err)
 	}
-	if err := unix.Flock(int(l.lock.Fd()), unix.LOCK_EX); err != nil {
-		return layout{}, fmt.Errorf("lock %s: %w", dir, err)
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return layout{}, fmt.Errorf("lock %s: %w", unlocked, err)
 	}
-	return l, nil
+	suffix := strings.TrimPrefix(filepath.Base(unlocked), unlockedPrefix)
+	dir := filepath.Join(filepath.Dir(unlocked), folderPrefix+suffix)
+	if err := os.Rename(unlocked, dir); err != nil {
+		return layout{}, fmt.Errorf("name the folder of the cluster: %w", err)
+	}
+	return layout{dir: dir, lock: lock}, nil
 }
 
 func (l layout) file(name string) string { return filepath.Join(l.dir, name) }
 
-// remove deletes the folder, or only unlocks it when its data is wanted.
+// remove deletes the folder, or only its lock when its data is wanted.
 func (l layout) remove(keep bool) error {
-	var errs []error
-	if !keep {
-		errs = append(errs, os.RemoveAll(l.dir))
+	victim := l.dir
+	if keep {
+		victim = l.file("lock")
 	}
-	return errors.Join(append(errs, l.lock.Close())...)
+	return errors.Join(os.RemoveAll(victim), l.lock.Close())
 }
 
 // removeOrphans deletes the folders of clusters whose starter was killed. A
-// folder without a lock was kept on purpose, or is being made this moment.
+// folder without a lock was kept on purpose.
 func removeOrphans() error {
-	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), folderPattern+"*"))
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
 	if err != nil {
 		return fmt.Errorf("list folders of earlier clusters: %w", err)
 	}
