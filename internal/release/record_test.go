@@ -190,3 +190,45 @@ func TestWithStatusCopies(t *testing.T) {
 		t.Errorf("the original changed: %+v", r)
 	}
 }
+
+// Every field under the name that Helm 4.3.1 reads it by. Helm 3.22.0 reads the
+// same but apply_method, rollback_revision, modtime and schemamodtime, and
+// drops those four when it writes.
+func TestFieldNames(t *testing.T) {
+	at := time.Date(2026, 11, 20, 21, 0, 0, 123456789, time.FixedZone("", 5400))
+	r := &Revision{
+		Name: "web", Namespace: "shop", Version: 7, ApplyMethod: ServerSide, Manifest: "m",
+		Labels: map[string]string{"team": "shop"},
+		Config: map[string]any{"a": nil},
+		Info: Info{
+			FirstDeployed: at, LastDeployed: at, Deleted: at,
+			Description: "d", Status: StatusUninstalled, RollbackRevision: 3, Notes: "n",
+		},
+		Hooks: []Hook{{
+			Hook: manifest.Hook{
+				Name: "h", Kind: "Job", Path: "p", Manifest: "m", Weight: -5, Events: []manifest.Event{manifest.Test},
+				DeletePolicies: []manifest.Policy{manifest.HookSucceeded}, OutputLogPolicies: []manifest.Policy{manifest.HookFailed},
+			},
+			LastRun: Execution{StartedAt: at, CompletedAt: at, Phase: PhaseSucceeded},
+		}, {Hook: manifest.Hook{Name: "never ran"}}},
+		Chart: &chart.Chart{
+			Metadata: &chart.Metadata{Name: "web"}, SchemaModTime: at, ModTime: at,
+			Templates: []*chart.File{{Name: "t", Data: []byte("x"), ModTime: at}},
+		},
+	}
+	const when = `"2026-11-20T21:00:00.123456789+01:30"`
+	want := `{"name":"web","namespace":"shop","version":7,"apply_method":"ssa","manifest":"m","config":{"a":null},
+		"info":{"first_deployed":` + when + `,"last_deployed":` + when + `,"deleted":` + when + `,
+			"description":"d","status":"uninstalled","rollback_revision":3,"notes":"n"},
+		"hooks":[{"name":"h","kind":"Job","path":"p","manifest":"m","weight":-5,"events":["test"],
+			"delete_policies":["hook-succeeded"],"output_log_policies":["hook-failed"],
+			"last_run":{"started_at":` + when + `,"completed_at":` + when + `,"phase":"Succeeded"}},
+			{"name":"never ran","last_run":{"phase":""}}],
+		"chart":{"metadata":{"name":"web"},"lock":null,"values":null,"schema":null,"files":null,
+			"schemamodtime":` + when + `,"modtime":` + when + `,
+			"templates":[{"name":"t","data":"eA==","modtime":` + when + `}]}}`
+	same(t, canonical(t, []byte(want)), write(t, r))
+
+	nothing := &Revision{Labels: map[string]string{"team": "shop"}, Config: map[string]any{}, Hooks: []Hook{}}
+	same(t, canonical(t, []byte(`{"info":{}}`)), write(t, nothing))
+}
