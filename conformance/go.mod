@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/Masterminds/semver/v3 v3.5.0
 	github.com/kubectl-release/kubectl-release v0.0.0
+	golang.org/x/tools v0.45.0
 	k8s.io/apiextensions-apiserver v0.36.3
 	k8s.io/client-go v0.36.3
 	sigs.k8s.io/yaml v1.6.0

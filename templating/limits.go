@@ -29,6 +29,6 @@ const (
 
 // Steps that one call of an expensive function costs.
 const (
-	keySteps  = 100_000
-	hashSteps = 50_000
+	keySteps  = 500_000
+	hashSteps = 200_000
 )

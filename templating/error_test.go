@@ -1,0 +1,158 @@
+package templating_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+func tree(files map[string]string) *chart.Chart {
+	c := &chart.Chart{Metadata: &chart.Metadata{Name: "t", Version: "1.2.3", APIVersion: "v2"}}
+	for name, text := range files {
+		c.Templates = append(c.Templates, &chart.File{Name: "templates/" + name, Data: []byte(text)})
+	}
+	return c
+}
+
+func TestErrorText(t *testing.T) {
+	for _, tc := range []struct {
+		why  string
+		text string
+		want string
+	}{
+		{
+			"place, expression and cause in one line", "a\n  b: {{ .Values.no.more }}",
+			"t/templates/x.yaml:2:16: {{ .Values.no.more }}: .Values.no is not set (or null), so .more can't be read from it",
+		},
+		{
+			"the chain of callers, the innermost first", "{{ define \"a\" }}{{ fail \"boom\" }}{{ end }}\n{{ define \"b\" }}{{ include \"a\" . }}{{ end }}\n\n{{ template \"b\" . }}",
+			"t/templates/x.yaml:1:20: {{ fail \"boom\" }}: boom\n  called from t/templates/x.yaml:2, t/templates/x.yaml:4",
+		},
+		{
+			"the text of tpl is named by its call", "\n{{ tpl \"\\n{{ upper 1 }}\" . }}",
+			"text of tpl at t/templates/x.yaml:2:2:10: {{ 1 }}: 1 can't be given where string is needed\n  called from t/templates/x.yaml:2",
+		},
+		{
+			"a function's own error", "{{ fromJson (mustToJson 1) | index 5 }}",
+			"t/templates/x.yaml:1:30: {{ index 5 }}: index: a value of type int can't be indexed",
+		},
+	} {
+		_, err := templating.Render(tree(map[string]string{"x.yaml": tc.text}), map[string]any{"Values": map[string]any{}}, templating.Options{})
+		if err == nil {
+			t.Errorf("%s: no error", tc.why)
+			continue
+		}
+		if d := cmp.Diff(tc.want, err.Error()); d != "" {
+			t.Errorf("%s: %s", tc.why, d)
+		}
+	}
+}
+
+func TestErrorFields(t *testing.T) {
+	_, err := templating.Render(tree(map[string]string{"x.yaml": "\n {{ include \"nme\" . }}", "_p.tpl": "{{ define \"name\" }}{{ end }}"}), nil, templating.Options{})
+	var e *templating.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("not an *Error: %v", err)
+	}
+	want := &templating.Error{
+		File: "t/templates/x.yaml", Line: 2, Column: 5, Expr: `include "nme" .`,
+		Message: `there is no template "nme"`, Hint: `did you mean "name"?`,
+	}
+	if d := cmp.Diff(want, e); d != "" {
+		t.Error(d)
+	}
+}
+
+// A trail of a thousand callers must not become a thousand lines.
+func TestLongTrailIsCut(t *testing.T) {
+	_, err := templating.Render(tree(map[string]string{"x.yaml": `{{ define "r" }}{{ include "r" . }}{{ end }}{{ include "r" . }}`}), nil, templating.Options{})
+	if err == nil || len(err.Error()) > 600 || !strings.Contains(err.Error(), "993 more") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStrict(t *testing.T) {
+	_, err := templating.Render(tree(map[string]string{"x.yaml": "{{ .Values.replcas }}"}), map[string]any{"Values": map[string]any{"replicas": 1}}, templating.Options{Strict: true})
+	if err == nil || !strings.Contains(err.Error(), `there is no key "replcas"; did you mean "replicas"?`) {
+		t.Errorf("a missing key under strict: %v", err)
+	}
+}
+
+// Lint goes on after required and fail and tells what they said.
+func TestLint(t *testing.T) {
+	out, err := templating.Render(tree(map[string]string{"x.yaml": `{{ required "set a" .Values.a }}{{ fail "no" }}ok`}), map[string]any{"Values": map[string]any{}}, templating.Options{Lint: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"set a", "no"}, out.Warnings); d != "" || out.Files[0].Content != "ok" {
+		t.Errorf("%s %q", d, out.Files[0].Content)
+	}
+}
+
+func TestLookup(t *testing.T) {
+	asked := ""
+	answer := func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+		asked = strings.Join([]string{apiVersion, kind, namespace, name}, " ")
+		if name == "bad" {
+			return nil, errors.New("the server is down")
+		}
+		return map[string]any{"data": map[string]any{"k": "v"}}, nil
+	}
+	o := templating.Options{Lookup: answer}
+	out, err := templating.Render(tree(map[string]string{"x.yaml": `{{ (lookup "v1" "Secret" "ns" "s").data.k }}`}), nil, o)
+	if err != nil || out.Files[0].Content != "v" || asked != "v1 Secret ns s" {
+		t.Errorf("asked %q, got %v, %v", asked, out.Files, err)
+	}
+	// A cluster that does not answer must not look like an object that is not there.
+	_, err = templating.Render(tree(map[string]string{"x.yaml": `{{ lookup "v1" "Secret" "ns" "bad" }}`}), nil, o)
+	if err == nil || !strings.Contains(err.Error(), "the server is down") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Notes are kept out of the manifests, those of subcharts unless asked for.
+func TestNotes(t *testing.T) {
+	render := func(subchartNotes bool) templating.Rendered {
+		c, sub := tree(map[string]string{"NOTES.txt": "own", "a.yaml": "a"}), tree(map[string]string{"NOTES.txt": "below"})
+		sub.Metadata.Name = "sub"
+		c.AddDependency(sub)
+		out, err := templating.Render(c, nil, templating.Options{SubchartNotes: subchartNotes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if out := render(false); out.Notes != "own" || len(out.Files) != 1 {
+		t.Errorf("got %+v", out)
+	}
+	if out := render(true); out.Notes != "own\nbelow" || len(out.Files) != 1 {
+		t.Errorf("got %+v", out)
+	}
+}
+
+// The same render twice gives the same bytes, keys and values of maps included.
+func TestDeterministic(t *testing.T) {
+	text := `{{ keys .Values }} {{ values .Values }} {{ range $k, $v := .Values }}{{ $k }}{{ end }}`
+	values := map[string]any{}
+	for _, k := range strings.Split("abcdefghijklmnop", "") {
+		values[k] = k
+	}
+	first := ""
+	for range 20 {
+		out, err := templating.Render(tree(map[string]string{"x.yaml": text}), map[string]any{"Values": values}, templating.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = out.Files[0].Content
+		}
+		if d := cmp.Diff(first, out.Files[0].Content); d != "" {
+			t.Fatal(d)
+		}
+	}
+}

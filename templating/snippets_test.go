@@ -1,0 +1,116 @@
+package templating_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// TestSnippets renders each file of testdata/snippets: its first line says why
+// it is there, "want" is what templates/x.yaml gives, "error" a part of the
+// error. `go run ./cmd/snippets` in conformance/ holds them against Helm.
+func TestSnippets(t *testing.T) {
+	files, err := filepath.Glob("testdata/snippets/*.txtar")
+	if err != nil || len(files) < 100 {
+		t.Fatalf("found %d snippets: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runSnippet(t, file) })
+	}
+}
+
+// bound is the time within which a hostile chart must end; it is generous
+// because machines of tests are slow.
+const bound = 10 * time.Second
+
+func runSnippet(t *testing.T, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]string{}
+	for _, f := range archive.Files {
+		parts[f.Name] = string(f.Data)
+	}
+	want, expectsText := parts["want"]
+	part, expectsError := parts["error"]
+	if expectsText == expectsError {
+		t.Fatal("a snippet has either want or error")
+	}
+	start := time.Now()
+	out, err := renderParts(t, parts)
+	if d := time.Since(start); d > bound {
+		t.Errorf("took %v", d)
+	}
+	switch {
+	case expectsError && err == nil:
+		t.Errorf("want the error %q and got:\n%s", part, out)
+	case expectsError && !strings.Contains(err.Error(), strings.TrimSpace(part)):
+		t.Errorf("want the error %q and got:\n%v", part, err)
+	case expectsText && err != nil:
+		t.Errorf("%s%v", archive.Comment, err)
+	case expectsText:
+		if d := cmp.Diff(want, out+"\n"); d != "" {
+			t.Errorf("%s%s", archive.Comment, d)
+		}
+	}
+}
+
+// renderParts makes a chart of the parts and gives what templates/x.yaml
+// renders to. The line end that txtar adds to a template is taken off.
+func renderParts(t *testing.T, parts map[string]string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: t\nversion: 1.2.3\n"}
+	for name, text := range parts {
+		if strings.HasPrefix(name, "templates/") {
+			text = strings.TrimSuffix(text, "\n")
+		}
+		if name != "want" && name != "error" {
+			files[name] = text
+		}
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return renderFolder(t, dir)
+}
+
+func renderFolder(t *testing.T, dir string) (string, error) {
+	t.Helper()
+	c, _, err := chartload.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	capabilities := templating.DefaultCapabilities()
+	if capabilities.KubeVersion, err = templating.ParseKubeVersion("v1.36.3"); err != nil {
+		t.Fatal(err)
+	}
+	info := values.ReleaseInfo{Name: "r", Namespace: "default", Revision: 1, IsInstall: true, Service: "Helm"}
+	top, err := values.RenderValues(c, nil, info, capabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := templating.Render(c, top, templating.Options{})
+	for _, f := range out.Files {
+		if f.Path == "t/templates/x.yaml" {
+			return f.Content, err
+		}
+	}
+	return "", err
+}
