@@ -103,6 +103,19 @@ func TestBehaviours(t *testing.T) {
 	})
 }
 
+// A hook whose namesake still terminates has to wait for it: this is how a test
+// gets one.
+func TestSlowDelete(t *testing.T) {
+	s := startCluster(t, "--nodes", "1")
+	s.kubectl(t, "run", "lingering", "--image=none", "--annotations=testcluster.kubectl-release.dev/behave=slow-delete:2s")
+	s.eventually(t, "Running", "get", "pod", "lingering", "-o", "jsonpath={.status.phase}")
+	began := time.Now()
+	s.kubectl(t, "delete", "pod", "lingering", "--timeout=20s")
+	if took := time.Since(began); took < 1500*time.Millisecond || took > 10*time.Second {
+		t.Errorf("the pod was gone after %s, want about 2s", took)
+	}
+}
+
 // Rights, plugins and aggregated APIs are what tests of a kubectl plugin need
 // beyond workloads.
 func TestControlPlaneIsReal(t *testing.T) {
