@@ -149,8 +149,8 @@ func checkLink(header *tar.Header, name string) error {
 	target := strings.ReplaceAll(header.Linkname, `\`, "/")
 	leads := path.IsAbs(target) || isDrivePath(target)
 	if header.Typeflag == tar.TypeLink {
-		_, err := entryName(header.Linkname)
-		leads = leads || err != nil
+		_, err := entryName(target)
+		leads = leads || err != nil || strings.HasPrefix(path.Clean(target), "..")
 	} else {
 		at := path.Join(path.Dir(name), target)
 		leads = leads || at == ".." || strings.HasPrefix(at, "../")
