@@ -8,10 +8,10 @@ const (
 	// (Helm 4.3.1 counts to 1,000).
 	maxIncludes = 1000
 	// maxDepth is how deeply include, tpl and template calls may nest in all.
-	maxDepth = 3000
+	maxDepth = 2000
 	// maxSteps counts nodes executed, function calls, and expensive functions
 	// by weight.
-	maxSteps = 20_000_000
+	maxSteps = 10_000_000
 	// maxBytes is all text that one render may make: output and the results of
 	// functions together.
 	maxBytes = 96 << 20
@@ -27,8 +27,9 @@ const (
 	maxActions = 50_000
 )
 
-// Steps that one call of an expensive function costs.
+// Steps that one call of an expensive function, or of a template, costs.
 const (
-	keySteps  = 500_000
-	hashSteps = 200_000
+	callSteps = 10
+	keySteps  = 200_000
+	hashSteps = 100_000
 )

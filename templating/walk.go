@@ -142,6 +142,7 @@ func (s *state) enter(node parse.Node) {
 	if len(s.calls) >= maxDepth {
 		s.fail("templates call each other more than %d deep; look for one that calls itself", maxDepth)
 	}
+	s.check(s.step(callSteps))
 	s.calls = append(s.calls, call{from: s.tmpl, node: node})
 }
 

@@ -98,3 +98,8 @@ func run(ctx context.Context, binary string, args []string) (string, error) {
 	}
 	return stdout.String(), nil
 }
+
+// Once renders a case once on each side, for charts that hold nothing random.
+func (s Sides) Once(ctx context.Context, c Case) (helm, ours Output) {
+	return s.template(ctx, s.Helm, c), s.template(ctx, s.Ours, c)
+}

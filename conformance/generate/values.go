@@ -1,0 +1,122 @@
+package generate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// values makes a values file: a table over few keys, so that files collide.
+func (m *maker) values(depth int) string {
+	var b strings.Builder
+	for _, key := range []string{"a", "b", "c", "alpha", "beta", "gamma", "global", "tags", "exports"} {
+		if !m.chance(55) {
+			continue
+		}
+		switch key {
+		case "tags":
+			fmt.Fprintf(&b, "tags: {t1: %s, t2: %s}\n", m.one("true", "false", "null"), m.one("true", "false"))
+		case "exports":
+			fmt.Fprintf(&b, "exports: {data: %s}\n", m.table(2))
+		case "alpha", "beta", "gamma", "global":
+			fmt.Fprintf(&b, "%s: %s\n", key, m.one(m.table(0), m.table(1), m.table(0), "null", "{}", m.scalar()))
+		default:
+			fmt.Fprintf(&b, "%s: %s\n", key, m.node(depth))
+		}
+	}
+	if b.Len() == 0 {
+		return "{}\n"
+	}
+	return b.String()
+}
+
+// node makes a YAML value in flow style.
+func (m *maker) node(depth int) string {
+	switch {
+	case depth < 3 && m.chance(35):
+		return m.table(depth + 1)
+	case depth < 3 && m.chance(15):
+		items := make([]string, m.IntN(4))
+		for i := range items {
+			items[i] = m.node(depth + 1)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case m.chance(12):
+		return "null"
+	}
+	return m.scalar()
+}
+
+func (m *maker) table(depth int) string {
+	var entries []string
+	for _, key := range []string{"a", "b", "c", "enabled", "on", "global"} {
+		if m.chance(40) {
+			value := m.node(depth + 1)
+			if key == "enabled" {
+				value = m.one("true", "false", "null", `"true"`, "1")
+			}
+			entries = append(entries, fmt.Sprintf("%q: %s", key, value))
+		}
+	}
+	return "{" + strings.Join(entries, ", ") + "}"
+}
+
+// scalar makes a YAML scalar that readers have been known to disagree about.
+func (m *maker) scalar() string {
+	return m.one("true", "false", "yes", "no", "on", "off", "y", "n", "~", "null", `""`, "''",
+		"0", "1", "-1", "-0", "0.0", "-0.0", "1.0", "1.5", "1e3", "1E+3", "1e21", "1e-7", "123456789", "12345678901234567890",
+		"9007199254740993", "0777", "0o777", "0x1F", "0b101", "1_000", "190:20:30", "12:30", ".5", "5.", "+1", ".inf", ".nan",
+		"2020-01-02", "2020-01-02T03:04:05Z", "abc", `"abc"`, `"a b"`, `"a: b"`, `"a #b"`, `"- a"`, `"0777"`, `"1e3"`, `"true"`,
+		`"null"`, `"a\nb"`, `"a\nb\n"`, `"\n"`, `" a"`, `"a "`, `"\ta"`, `"ü€😀"`, `"\u0001"`, `"{{ .x }}"`, `"%d"`, `"@a"`, `"*a"`, `"&a"`,
+		`"!a"`, `"|"`, `">"`, `"'"`, `"\""`, `"a'b"`, `"\\"`, `"<a&b>"`, `"aaaaaaaaaaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb ccccccccccccccccccccccc ddddd"`,
+		"1.10", "1.2.3", "v1", "0.1", "100m", "1Gi", "=", "<<", "''''", "0.30000000000000004", "3.0e-5", "1e400", `"\x7f"`, `"\u2028"`, `"\ufeff"`)
+}
+
+// scalars is a template that takes odd scalars and keys apart and together.
+func (m *maker) scalars() string {
+	var b strings.Builder
+	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: scalars\ndata:\n")
+	for i := range 6 {
+		text := fmt.Sprintf("k: %s\n%s: [%s, {x: %s}]\n", m.scalar(), m.scalar(), m.scalar(), m.scalar())
+		fmt.Fprintf(&b, "  y%d: {{ $y := fromYaml %s }}{{ toJson $y | quote }}\n", i, quote(text))
+		fmt.Fprintf(&b, "  z%d: {{ toYaml $y | quote }}\n", i)
+		fmt.Fprintf(&b, "  p%d: {{ toYamlPretty $y | quote }}\n", i)
+		fmt.Fprintf(&b, "  t%d: {{ toToml $y | quote }}\n", i)
+		fmt.Fprintf(&b, "  v%d: {{ printf \"%%v %%T\" $y.k $y.k | quote }}\n", i)
+		fmt.Fprintf(&b, "  l%d: {{ fromYamlArray %s | toJson | quote }}\n", i, quote("["+m.scalar()+", "+m.scalar()+"]"))
+		fmt.Fprintf(&b, "  j%d: {{ fromJson %s | toYaml | quote }}\n", i, quote(`{"a": `+m.one("1", "1.0", "1e3", `"x"`, "null", "[1, 2.5]", "12345678901234567890", `{"b": "yes"}`)+`}`))
+	}
+	return b.String()
+}
+
+// quote writes a text as a string of the template language.
+func quote(text string) string { return fmt.Sprintf("%q", text) }
+
+// args makes flags for values.
+func (m *maker) args() []string {
+	var args []string
+	for range m.IntN(4) {
+		switch m.IntN(5) {
+		case 0, 1:
+			args = append(args, "--set", m.path()+"="+m.setValue())
+		case 2:
+			args = append(args, "--set-string", m.path()+"="+m.setValue())
+		case 3:
+			args = append(args, "--set-json", m.path()+"="+m.one("1", "null", "[1,2]", `{"x":{"y":null}}`, `"a,b"`, "1.5", "[]", "{", "1e3"))
+		case 4:
+			args = append(args, "--set-literal", m.path()+"="+m.setValue())
+		}
+	}
+	return args
+}
+
+func (m *maker) path() string {
+	parts := make([]string, 1+m.IntN(3))
+	for i := range parts {
+		parts[i] = m.one("a", "b", "c", "alpha", "beta", "gamma", "global", "tags", "t1", "enabled", "a[0]", "b[1]", "c[0][1]", `x\.y`, "a[0].b", "1", "")
+	}
+	return strings.Join(parts, ".")
+}
+
+func (m *maker) setValue() string {
+	return m.one("1", "true", "null", "", "x", "{a,b}", "{}", "{a,{b,c}}", `a\,b`, `a\=b`, "1,b=2", "0777", "1.5", "1e3", "x,", "a.b", "[1]", `{a\,b,c}`, "12345678901234567890", "-1", "{a", "yes", " x ", `\\`)
+}
