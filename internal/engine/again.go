@@ -97,7 +97,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 
 // moved says whether the release is no longer what the plan started from.
 func (e *Engine) moved(ctx context.Context, p *plan.Plan) (bool, error) {
-	history, err := e.Store.History(ctx, p.Release)
+	history, err := e.history(ctx, p.Release)
 	if err != nil {
 		return false, err
 	}

@@ -54,7 +54,7 @@ func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) 
 	if err != nil {
 		return gathered{}, err
 	}
-	history, err := e.Store.History(ctx, key)
+	history, err := e.history(ctx, key)
 	if err != nil {
 		return gathered{}, err
 	}

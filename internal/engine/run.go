@@ -63,7 +63,7 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, fence func() error) (a
 }
 
 func (e *Engine) run(ctx context.Context, p *plan.Plan, fence func() error) (apply.Outcome, error) {
-	history, err := e.Store.History(ctx, p.Release)
+	history, err := e.history(ctx, p.Release)
 	if err != nil {
 		return apply.Outcome{}, err
 	}
@@ -91,7 +91,7 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, fence func() error
 }
 
 func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, error) {
-	history, err := e.Store.History(ctx, failed.Release)
+	history, err := e.history(ctx, failed.Release)
 	if err != nil {
 		return nil, err
 	}

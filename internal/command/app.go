@@ -1,0 +1,143 @@
+// Package command is the command line: it parses flags into requests for the
+// engine, prints what comes back, asks questions, and chooses exit codes.
+//
+// It is the only room that prints. It decides nothing about releases.
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Version is the program's version; release builds set it by -ldflags -X.
+var Version = "0.1.0-dev"
+
+// Streams are where the program reads and prints.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs the program with args (args[0] is its name) and returns its exit
+// code: see the table in exit.go.
+func Main(ctx context.Context, args []string, s Streams) int {
+	p := &program{streams: s, name: programName(args)}
+	app := p.app()
+	if len(args) > 1 && args[1] == completeWord {
+		p.complete(app, args[2:])
+		return exitDone
+	}
+	ordered, err := order(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, ordered)
+	}
+	return p.exit(err)
+}
+
+// programName is what people type: "kubectl release" and "helm release" when
+// one of these runs us as its plugin.
+func programName(args []string) string {
+	if len(args) == 0 {
+		return "kubectl-release"
+	}
+	base := filepath.Base(args[0])
+	if strings.HasPrefix(base, "kubectl-release") {
+		return "kubectl release"
+	}
+	return base
+}
+
+// program is one run of the command line.
+type program struct {
+	streams Streams
+	name    string
+}
+
+func (p *program) app() *cli.App {
+	app := &cli.App{
+		Name:                      p.name,
+		Usage:                     "deploy Helm charts by plan, then apply",
+		Description:               "Shows what an install, upgrade, rollback or uninstall will do before it does it,\nthen does exactly that. Releases are shared with Helm 3 and 4.\n\nExamples:\n" + indent(appExamples),
+		Version:                   Version,
+		HideVersion:               true,
+		Flags:                     connectionFlags(),
+		Writer:                    p.streams.Out,
+		ErrWriter:                 p.streams.Err,
+		Reader:                    p.streams.In,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		DisableSliceFlagSeparator: true,
+		UseShortOptionHandling:    false,
+		CustomAppHelpTemplate:     appHelp,
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownCommand(c.App.Commands, c.Args().First(), p.name)
+			}
+			return cli.ShowAppHelp(c)
+		},
+		Commands: []*cli.Command{
+			p.planCommand(), p.applyCommand(),
+			p.installCommand(), p.upgradeCommand(), p.rollbackCommand(), p.uninstallCommand(), p.testCommand(),
+			p.listCommand(), p.statusCommand(), p.historyCommand(), p.getCommand(),
+			p.templateCommand(), p.versionCommand(), p.completionCommand(), p.unlockCommand(),
+		},
+	}
+	shareFlags(app.Commands)
+	return app
+}
+
+// shareFlags gives every command the connection flags, so that help shows them
+// and they can stand anywhere on the line.
+func shareFlags(commands []*cli.Command) {
+	for _, c := range commands {
+		c.HideHelpCommand = true
+		c.CustomHelpTemplate = commandHelp
+		if len(c.Subcommands) > 0 {
+			shareFlags(c.Subcommands)
+		}
+		c.Flags = append(c.Flags, connectionFlags()...)
+	}
+}
+
+const appExamples = `kubectl release plan web ./chart -f prod.yaml        # what would happen
+kubectl release apply web ./chart -f prod.yaml       # show it, ask, do it
+kubectl release plan web ./chart --out web.plan      # keep it for review
+kubectl release apply web.plan                       # do exactly that
+kubectl release upgrade --install --atomic web ./chart
+kubectl release rollback web`
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")
+}
+
+// describe is a command's long help: what it does and examples of it.
+func describe(text, examples string) string {
+	return fmt.Sprintf("%s\n\nExamples:\n%s", text, indent(examples))
+}
+
+const appHelp = `{{.Name}} - {{.Usage}}
+
+{{.Description}}
+
+Commands:{{range .VisibleCommands}}
+  {{.Name}}{{"\t"}}{{.Usage}}{{end}}
+
+"{{.Name}} COMMAND --help" tells more about a command.
+`
+
+const commandHelp = `{{.HelpName}} {{.ArgsUsage}} - {{.Usage}}
+
+{{.Description}}
+{{if .VisibleCommands}}
+Commands:{{range .VisibleCommands}}
+  {{.Name}}{{"\t"}}{{.Usage}}{{end}}
+{{end}}
+Flags:{{range .VisibleFlagCategories}}{{if .Name}}
+
+ {{.Name}}:{{end}}{{range .Flags}}
+  {{.}}{{end}}{{end}}
+`

@@ -1,0 +1,142 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+func (p *program) applyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
+		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
+			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
+		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}},
+			planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, 2)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return p.applySaved(c, args[0])
+			}
+			return p.applyChart(c, args[0], args[1])
+		},
+	}
+}
+
+func (p *program) applySaved(c *cli.Context, file string) error {
+	saved, err := readPlan(file)
+	if err != nil {
+		return err
+	}
+	s, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("namespace") && s.namespace != saved.Release.Namespace {
+		return usage("the plan is for namespace %s, not %s", saved.Release.Namespace, s.namespace)
+	}
+	return p.reviewed(c, s, saved)
+}
+
+func (p *program) applyChart(c *cli.Context, name, path string) error {
+	s, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	made, err := p.planDeployment(c, s, name, path, engine.InstallOrUpgrade)
+	if err != nil {
+		return err
+	}
+	if err := p.show(c, p.streams.Out, made); err != nil {
+		return err
+	}
+	if made.Blocked() {
+		return codeError(exitError)
+	}
+	if made.Effect() == plan.EffectNone {
+		return nil
+	}
+	if err := p.confirm(c); err != nil {
+		return err
+	}
+	return p.reviewed(c, s, made)
+}
+
+// reviewed applies a plan that somebody has seen before.
+func (p *program) reviewed(c *cli.Context, s *session, made *plan.Plan) error {
+	s.engine.Observer = p.progress(made)
+	outcome, err := s.engine.Reviewed(c.Context, made, lockOptions(c))
+	return p.finish(c, made, outcome, err)
+}
+
+// confirm asks whether to go on. Without a terminal only --yes is an answer.
+func (p *program) confirm(c *cli.Context) error {
+	if c.Bool("yes") {
+		return nil
+	}
+	if !isTerminal(p.streams.In) {
+		return errors.New("nobody is there to be asked: add --yes to apply without a question")
+	}
+	fmt.Fprint(p.streams.Err, "\nGo on? Only \"yes\" is accepted: ")
+	answer, err := bufio.NewReader(p.streams.In).ReadString('\n')
+	if err != nil || strings.TrimSpace(answer) != "yes" {
+		return errors.New("not applied; nothing was written")
+	}
+	return nil
+}
+
+// finish tells how a run has ended.
+func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome, err error) error {
+	if err != nil {
+		var back *engine.RolledBackError
+		switch {
+		case errors.As(err, &back):
+		case outcome.Written:
+			err = fmt.Errorf("%w\npart of the plan was applied; %s", err, nextStep(made))
+		case outcome.Recorded:
+			err = fmt.Errorf("%w\nno object was changed", err)
+		}
+		return err
+	}
+	if c.String("output") == "json" || c.String("output") == "yaml" {
+		if outcome.Revision == nil {
+			return nil
+		}
+		return structured(p.streams.Out, c.String("output"), outcome.Revision)
+	}
+	p.result(c, made)
+	return nil
+}
+
+func nextStep(made *plan.Plan) string {
+	return fmt.Sprintf("run it again to go on from there, or roll back: kubectl release rollback %s", made.Release.Name)
+}
+
+func (p *program) result(c *cli.Context, made *plan.Plan) {
+	name := made.Release.Name
+	switch made.Operation {
+	case plan.Install:
+		fmt.Fprintf(p.streams.Out, "Release %s is installed in namespace %s (revision %d).\n", name, made.Release.Namespace, made.ToRevision)
+	case plan.Upgrade:
+		fmt.Fprintf(p.streams.Out, "Release %s is upgraded to revision %d.\n", name, made.ToRevision)
+	case plan.Rollback:
+		fmt.Fprintf(p.streams.Out, "Release %s is rolled back to revision %d (as revision %d).\n", name, made.RollbackTo, made.ToRevision)
+	case plan.Uninstall:
+		fmt.Fprintf(p.streams.Out, "Release %s is uninstalled.\n", name)
+	case plan.Test:
+		fmt.Fprintf(p.streams.Out, "The tests of release %s have passed.\n", name)
+	}
+	if notes := strings.TrimSpace(made.Notes); notes != "" && !c.Bool("hide-notes") && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
+		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", printable(notes))
+	}
+}

@@ -1,0 +1,133 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+const connectionCategory = "Connection"
+
+// connectionFlags are kubectl's, with Helm's names where these differ, and the
+// environment that Helm gives its plugins.
+func connectionFlags() []cli.Flag {
+	text := func(name, usage string, env []string, aliases ...string) cli.Flag {
+		return &cli.StringFlag{Name: name, Aliases: aliases, Usage: usage, EnvVars: env, Category: connectionCategory}
+	}
+	return []cli.Flag{
+		text("namespace", "namespace of the release", []string{"HELM_NAMESPACE"}, "n"),
+		text("kubeconfig", "path of the kubeconfig", nil),
+		text("context", "context of the kubeconfig", []string{"HELM_KUBECONTEXT"}, "kube-context"),
+		text("cluster", "cluster of the kubeconfig", nil),
+		text("user", "user of the kubeconfig", nil),
+		text("server", "address of the API server", []string{"HELM_KUBEAPISERVER"}, "s", "kube-apiserver"),
+		text("token", "bearer token", []string{"HELM_KUBETOKEN"}, "kube-token"),
+		text("as", "user to impersonate", []string{"HELM_KUBEASUSER"}, "kube-as-user"),
+		&cli.StringSliceFlag{Name: "as-group", Aliases: []string{"kube-as-group"}, Usage: "group to impersonate (repeatable)", Category: connectionCategory},
+		text("as-uid", "UID to impersonate", nil),
+		text("certificate-authority", "CA file of the API server", []string{"HELM_KUBECAFILE"}, "kube-ca-file"),
+		text("client-certificate", "client certificate file", nil),
+		text("client-key", "client key file", nil),
+		text("tls-server-name", "name to expect in the server's certificate", []string{"HELM_KUBETLS_SERVER_NAME"}, "kube-tls-server-name"),
+		&cli.BoolFlag{Name: "insecure-skip-tls-verify", Aliases: []string{"kube-insecure-skip-tls-verify"}, Usage: "do not check the server's certificate", EnvVars: []string{"HELM_KUBEINSECURE_SKIP_TLS_VERIFY"}, Category: connectionCategory},
+		text("request-timeout", "how long one request may take, such as 10s", nil),
+		text("cache-dir", "where discovery is cached", nil),
+		&cli.Float64Flag{Name: "qps", Usage: "most requests a second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
+		&cli.IntFlag{Name: "v", Usage: "verbosity of the client library", Category: connectionCategory},
+	}
+}
+
+// configFlags translates our flags into those of cli-runtime, which reads the
+// kubeconfig as kubectl does.
+func configFlags(c *cli.Context) *genericclioptions.ConfigFlags {
+	f := genericclioptions.NewConfigFlags(true)
+	set := func(field **string, name string) {
+		if v := c.String(name); v != "" {
+			*field = &v
+		}
+	}
+	set(&f.Namespace, "namespace")
+	set(&f.KubeConfig, "kubeconfig")
+	set(&f.Context, "context")
+	set(&f.ClusterName, "cluster")
+	set(&f.AuthInfoName, "user")
+	set(&f.APIServer, "server")
+	set(&f.BearerToken, "token")
+	set(&f.Impersonate, "as")
+	set(&f.ImpersonateUID, "as-uid")
+	set(&f.CAFile, "certificate-authority")
+	set(&f.CertFile, "client-certificate")
+	set(&f.KeyFile, "client-key")
+	set(&f.TLSServerName, "tls-server-name")
+	set(&f.Timeout, "request-timeout")
+	set(&f.CacheDir, "cache-dir")
+	if groups := c.StringSlice("as-group"); len(groups) > 0 {
+		f.ImpersonateGroup = &groups
+	}
+	if insecure := c.Bool("insecure-skip-tls-verify"); insecure {
+		f.Insecure = &insecure
+	}
+	return f
+}
+
+// session is a connection with what most commands need of it.
+type session struct {
+	cluster   *cluster.Client
+	store     *releasestore.Store
+	engine    *engine.Engine
+	namespace string
+}
+
+// connect reads the kubeconfig and prepares clients; nothing is sent yet.
+func (p *program) connect(c *cli.Context) (*session, error) {
+	silenceClient(c.Int("v"), p.streams.Err)
+	flags := configFlags(c)
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config.UserAgent = "kubectl-release/" + Version
+	client, err := cluster.Connect(config, cluster.Options{
+		QPS: float32(c.Float64("qps")), CacheDir: c.String("cache-dir"),
+		Warn: func(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(text)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	store, err := releasestore.Open(client.CoreV1(), os.Getenv("HELM_DRIVER"), releasestore.SystemClock{})
+	if err != nil {
+		return nil, err
+	}
+	return &session{
+		cluster: client, store: store, namespace: namespace,
+		engine: &engine.Engine{
+			Cluster: client, Store: store,
+			Locker: releasestore.NewLocker(client.CoordinationV1(), releasestore.SystemClock{}),
+			Now:    time.Now, ToolVersion: "kubectl-release " + Version, Owner: owner(),
+		},
+	}, nil
+}
+
+// owner says who holds a lock: user, host and process.
+func owner() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	user := os.Getenv("USER")
+	if user == "" {
+		user = "somebody"
+	}
+	return fmt.Sprintf("%s on %s, process %d", user, host, os.Getpid())
+}

@@ -1,0 +1,207 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// now is plan and apply in one. With --dry-run the plan is shown instead.
+func (p *program) now(c *cli.Context, make func(context.Context, *session) (*plan.Plan, error)) error {
+	s, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	if dry, err := dryRun(c.String("dry-run")); err != nil {
+		return err
+	} else if dry {
+		return p.planned(c, func(s *session) (*plan.Plan, error) { return make(c.Context, s) })
+	}
+	see := func(made *plan.Plan) error {
+		if !made.Blocked() {
+			fmt.Fprintf(p.streams.Err, "%s\n", headline(made))
+			s.engine.Observer = p.progress(made)
+			return nil
+		}
+		if err := p.show(c, p.streams.Err, made); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s of %s can't be done: %d blocking problems; nothing was written", made.Operation, made.Release.Name, made.Summary.Blocking)
+	}
+	made, outcome, err := s.engine.PlanAndApply(c.Context, lockOptions(c),
+		func(ctx context.Context) (*plan.Plan, error) { return make(ctx, s) }, see)
+	if made == nil {
+		return err
+	}
+	return p.finish(c, made, outcome, err)
+}
+
+// headline is the plan in one line, for runs that show no plan.
+func headline(made *plan.Plan) string {
+	s := made.Summary
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		text string
+	}{
+		{s.Create, "create"}, {s.Patch, "change"}, {s.Adopt, "adopt"}, {s.Replace, "replace"}, {s.Recreate, "recreate"},
+		{s.Delete, "delete"}, {s.Keep, "keep"}, {s.Hooks, "hooks"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"no object changes"}
+	}
+	return fmt.Sprintf("%s %s: %s", made.Operation, made.Release, strings.Join(parts, ", "))
+}
+
+func dryRun(text string) (bool, error) {
+	switch text {
+	case "", "none", "false":
+		return false, nil
+	case "client", "server", "true":
+		return true, nil
+	}
+	return false, usage("--dry-run=%s: it is none, client or server", text)
+}
+
+func nowFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "dry-run", Usage: "show the plan instead", Category: applyCategory},
+		&cli.BoolFlag{Name: "hide-notes", Usage: "do not print the chart's notes", Category: planCategory},
+	}, planFlags()...)
+}
+
+func (p *program) installCommand() *cli.Command {
+	return &cli.Command{
+		Name: "install", Usage: "install a release", ArgsUsage: "NAME CHART",
+		Description: describe("Plans the installation of CHART as release NAME and applies it at once.",
+			"kubectl release install web ./chart -n shop --create-namespace\nkubectl release install web ./chart --set replicas=2 --atomic\nkubectl release install --generate-name ./chart"),
+		Flags: joined(nowFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's", Category: applyCategory},
+			&cli.StringFlag{Name: "name-template", Usage: "template for the name", Category: applyCategory},
+			&cli.BoolFlag{Name: "replace", Usage: "use the name of an uninstalled release again", Category: applyCategory},
+		}, valuesFlags(), renderFlags(), deployFlags()),
+		Action: func(c *cli.Context) error {
+			name, path, err := p.nameAndChart(c)
+			if err != nil {
+				return err
+			}
+			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) {
+				return p.planDeployment(c, s, name, path, engine.InstallOnly)
+			})
+		},
+	}
+}
+
+func (p *program) upgradeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "upgrade", Usage: "upgrade a release", ArgsUsage: "NAME CHART",
+		Description: describe("Plans the upgrade of release NAME to CHART and applies it at once.",
+			"kubectl release upgrade web ./chart --reuse-values --set image.tag=2.0\nkubectl release upgrade --install --atomic web ./chart -f prod.yaml"),
+		Flags: joined(nowFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "install", Aliases: []string{"i"}, Usage: "install when there is no such release", Category: applyCategory},
+		}, valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 2, 2)
+			if err != nil {
+				return err
+			}
+			mode := engine.UpgradeOnly
+			if c.Bool("install") {
+				mode = engine.InstallOrUpgrade
+			}
+			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) {
+				return p.planDeployment(c, s, args[0], args[1], mode)
+			})
+		},
+	}
+}
+
+func (p *program) rollbackCommand() *cli.Command {
+	return &cli.Command{
+		Name: "rollback", Usage: "return to an earlier revision", ArgsUsage: "NAME [REVISION]",
+		Description: describe("Plans the return to REVISION and applies it at once. Without REVISION it goes to the\nlast successful revision before the newest one.",
+			"kubectl release rollback web\nkubectl release rollback web 3 --wait"),
+		Flags: joined(nowFlags(), deployFlags()),
+		Action: func(c *cli.Context) error {
+			name, to, err := rollbackArguments(c)
+			if err != nil {
+				return err
+			}
+			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
+		},
+	}
+}
+
+func uninstallFlags() []cli.Flag {
+	return joined(applyFlags(), []cli.Flag{
+		&cli.BoolFlag{Name: "keep-history", Usage: "keep the records, marked as uninstalled", Category: applyCategory},
+		&cli.StringFlag{Name: "cascade", Usage: "background, foreground or orphan", Value: "background", Category: applyCategory},
+		&cli.BoolFlag{Name: "ignore-not-found", Usage: "a release that is not there is no error", Category: applyCategory},
+	})
+}
+
+func (p *program) uninstallCommand() *cli.Command {
+	return &cli.Command{
+		Name: "uninstall", Aliases: []string{"delete", "un"}, Usage: "remove releases", ArgsUsage: "NAME...",
+		Description: describe("Plans the removal of everything a release has sent and applies it at once.",
+			"kubectl release uninstall web\nkubectl release uninstall web --keep-history --wait"),
+		Flags: joined(nowFlags(), uninstallFlags()),
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, 100)
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				err := p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planUninstall(c, s, name) })
+				if err != nil && !(c.Bool("ignore-not-found") && isNoRelease(err)) {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) testCommand() *cli.Command {
+	return &cli.Command{
+		Name: "test", Usage: "run a release's tests", ArgsUsage: "NAME",
+		Description: describe("Runs the hooks of event test, one after the other.", "kubectl release test web"),
+		Flags:       joined(nowFlags(), applyFlags()),
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, 1)
+			if err != nil {
+				return err
+			}
+			return p.now(c, func(ctx context.Context, s *session) (*plan.Plan, error) {
+				o, err := options(c)
+				if err != nil {
+					return nil, err
+				}
+				return s.engine.PlanTest(ctx, s.key(args[0]), o)
+			})
+		},
+	}
+}
+
+// validName is Helm's rule for release names: a DNS label of at most 53
+// characters, dots allowed.
+var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+const longestName = 53
+
+func releaseName(name string) error {
+	if len(name) > longestName || !validName.MatchString(name) {
+		return usage("%q is no release name: lower-case letters, digits, dashes and dots, at most %d characters", name, longestName)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+)
+
+func (p *program) getCommand() *cli.Command {
+	get := func(name, usage string, print func(*cli.Context, io.Writer, *release.Revision) error, flags ...cli.Flag) *cli.Command {
+		return &cli.Command{
+			Name: name, Usage: usage, ArgsUsage: "NAME",
+			Description: describe("Prints what is stored of a revision. It is printed as it is stored, secrets included.", "kubectl release get "+name+" web --revision 3"),
+			Flags:       append([]cli.Flag{outputFlag(), revisionFlag()}, flags...),
+			Action: func(c *cli.Context) error {
+				args, err := arguments(c, 1, 1)
+				if err != nil {
+					return err
+				}
+				s, err := p.connect(c)
+				if err != nil {
+					return err
+				}
+				r, err := p.revision(c, s, args[0])
+				if err != nil {
+					return err
+				}
+				return print(c, p.streams.Out, r)
+			},
+		}
+	}
+	return &cli.Command{
+		Name: "get", Usage: "print what is stored of a release", ArgsUsage: "values|manifest|hooks|notes|metadata|all NAME",
+		Description: describe("Prints parts of a release's record.", "kubectl release get values web\nkubectl release get manifest web --revision 3"),
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+		Subcommands: []*cli.Command{
+			get("values", "print a release's values", getValues, &cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "with the chart's defaults"}),
+			get("manifest", "print a release's manifest", func(_ *cli.Context, w io.Writer, r *release.Revision) error {
+				_, err := fmt.Fprintln(w, r.Manifest)
+				return err
+			}),
+			get("hooks", "print a release's hooks", func(_ *cli.Context, w io.Writer, r *release.Revision) error { return printHooks(w, r) }),
+			get("notes", "print a release's notes", func(_ *cli.Context, w io.Writer, r *release.Revision) error {
+				if r.Info.Notes == "" {
+					return nil
+				}
+				_, err := fmt.Fprintf(w, "NOTES:\n%s\n", printable(r.Info.Notes))
+				return err
+			}),
+			get("metadata", "print a release's metadata", getMetadata),
+			get("all", "print everything of a release", getAll),
+		},
+	}
+}
+
+func getValues(c *cli.Context, w io.Writer, r *release.Revision) error {
+	table := r.Config
+	if c.Bool("all") {
+		var err error
+		if table, err = values.Coalesce(r.Chart, r.Config); err != nil {
+			return err
+		}
+	}
+	f, err := format(c)
+	if err != nil {
+		return err
+	}
+	if f != "text" {
+		return structured(w, f, table)
+	}
+	heading := "USER-SUPPLIED VALUES:"
+	if c.Bool("all") {
+		heading = "COMPUTED VALUES:"
+	}
+	return printYAML(w, heading, table)
+}
+
+func printYAML(w io.Writer, heading string, value any) error {
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n%s", heading, text)
+	return err
+}
+
+func printHooks(w io.Writer, r *release.Revision) error {
+	for _, h := range r.Hooks {
+		if _, err := fmt.Fprintf(w, "---\n# Source: %s\n%s\n", h.Path, h.Manifest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// metadata is a revision in the words of Helm's get metadata -o json.
+type metadata struct {
+	Name         string            `json:"name"`
+	Chart        string            `json:"chart"`
+	Version      string            `json:"version"`
+	AppVersion   string            `json:"appVersion"`
+	Annotations  map[string]string `json:"annotations,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	Dependencies []string          `json:"dependencies,omitempty"`
+	Namespace    string            `json:"namespace"`
+	Revision     int               `json:"revision"`
+	Status       string            `json:"status"`
+	DeployedAt   string            `json:"deployedAt"`
+	ApplyMethod  string            `json:"applyMethod,omitempty"`
+}
+
+func describeRevision(r *release.Revision) metadata {
+	m := metadata{
+		Name: r.Name, Namespace: r.Namespace, Revision: r.Version, Status: string(r.Info.Status), Labels: r.Labels,
+		DeployedAt: r.Info.LastDeployed.Format("2006-01-02T15:04:05Z07:00"), ApplyMethod: string(r.ApplyMethod),
+	}
+	if r.Chart != nil && r.Chart.Metadata != nil {
+		meta := r.Chart.Metadata
+		m.Chart, m.Version, m.AppVersion, m.Annotations = meta.Name, meta.Version, meta.AppVersion, meta.Annotations
+		for _, d := range meta.Dependencies {
+			m.Dependencies = append(m.Dependencies, d.Name)
+		}
+	}
+	return m
+}
+
+func getMetadata(c *cli.Context, w io.Writer, r *release.Revision) error {
+	f, err := format(c)
+	if err != nil {
+		return err
+	}
+	m := describeRevision(r)
+	if f != "text" {
+		return structured(w, f, m)
+	}
+	_, err = fmt.Fprintf(w, "NAME: %s\nCHART: %s\nVERSION: %s\nAPP_VERSION: %s\nDEPENDENCIES: %s\nNAMESPACE: %s\nREVISION: %d\nSTATUS: %s\nDEPLOYED_AT: %s\nAPPLY_METHOD: %s\n",
+		m.Name, printable(m.Chart), printable(m.Version), printable(m.AppVersion), strings.Join(m.Dependencies, ","), m.Namespace, m.Revision, m.Status, m.DeployedAt, m.ApplyMethod)
+	return err
+}
+
+func getAll(c *cli.Context, w io.Writer, r *release.Revision) error {
+	f, err := format(c)
+	if err != nil {
+		return err
+	}
+	if f != "text" {
+		return structured(w, f, r)
+	}
+	if err := getMetadata(c, w, r); err != nil {
+		return err
+	}
+	if err := printYAML(w, "USER-SUPPLIED VALUES:", r.Config); err != nil {
+		return err
+	}
+	computed, err := values.Coalesce(r.Chart, r.Config)
+	if err != nil {
+		return err
+	}
+	if err := printYAML(w, "\nCOMPUTED VALUES:", computed); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nHOOKS:")
+	if err := printHooks(w, r); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "MANIFEST:\n%s\n", r.Manifest)
+	if r.Info.Notes != "" {
+		fmt.Fprintf(w, "NOTES:\n%s\n", printable(r.Info.Notes))
+	}
+	return nil
+}

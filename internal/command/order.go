@@ -1,0 +1,164 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Flags with an optional value: what they mean without one. They are written
+// --flag or --flag=value, as in Helm 4.
+var optionalValue = map[string]string{
+	"wait": "true", "server-side": "true", "dry-run": "client",
+}
+
+// order puts flags before arguments. urfave/cli stops at the first argument,
+// and people write flags anywhere: "upgrade web ./chart -n shop --wait" must
+// mean the same as "-n shop upgrade --wait web ./chart". Unknown flags are
+// errors with a suggestion.
+func order(app *cli.App, args []string) ([]string, error) {
+	if len(args) == 0 {
+		return args, nil
+	}
+	o := &ordering{commands: app.Commands, known: flagIndex(app.Flags)}
+	for rest := args[1:]; len(rest) > 0; {
+		var err error
+		if rest, err = o.take(rest); err != nil {
+			return nil, err
+		}
+	}
+	out := append([]string{args[0]}, o.path...)
+	out = append(out, o.flags...)
+	if len(o.arguments) > 0 {
+		out = append(append(out, "--"), o.arguments...)
+	}
+	return out, nil
+}
+
+type ordering struct {
+	commands []*cli.Command
+	known    map[string]cli.Flag
+
+	path, flags, arguments []string
+	// early are flags that stood before the command that knows them.
+	literal bool
+}
+
+// take sorts in the next word, with its value where it is a flag that has one.
+func (o *ordering) take(rest []string) ([]string, error) {
+	word := rest[0]
+	switch {
+	case o.literal || word == "-" || !strings.HasPrefix(word, "-"):
+		if !o.literal && len(o.arguments) == 0 && o.enter(word) {
+			return rest[1:], nil
+		}
+		o.arguments = append(o.arguments, word)
+		return rest[1:], nil
+	case word == "--":
+		o.literal = true
+		return rest[1:], nil
+	}
+	name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	flag, known := o.find(name, rest)
+	if !known {
+		return o.short(word, rest)
+	}
+	if hasValue || isSwitch(flag) {
+		return rest[1:], o.add(name, flag, value, hasValue)
+	}
+	if meant, optional := optionalValue[flag.Names()[0]]; optional {
+		return rest[1:], o.add(name, flag, meant, true)
+	}
+	if len(rest) < 2 {
+		return nil, usage("flag --%s needs a value", flag.Names()[0])
+	}
+	return rest[2:], o.add(name, flag, rest[1], true)
+}
+
+// find knows the flags of the program, of the command so far, and, for flags
+// that stand before the command, of the command that is still to come.
+func (o *ordering) find(name string, rest []string) (cli.Flag, bool) {
+	if f, ok := o.known[name]; ok {
+		return f, true
+	}
+	if len(o.path) > 0 {
+		return nil, false
+	}
+	for _, word := range rest[1:] {
+		if c := findCommand(o.commands, word); c != nil {
+			f, ok := flagIndex(c.Flags)[name]
+			return f, ok
+		}
+	}
+	return nil, false
+}
+
+func (o *ordering) add(name string, _ cli.Flag, value string, hasValue bool) error {
+	word := "--" + name
+	if len(name) == 1 {
+		word = "-" + name
+	}
+	if hasValue {
+		word += "=" + value
+	}
+	o.flags = append(o.flags, word)
+	return nil
+}
+
+// short reads what kubectl's users write: -nshop, -ojson, and -Aq.
+func (o *ordering) short(word string, rest []string) ([]string, error) {
+	letters := strings.TrimPrefix(word, "-")
+	if strings.HasPrefix(letters, "-") || len(letters) < 2 {
+		return nil, unknownFlag(word, o.known)
+	}
+	flag, known := o.find(letters[:1], rest)
+	if !known {
+		return nil, unknownFlag(word, o.known)
+	}
+	if !isSwitch(flag) {
+		return rest[1:], o.add(letters[:1], flag, letters[1:], true)
+	}
+	if err := o.add(letters[:1], flag, "", false); err != nil {
+		return nil, err
+	}
+	return append([]string{"-" + letters[1:]}, rest[1:]...), nil
+}
+
+// enter goes down into a command when the word names one.
+func (o *ordering) enter(word string) bool {
+	c := findCommand(o.commands, word)
+	if c == nil {
+		return false
+	}
+	o.path = append(o.path, c.Name)
+	o.commands = c.Subcommands
+	for name, f := range flagIndex(c.Flags) {
+		o.known[name] = f
+	}
+	return true
+}
+
+func findCommand(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.Name == name || slices.Contains(c.Aliases, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+func flagIndex(flags []cli.Flag) map[string]cli.Flag {
+	index := map[string]cli.Flag{"help": cli.HelpFlag, "h": cli.HelpFlag}
+	for _, f := range flags {
+		for _, name := range f.Names() {
+			index[name] = f
+		}
+	}
+	return index
+}
+
+func isSwitch(f cli.Flag) bool {
+	_, ok := f.(*cli.BoolFlag)
+	return ok
+}

@@ -1,0 +1,218 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+func savingFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: planCategory},
+		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
+	}
+}
+
+func (p *program) planCommand() *cli.Command {
+	return &cli.Command{
+		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
+		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1.",
+			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
+		Flags: joined(savingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 2, 2)
+			if err != nil {
+				return err
+			}
+			return p.planned(c, func(s *session) (*plan.Plan, error) {
+				return p.planDeployment(c, s, args[0], args[1], engine.InstallOrUpgrade)
+			})
+		},
+		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand()},
+	}
+}
+
+func (p *program) planRollbackCommand() *cli.Command {
+	return &cli.Command{
+		Name: "rollback", Usage: "show what a rollback would do", ArgsUsage: "NAME [REVISION]",
+		Description: describe("Shows what a rollback would do. Without REVISION it goes to the last successful\nrevision before the newest one.", "kubectl release plan rollback web"),
+		Flags:       joined(savingFlags(), planFlags(), deployFlags()),
+		Action: func(c *cli.Context) error {
+			name, to, err := rollbackArguments(c)
+			if err != nil {
+				return err
+			}
+			return p.planned(c, func(s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
+		},
+	}
+}
+
+func (p *program) planUninstallCommand() *cli.Command {
+	return &cli.Command{
+		Name: "uninstall", Usage: "show what an uninstall would do", ArgsUsage: "NAME",
+		Description: describe("Shows what an uninstall would delete, and what it would keep.", "kubectl release plan uninstall web"),
+		Flags:       joined(savingFlags(), planFlags(), uninstallFlags()),
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, 1)
+			if err != nil {
+				return err
+			}
+			return p.planned(c, func(s *session) (*plan.Plan, error) { return p.planUninstall(c, s, args[0]) })
+		},
+	}
+}
+
+func (p *program) planShowCommand() *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "show a saved plan", ArgsUsage: "FILE",
+		Description: describe("Shows a plan that --out saved. No cluster is needed.", "kubectl release plan show web.plan"),
+		Flags:       planFlags(),
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, 1)
+			if err != nil {
+				return err
+			}
+			saved, err := readPlan(args[0])
+			if err != nil {
+				return err
+			}
+			return p.show(c, p.streams.Out, saved)
+		},
+	}
+}
+
+// planned makes a plan, shows it, and saves it where that is asked for.
+func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error)) error {
+	s, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	made, err := make(s)
+	if err != nil {
+		return err
+	}
+	if err := p.show(c, p.streams.Out, made); err != nil {
+		return err
+	}
+	if made.Blocked() {
+		return codeError(exitError)
+	}
+	if file := c.String("out"); file != "" {
+		if err := savePlan(file, made); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s apply %s\n", p.name, file)
+	}
+	return detailed(c, made)
+}
+
+// detailed is the exit code of --detailed-exitcode.
+func detailed(c *cli.Context, made *plan.Plan) error {
+	if !c.Bool("detailed-exitcode") {
+		return nil
+	}
+	switch made.Effect() {
+	case plan.EffectObjects:
+		return codeError(exitChanges)
+	case plan.EffectRecord:
+		return codeError(exitRecordOnly)
+	case plan.EffectNone:
+	}
+	return nil
+}
+
+func savePlan(file string, made *plan.Plan) error {
+	data, err := plan.Encode(made)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return fmt.Errorf("save the plan: %w", err)
+	}
+	// WriteFile keeps the mode of a file that was there before.
+	if err := os.Chmod(file, 0o600); err != nil {
+		return fmt.Errorf("save the plan: %w", err)
+	}
+	return nil
+}
+
+func readPlan(file string) (*plan.Plan, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan: %w", err)
+	}
+	saved, err := plan.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return saved, nil
+}
+
+func (p *program) planDeployment(c *cli.Context, s *session, name, path string, mode engine.Mode) (*plan.Plan, error) {
+	if err := releaseName(name); err != nil {
+		return nil, err
+	}
+	source, err := p.source(c, path)
+	if err != nil {
+		return nil, err
+	}
+	o, err := options(c)
+	if err != nil {
+		return nil, err
+	}
+	side, err := serverSide(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.PlanDeployment(c.Context, engine.Deployment{
+		Release: s.key(name), Mode: mode, Source: source, ServerSide: side, Options: o,
+	})
+}
+
+func (p *program) planRollback(c *cli.Context, s *session, name string, to int) (*plan.Plan, error) {
+	o, err := options(c)
+	if err != nil {
+		return nil, err
+	}
+	side, err := serverSide(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.PlanRollback(c.Context, s.key(name), to, side, o)
+}
+
+func (p *program) planUninstall(c *cli.Context, s *session, name string) (*plan.Plan, error) {
+	o, err := options(c)
+	if err != nil {
+		return nil, err
+	}
+	switch o.Cascade {
+	case "", "background", "foreground", "orphan":
+	default:
+		return nil, usage("--cascade=%s: it is background, foreground or orphan", o.Cascade)
+	}
+	return s.engine.PlanUninstall(c.Context, s.key(name), o)
+}
+
+func (s *session) key(name string) release.Key {
+	return release.Key{Namespace: s.namespace, Name: name}
+}
+
+func rollbackArguments(c *cli.Context) (name string, to int, err error) {
+	args, err := arguments(c, 1, 2)
+	if err != nil {
+		return "", 0, err
+	}
+	if len(args) == 2 {
+		if to, err = strconv.Atoi(args[1]); err != nil || to < 0 {
+			return "", 0, usage("%q is no revision number", args[1])
+		}
+	}
+	return args[0], to, nil
+}

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// show prints a plan in the format that -o names. Secrets are masked unless
+// --show-secrets is given.
+func (p *program) show(c *cli.Context, w io.Writer, made *plan.Plan) error {
+	if !c.Bool("show-secrets") {
+		made = report.Redact(made)
+	}
+	switch format := orDefault(c.String("output"), "text"); format {
+	case "text":
+		return report.Text(w, made, p.textOptions(c, w))
+	case "json":
+		return report.JSON(w, made)
+	case "yaml":
+		return planYAML(w, made)
+	case "markdown", "md":
+		return report.Markdown(w, made, report.MarkdownOptions{})
+	case "html":
+		return report.HTML(w, made)
+	case "mermaid":
+		return report.Mermaid(w, made)
+	case "dot":
+		return report.DOT(w, made)
+	default:
+		return usage("-o %s: it is text, json, yaml, markdown, html, mermaid or dot", format)
+	}
+}
+
+func planYAML(w io.Writer, made *plan.Plan) error {
+	var b bytes.Buffer
+	if err := report.JSON(&b, made); err != nil {
+		return err
+	}
+	out, err := yaml.JSONToYAML(b.Bytes())
+	if err != nil {
+		return fmt.Errorf("print the plan as YAML: %w", err)
+	}
+	_, err = w.Write(out)
+	return err
+}
+
+func (p *program) textOptions(c *cli.Context, w io.Writer) report.TextOptions {
+	o := report.TextOptions{
+		Color: p.color(c, w), Full: c.Bool("full"), Summary: c.Bool("summary"), Only: c.StringSlice("only"),
+		Width: width(w),
+	}
+	if c.IsSet("context-lines") {
+		if o.Context = c.Int("context-lines"); o.Context == 0 {
+			o.Context = -1
+		}
+	}
+	return o
+}
+
+// color says whether to print in colour: on a terminal, without NO_COLOR.
+func (p *program) color(c *cli.Context, w io.Writer) bool {
+	switch c.String("color") {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// width is the terminal's, or COLUMNS; 0 leaves it to the printer.
+func width(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
+}
+
+// structured prints any value as JSON or YAML.
+func structured(w io.Writer, format string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if format == "yaml" {
+		if data, err = yaml.JSONToYAML(data); err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", data)
+	return err
+}
+
+// format checks -o of commands that know text, json and yaml.
+func format(c *cli.Context) (string, error) {
+	switch f := orDefault(c.String("output"), "text"); f {
+	case "text", "table":
+		return "text", nil
+	case "json", "yaml":
+		return f, nil
+	default:
+		return "", usage("-o %s: it is text, json or yaml", f)
+	}
+}

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+func revisionFlag() cli.Flag {
+	return &cli.IntFlag{Name: "revision", Usage: "this revision instead of the newest"}
+}
+
+// revision reads the revision that --revision names, else the newest.
+func (p *program) revision(c *cli.Context, s *session, name string) (*release.Revision, error) {
+	if version := c.Int("revision"); version != 0 {
+		r, err := s.store.Get(c.Context, s.key(name), version)
+		var missing *releasestore.NotFoundError
+		if errors.As(err, &missing) {
+			return nil, fmt.Errorf("release %s has no revision %d: see %s history %s", name, version, p.name, name)
+		}
+		return r, err
+	}
+	history, err := p.history(c, s, name)
+	if err != nil {
+		return nil, err
+	}
+	return history.Last(), nil
+}
+
+// history reads a release's records. A corrupt record that is not the newest
+// is told and passed over; without any record there is no release.
+func (p *program) history(c *cli.Context, s *session, name string) (release.History, error) {
+	history, err := s.engine.History(c.Context, s.key(name))
+	if err != nil {
+		return nil, err
+	}
+	return history, nil
+}
+
+func (p *program) statusCommand() *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "show a release's state", ArgsUsage: "NAME",
+		Description: describe("Shows the newest revision's status and notes, who is at work on the release, and what\na plan would make of an interrupted run.", "kubectl release status web\nkubectl release status web --revision 3 -o json"),
+		Flags:       []cli.Flag{outputFlag(), revisionFlag()},
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, 1)
+			if err != nil {
+				return err
+			}
+			f, err := format(c)
+			if err != nil {
+				return err
+			}
+			s, err := p.connect(c)
+			if err != nil {
+				return err
+			}
+			r, err := p.revision(c, s, args[0])
+			if err != nil {
+				return err
+			}
+			if f != "text" {
+				return structured(p.streams.Out, f, r)
+			}
+			return p.printStatus(c, s, r)
+		},
+	}
+}
+
+func (p *program) printStatus(c *cli.Context, s *session, r *release.Revision) error {
+	holder, held, err := s.engine.Locker.Inspect(c.Context, r.Key())
+	if err != nil {
+		return err
+	}
+	out := p.streams.Out
+	fmt.Fprintf(out, "NAME: %s\nLAST DEPLOYED: %s\nNAMESPACE: %s\nSTATUS: %s\nREVISION: %d\nCHART: %s\nDESCRIPTION: %s\n",
+		r.Name, r.Info.LastDeployed.Local().Format(time.ANSIC), r.Namespace, r.Info.Status, r.Version, printable(r.ChartLabel()), printable(r.Info.Description))
+	switch {
+	case held:
+		fmt.Fprintf(out, "LOCKED BY: %s, since %s\n", printable(holder.Owner), localTime(holder.Since))
+	case r.Info.Status.Pending():
+		fmt.Fprintf(out, "\nNobody holds the release's lock, so the run that wrote this revision was interrupted,\nor it was another tool's. %s plan %s CHART shows how it would go on.\n", p.name, r.Name)
+	}
+	if notes := strings.TrimSpace(r.Info.Notes); notes != "" {
+		fmt.Fprintf(out, "\nNOTES:\n%s\n", printable(notes))
+	}
+	return nil
+}
+
+// historical is a revision in the words of Helm's history -o json.
+type historical struct {
+	Revision    int       `json:"revision"`
+	Updated     time.Time `json:"updated"`
+	Status      string    `json:"status"`
+	Chart       string    `json:"chart"`
+	AppVersion  string    `json:"app_version"`
+	Description string    `json:"description"`
+}
+
+func (p *program) historyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "history", Aliases: []string{"hist"}, Usage: "list a release's revisions", ArgsUsage: "NAME",
+		Description: describe("Lists the stored revisions of a release, oldest first.", "kubectl release history web"),
+		Flags:       []cli.Flag{outputFlag(), &cli.IntFlag{Name: "max", Usage: "at most so many of the newest", Value: 256}},
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, 1)
+			if err != nil {
+				return err
+			}
+			f, err := format(c)
+			if err != nil {
+				return err
+			}
+			s, err := p.connect(c)
+			if err != nil {
+				return err
+			}
+			history, err := p.history(c, s, args[0])
+			if err != nil {
+				return err
+			}
+			if most := c.Int("max"); most > 0 && len(history) > most {
+				history = history[len(history)-most:]
+			}
+			return p.printHistory(f, history)
+		},
+	}
+}
+
+func (p *program) printHistory(format string, history release.History) error {
+	rows := make([]historical, 0, len(history))
+	cells := make([][]string, 0, len(history))
+	for _, r := range history {
+		rows = append(rows, historical{
+			Revision: r.Version, Updated: r.Info.LastDeployed, Status: string(r.Info.Status),
+			Chart: r.ChartLabel(), AppVersion: r.AppVersion(), Description: r.Info.Description,
+		})
+		cells = append(cells, []string{
+			strconv.Itoa(r.Version), localTime(r.Info.LastDeployed), string(r.Info.Status),
+			r.ChartLabel(), r.AppVersion(), firstLine(r.Info.Description),
+		})
+	}
+	if format != "text" {
+		return structured(p.streams.Out, format, rows)
+	}
+	return table(p.streams.Out, []string{"REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION", "DESCRIPTION"}, cells)
+}

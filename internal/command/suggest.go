@@ -1,0 +1,88 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// usageError is a mistake on the command line.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error {
+	return &usageError{text: fmt.Sprintf(format, args...)}
+}
+
+func unknownFlag(word string, known map[string]cli.Flag) error {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	names := make([]string, 0, len(known))
+	for n := range known {
+		if len(n) > 1 {
+			names = append(names, n)
+		}
+	}
+	if best := nearest(name, names); best != "" {
+		return usage("unknown flag %s: did you mean --%s?", word, best)
+	}
+	return usage("unknown flag %s", word)
+}
+
+func unknownCommand(commands []*cli.Command, word, program string) error {
+	var names []string
+	for _, c := range commands {
+		names = append(append(names, c.Name), c.Aliases...)
+	}
+	if best := nearest(word, names); best != "" {
+		return usage("unknown command %q: did you mean %q?", word, best)
+	}
+	return usage("unknown command %q: see %s --help", word, program)
+}
+
+// nearest is the candidate with the smallest edit distance, "" when none is
+// near enough to be meant.
+func nearest(word string, candidates []string) string {
+	slices.Sort(candidates)
+	best, bestDistance := "", max(2, len(word)/3)+1
+	for _, c := range candidates {
+		if d := distance(word, c); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance of two words.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// arguments checks how many arguments a command got.
+func arguments(c *cli.Context, least, most int) ([]string, error) {
+	args := c.Args().Slice()
+	switch {
+	case len(args) < least:
+		return nil, usage("%s %s: %s", c.Command.HelpName, c.Command.ArgsUsage, "an argument is missing")
+	case len(args) > most:
+		return nil, usage("%s %s: unexpected argument %q", c.Command.HelpName, c.Command.ArgsUsage, args[most])
+	}
+	return args, nil
+}

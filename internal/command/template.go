@@ -1,0 +1,175 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+func (p *program) templateCommand() *cli.Command {
+	return &cli.Command{
+		Name: "template", Usage: "render a chart without a cluster", ArgsUsage: "[NAME] CHART",
+		Description: describe("Renders CHART and prints its objects and hooks. No cluster is asked; lookups find\nnothing. NAME is release-name unless it is given.",
+			"kubectl release template web ./chart -f prod.yaml\nkubectl release template ./chart --show-only templates/deployment.yaml"),
+		Flags: joined([]cli.Flag{
+			&cli.StringFlag{Name: "kube-version", Usage: "Kubernetes `VERSION` that templates see"},
+			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
+			&cli.BoolFlag{Name: "include-crds", Usage: "print the CRDs of crds/ folders, too"},
+			&cli.BoolFlag{Name: "is-upgrade", Usage: "render as for an upgrade"},
+			&cli.BoolFlag{Name: "no-hooks", Usage: "leave out hooks"},
+			&cli.BoolFlag{Name: "skip-tests", Usage: "leave out test hooks"},
+			&cli.StringSliceFlag{Name: "show-only", Aliases: []string{"s"}, Usage: "print only what this `TEMPLATE` rendered (repeatable)"},
+			&cli.StringFlag{Name: "output-dir", Usage: "write files below `DIR` instead of printing"},
+			&cli.StringFlag{Name: "name-template", Usage: "template for the name"},
+			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's"},
+		}, valuesFlags(), renderFlags()),
+		Action: p.template,
+	}
+}
+
+func (p *program) template(c *cli.Context) error {
+	name, path, err := p.templateArguments(c)
+	if err != nil {
+		return err
+	}
+	if err := releaseName(name); err != nil {
+		return err
+	}
+	source, err := p.source(c, path)
+	if err != nil {
+		return err
+	}
+	caps, err := offlineCapabilities(c)
+	if err != nil {
+		return err
+	}
+	namespace := orDefault(c.String("namespace"), "default")
+	r, err := engine.Render(c.Context, source, engine.Moment{
+		Key: release.Key{Namespace: namespace, Name: name}, Revision: 1,
+		IsInstall: !c.Bool("is-upgrade"), IsUpgrade: c.Bool("is-upgrade"),
+	}, caps, nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(w.String()))
+	}
+	docs, err := pick(c, documents(c, r))
+	if err != nil {
+		return err
+	}
+	if dir := c.String("output-dir"); dir != "" {
+		return p.writeFiles(dir, docs)
+	}
+	_, err = fmt.Fprint(p.streams.Out, manifest.Text(docs))
+	return err
+}
+
+func (p *program) templateArguments(c *cli.Context) (name, path string, err error) {
+	args, err := arguments(c, 1, 2)
+	switch {
+	case err != nil:
+		return "", "", err
+	case len(args) == 2 || c.Bool("generate-name") || c.String("name-template") != "":
+		return p.nameAndChart(c)
+	default:
+		return "release-name", args[0], nil
+	}
+}
+
+func offlineCapabilities(c *cli.Context) (*templating.Capabilities, error) {
+	caps := templating.DefaultCapabilities()
+	if text := c.String("kube-version"); text != "" {
+		version, err := templating.ParseKubeVersion(text)
+		if err != nil {
+			return nil, usage("--kube-version: %v", err)
+		}
+		caps.KubeVersion = version
+	}
+	for _, list := range c.StringSlice("api-versions") {
+		caps.APIVersions = append(caps.APIVersions, strings.Split(list, ",")...)
+	}
+	return caps, nil
+}
+
+// documents are what template prints: CRDs, objects, then hooks.
+func documents(c *cli.Context, r engine.Rendering) []manifest.Document {
+	var docs []manifest.Document
+	if c.Bool("include-crds") && !c.Bool("skip-crds") {
+		for _, crd := range r.Chart.CRDs() {
+			docs = append(docs, manifest.Document{Path: crd.Path, Text: string(crd.Data)})
+		}
+	}
+	docs = append(docs, r.Classified.Documents...)
+	if c.Bool("no-hooks") {
+		return docs
+	}
+	for _, h := range r.Classified.Hooks {
+		if c.Bool("skip-tests") && h.On(manifest.Test) {
+			continue
+		}
+		docs = append(docs, manifest.Document{Path: h.Path, Text: h.Manifest})
+	}
+	return docs
+}
+
+// pick keeps what --show-only names; a name without a match is an error.
+func pick(c *cli.Context, docs []manifest.Document) ([]manifest.Document, error) {
+	wanted := c.StringSlice("show-only")
+	if len(wanted) == 0 {
+		return docs, nil
+	}
+	var out []manifest.Document
+	for _, pattern := range wanted {
+		found := false
+		for _, d := range docs {
+			_, inside, _ := strings.Cut(d.Path, "/")
+			matches, err := filepath.Match(filepath.ToSlash(pattern), inside)
+			if err != nil {
+				return nil, usage("--show-only %s: %v", pattern, err)
+			}
+			if matches {
+				found = true
+				out = append(out, d)
+			}
+		}
+		if !found {
+			return nil, usage("--show-only %s: the chart renders no such template", pattern)
+		}
+	}
+	return out, nil
+}
+
+// writeFiles puts every template's documents into a file of its name.
+func (p *program) writeFiles(dir string, docs []manifest.Document) error {
+	byPath := map[string][]manifest.Document{}
+	var order []string
+	for _, d := range docs {
+		if byPath[d.Path] == nil {
+			order = append(order, d.Path)
+		}
+		byPath[d.Path] = append(byPath[d.Path], d)
+	}
+	for _, path := range order {
+		if !filepath.IsLocal(path) {
+			return fmt.Errorf("write %s: the path leads out of %s", path, dir)
+		}
+		file := filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(manifest.Text(byPath[path])), 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.streams.Out, "wrote %s\n", file)
+	}
+	return nil
+}

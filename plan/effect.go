@@ -1,0 +1,35 @@
+package plan
+
+
+// Effect is what applying the plan would come to.
+type Effect int
+
+const (
+	// EffectNone: the release is what it should be; hooks may still run.
+	EffectNone Effect = iota
+	// EffectRecord: no object changes, the record does (values, chart, status).
+	EffectRecord
+	// EffectObjects: objects change.
+	EffectObjects
+)
+
+// Effect tells whether the plan changes objects, the record only, or nothing.
+// A plan that recovers from a failed or interrupted run changes the record.
+func (p *Plan) Effect() Effect {
+	switch {
+	case p.Summary.ObjectChanges() > 0 || p.Operation == Uninstall || p.Operation == Test:
+		return EffectObjects
+	case p.FromRevision == 0 || p.Found != "" || len(p.Values) > 0 || p.otherChart():
+		return EffectRecord
+	default:
+		return EffectNone
+	}
+}
+
+func (p *Plan) otherChart() bool {
+	from, to := p.ChartFrom, p.ChartTo
+	if from.Digest == "" || to.Digest == "" {
+		from.Digest, to.Digest = "", ""
+	}
+	return from != to
+}
