@@ -100,7 +100,7 @@ data:
 
 func (m *maker) dependency(name string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "- name: %s\n  version: %s\n  repository: \"\"\n", name, m.one("0.1.x", ">=0.0.0", "*"))
+	fmt.Fprintf(&b, "- name: %s\n  version: %q\n  repository: \"\"\n", name, m.one("0.1.x", ">=0.0.0", "*"))
 	if m.chance(35) {
 		fmt.Fprintf(&b, "  condition: %s\n", m.one("a", "b.enabled", name+".enabled", "global.on,"+name+".enabled", "no.such,b.c"))
 	}
