@@ -33,7 +33,7 @@ func (s *state) arg(dot any, n parse.Node, p param) any {
 
 // constant is a literal of the parameter's type.
 func (s *state) constant(dot any, n parse.Node, p param) any {
-	if p.kind == paramAny {
+	if p.kind == paramAny || p.kind == paramSame {
 		return s.literal(dot, n)
 	}
 	number, isNumber := n.(*parse.NumberNode)
@@ -64,7 +64,7 @@ func (s *state) constant(dot any, n parse.Node, p param) any {
 
 func (p param) takesNil() bool {
 	switch p.kind {
-	case paramAny, paramTable:
+	case paramAny, paramSame, paramTable:
 		return true
 	case paramOther:
 		switch p.typ.Kind() {
@@ -78,10 +78,18 @@ func (p param) takesNil() bool {
 // valid makes sure that a value can be given for a parameter: its type is
 // assignable, directly or through one pointer.
 func (s *state) valid(v any, p param) any {
+	if p.kind == paramSame {
+		return unwrapNil(v)
+	}
 	switch x := v.(type) {
-	case nil, absent:
+	case nil:
 		if !p.takesNil() {
-			s.fail("the value is missing (nil) where %s is needed", p.typ)
+			s.fail("the value is missing (nil) where %s is needed", typeName(p.typ))
+		}
+		return nil
+	case absent: // its type is any, and no other parameter takes that
+		if p.kind != paramAny {
+			s.fail("the value is missing (nil) where %s is needed", typeName(p.typ))
 		}
 		return nil
 	case string:

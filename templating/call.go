@@ -15,14 +15,16 @@ type param struct {
 type paramKind int
 
 const (
-	paramAny paramKind = iota
+	paramAny  paramKind = iota
+	paramSame           // anything, as it is: also a struct field with its methods
 	paramString
 	paramInt
 	paramTable
 	paramOther
 )
 
-func anyParam() param { return param{kind: paramAny} }
+func anyParam() param  { return param{kind: paramAny} }
+func sameParam() param { return param{kind: paramSame} }
 
 func newParam(t reflect.Type) param {
 	switch t {
@@ -110,7 +112,7 @@ func (s *state) logic(dot any, isOr bool, c site) any {
 	}
 	var value any
 	for i := 1; i < len(c.args); i++ {
-		value = s.arg(dot, c.args[i], anyParam())
+		value = s.arg(dot, c.args[i], sameParam())
 		if isTrue(value) == isOr {
 			return value
 		}

@@ -25,6 +25,13 @@ type Capabilities struct {
 	HelmVersion HelmVersion
 }
 
+// Format prints what fmt prints for a pointer to a struct, also where fmt
+// would print the address: a map that holds capabilities prints the same every
+// time.
+func (c *Capabilities) Format(f fmt.State, verb rune) {
+	fmt.Fprintf(f, "&"+fmt.FormatString(f, verb), *c)
+}
+
 // DefaultCapabilities are those of a render without a cluster: the built-in
 // API versions and the Kubernetes version they belong to.
 func DefaultCapabilities() *Capabilities {

@@ -145,7 +145,7 @@ func (s *state) chain(dot any, n *parse.ChainNode, args []parse.Node, final any)
 	if n.Node.Type() == parse.NodeNil {
 		s.fail("nil has no fields")
 	}
-	receiver := s.arg(dot, n.Node, anyParam())
+	receiver := s.arg(dot, n.Node, sameParam())
 	return s.fields(dot, receiver, n.Field, site{n, args, final})
 }
 
