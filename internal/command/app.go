@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -59,6 +60,7 @@ type program struct {
 }
 
 func (p *program) app() *cli.App {
+	cli.FlagStringer = flagLine
 	app := &cli.App{
 		Name:                      p.name,
 		Usage:                     "deploy Helm charts by plan, then apply",
@@ -99,8 +101,20 @@ func shareFlags(commands []*cli.Command) {
 		if len(c.Subcommands) > 0 {
 			shareFlags(c.Subcommands)
 		}
-		c.Flags = append(c.Flags, connectionFlags()...)
+		c.Flags = append(c.Flags, without(connectionFlags(), c.Flags)...)
 	}
+}
+
+// without takes away from flags the names that a command uses itself: the -s of
+// template is Helm's --show-only, not kubectl's --server.
+func without(flags, own []cli.Flag) []cli.Flag {
+	taken := flagIndex(own)
+	for _, f := range flags {
+		if s, ok := f.(*cli.StringFlag); ok {
+			s.Aliases = slices.DeleteFunc(s.Aliases, func(alias string) bool { return taken[alias] != nil })
+		}
+	}
+	return flags
 }
 
 const appExamples = `kubectl release plan web ./chart -f prod.yaml        # what would happen
