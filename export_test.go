@@ -1,0 +1,4 @@
+package main
+
+// Main is main, for the tests outside of this package.
+func Main() { main() }
