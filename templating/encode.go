@@ -39,6 +39,9 @@ func toYAML(v any) string {
 }
 
 func mustToYAML(v any) (string, error) {
+	if text, ok := yamlText(v); ok {
+		return text, nil
+	}
 	data, err := yaml.Marshal(v)
 	if err != nil {
 		return "", err

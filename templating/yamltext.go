@@ -1,0 +1,310 @@
+package templating
+
+import (
+	"bytes"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// toYaml is what charts call most, and the way through JSON, a YAML parser and
+// a YAML emitter is long. yamlText writes the same text directly for values
+// made of maps, lists, numbers and plain words, and gives up (ok is false) on
+// all else: then the long way is taken. A test holds the two together.
+func yamlText(v any) (text string, ok bool) {
+	w := &yamlWriter{}
+	switch v := v.(type) {
+	case map[string]any:
+		ok = len(v) > 0 && w.table(v, 0, false)
+	case Values:
+		ok = len(v) > 0 && w.table(v, 0, false)
+	case []any:
+		ok = len(v) > 0 && w.items(v, 0, false)
+	case string:
+		ok = w.word(v)
+	}
+	return string(w.out), ok
+}
+
+type yamlWriter struct {
+	out   []byte
+	depth int
+}
+
+// maxPlainDepth leaves deep values to the long way and its limits.
+const maxPlainDepth = 50
+
+// table writes a block mapping. inline says that the first key follows "- ".
+func (w *yamlWriter) table(m map[string]any, indent int, inline bool) bool {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Sort(naturally(keys))
+	for i, k := range keys {
+		if i > 0 || !inline {
+			w.margin(indent)
+		}
+		if len(k) > 100 || !w.word(k) {
+			return false
+		}
+		w.out = append(w.out, ':')
+		if !w.value(m[k], indent) {
+			return false
+		}
+	}
+	return true
+}
+
+// value writes what follows a key.
+func (w *yamlWriter) value(v any, indent int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) > 0 {
+			return w.nested(func() bool { return w.table(v, indent+2, false) })
+		}
+	case []any:
+		if len(v) > 0 { // lists stand at the column of their key
+			return w.nested(func() bool { return w.items(v, indent, false) })
+		}
+	}
+	w.out = append(w.out, ' ')
+	return w.scalar(v)
+}
+
+// nested writes a block on lines of its own.
+func (w *yamlWriter) nested(write func() bool) bool {
+	w.depth++
+	defer func() { w.depth-- }()
+	return w.depth < maxPlainDepth && write()
+}
+
+// items writes a block sequence.
+func (w *yamlWriter) items(list []any, indent int, inline bool) bool {
+	for i, v := range list {
+		if i > 0 || !inline {
+			w.margin(indent)
+		}
+		w.out = append(w.out, "- "...)
+		if !w.item(v, indent) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *yamlWriter) item(v any, indent int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) > 0 {
+			return w.nested(func() bool { return w.table(v, indent+2, true) })
+		}
+	case []any:
+		if len(v) > 0 {
+			return w.nested(func() bool { return w.items(v, indent+2, true) })
+		}
+	}
+	return w.scalar(v)
+}
+
+// margin begins a line.
+func (w *yamlWriter) margin(indent int) {
+	if len(w.out) > 0 {
+		w.out = append(w.out, '\n')
+	}
+	for range indent {
+		w.out = append(w.out, ' ')
+	}
+}
+
+func (w *yamlWriter) scalar(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		w.out = append(w.out, "null"...)
+	case bool:
+		w.out = strconv.AppendBool(w.out, v)
+	case int:
+		w.out = strconv.AppendInt(w.out, int64(v), 10)
+	case int64:
+		w.out = strconv.AppendInt(w.out, v, 10)
+	case float64:
+		return w.float(v)
+	case string:
+		return w.word(v)
+	case map[string]any:
+		if v == nil {
+			return false
+		}
+		w.out = append(w.out, "{}"...)
+	case []any:
+		if v == nil {
+			return false
+		}
+		w.out = append(w.out, "[]"...)
+	default:
+		return false
+	}
+	return true
+}
+
+// float writes whole numbers as integers, as JSON does.
+func (w *yamlWriter) float(f float64) bool {
+	switch {
+	case f == 0 && math.Signbit(f), math.IsNaN(f), math.Abs(f) >= 1e15:
+		return false
+	case f == math.Trunc(f):
+		w.out = strconv.AppendInt(w.out, int64(f), 10)
+	default:
+		w.out = strconv.AppendFloat(w.out, f, 'g', -1, 64)
+	}
+	return true
+}
+
+// word writes text that needs no quotes, or whose quotes are certain: the empty
+// text and the words and numbers that YAML 1.1 reads as something else.
+func (w *yamlWriter) word(s string) bool {
+	switch {
+	case s == "":
+		if n := len(w.out); n == 0 || w.out[n-1] != ' ' {
+			return false // a key
+		}
+		w.out = append(w.out, `""`...)
+		return true
+	case isReserved(s) || isSmallNumber(s):
+		w.out = append(append(append(w.out, '"'), s...), '"')
+		return true
+	case !isPlain(s) || strings.Contains(s, " ") && w.column()+len(s) > maxColumn:
+		return false
+	}
+	w.out = append(w.out, s...)
+	return true
+}
+
+// maxColumn is where the emitter begins to fold text with spaces, and a little.
+const maxColumn = 78
+
+func (w *yamlWriter) column() int {
+	return len(w.out) - 1 - bytes.LastIndexByte(w.out, '\n')
+}
+
+// isReserved says whether YAML 1.1 reads a word as a boolean or null.
+func isReserved(s string) bool {
+	if len(s) > 5 {
+		return false
+	}
+	switch strings.ToLower(s) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		return s == strings.ToLower(s)
+	}
+	return false
+}
+
+// isSmallNumber says whether s is digits that are certainly an integer.
+func isSmallNumber(s string) bool {
+	if len(s) > 9 || s[0] == '0' && len(s) > 1 {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlain says whether s is a word, or words, that no YAML reader takes for
+// anything but text: it begins with a letter, a slash or an underscore (or is a
+// quantity such as 100m), and has no mark with a meaning.
+func isPlain(s string) bool {
+	c := s[0]
+	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '/' || c == '_'
+	if !letter {
+		return isQuantity(s)
+	}
+	if len(s) <= 5 {
+		switch strings.ToLower(s) {
+		case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+			return false
+		}
+	}
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '.', c == '/', c == '@', c == '=', c == '+', c == '(', c == ')', c == ';', c == '$':
+		case c == ':' && i+1 < len(s) && s[i+1] != ' ':
+		case c == ' ' && i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '#':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isQuantity is digits with a unit of memory, CPU or time.
+func isQuantity(s string) bool {
+	digits := strings.TrimLeft(s, "0123456789")
+	if len(digits) == len(s) {
+		return false
+	}
+	switch digits {
+	case "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti", "s", "h", "ms":
+		return true
+	}
+	return false
+}
+
+// naturally sorts keys as the YAML emitter does: letters after other
+// characters, numbers within by value.
+type naturally []string
+
+func (k naturally) Len() int           { return len(k) }
+func (k naturally) Swap(i, j int)      { k[i], k[j] = k[j], k[i] }
+func (k naturally) Less(i, j int) bool { return naturalLess([]rune(k[i]), []rune(k[j])) }
+
+func naturalLess(a, b []rune) bool {
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if a[i] == b[i] {
+			continue
+		}
+		la, lb := unicode.IsLetter(a[i]), unicode.IsLetter(b[i])
+		switch {
+		case la && lb:
+			return a[i] < b[i]
+		case la || lb:
+			return lb
+		}
+		return numberLess(a, b, i)
+	}
+	return len(a) < len(b)
+}
+
+// numberLess compares at i, where neither has a letter: two numbers by value,
+// with the digits before i counted when one continues with a zero.
+func numberLess(a, b []rune, i int) bool {
+	var lead int64
+	if a[i] == '0' || b[i] == '0' {
+		for j := i - 1; j >= 0 && unicode.IsDigit(a[j]); j-- {
+			if a[j] != '0' {
+				lead = 1
+				break
+			}
+		}
+	}
+	na, ea := digits(a, i, lead)
+	nb, eb := digits(b, i, lead)
+	switch {
+	case na != nb:
+		return na < nb
+	case ea != eb:
+		return ea < eb
+	}
+	return a[i] < b[i]
+}
+
+func digits(s []rune, i int, n int64) (value int64, end int) {
+	for ; i < len(s) && unicode.IsDigit(s[i]); i++ {
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n, i
+}
