@@ -78,6 +78,7 @@ func chartRef(r *release.Revision) ChartRef {
 func (b *builder) deploy() {
 	pre, post, pending := moments(b.in.Operation)
 	b.checkTwice()
+	b.checkNamespaces()
 	b.namespaceStage()
 	b.crdStage()
 	b.stage(StagePending, oneByOne([]Step{b.pendingRecord(pending)}))

@@ -113,20 +113,50 @@ func (b *builder) bringsKind(id manifest.ID) bool {
 	return (!b.in.Options.SkipCRDs && slices.ContainsFunc(b.in.Target.CRDs, defines)) || slices.ContainsFunc(b.in.Target.Objects, defines)
 }
 
+// namespaceMissing says whether it is known that the namespace is not there.
+func (b *builder) namespaceMissing(name string) bool {
+	live, looked := b.in.Live[NamespaceID(name)]
+	return looked && live.Object == nil && live.Unreadable == ""
+}
+
 // bringsNamespace says whether the namespace is not there and comes with this
 // plan, by --create-namespace or as an object of the chart.
 func (b *builder) bringsNamespace(name string) bool {
-	if b.in.Target == nil {
-		return false
-	}
-	live, looked := b.in.Live[NamespaceID(name)]
-	if !looked || live.Object != nil || live.Unreadable != "" {
+	if b.in.Target == nil || !b.namespaceMissing(name) {
 		return false
 	}
 	if b.in.Options.CreateNamespace && name == b.in.Release.Namespace {
 		return true
 	}
 	return slices.ContainsFunc(b.in.Target.Objects, func(o manifest.Object) bool { return o.ID == NamespaceID(name) })
+}
+
+// checkNamespaces blocks, once each, on namespaces that are missing or going
+// away and do not come with this plan. The release's own must be there before
+// its first record, so a Namespace object in the chart does not help.
+func (b *builder) checkNamespaces() {
+	seen := map[string]bool{"": true}
+	names := []string{b.in.Release.Namespace}
+	for _, o := range b.in.Target.Objects {
+		names = append(names, o.Namespace)
+	}
+	for _, name := range names {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		own := name == b.in.Release.Namespace
+		live := b.in.Live[NamespaceID(name)].Object
+		switch {
+		case live != nil && live.GetDeletionTimestamp() != nil:
+			b.block(NamespaceID(name), terminating(live), "wait until it is gone, or install into another namespace")
+		case !b.namespaceMissing(name):
+		case own && !b.in.Options.CreateNamespace:
+			b.block(NamespaceID(name), "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")
+		case !own && !b.bringsNamespace(name):
+			b.block(NamespaceID(name), "the chart puts objects into this namespace, and it is not there", "create it first")
+		}
+	}
 }
 
 // NamespaceID identifies a namespace as an object.

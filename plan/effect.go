@@ -1,6 +1,5 @@
 package plan
 
-
 // Effect is what applying the plan would come to.
 type Effect int
 

@@ -54,8 +54,12 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 // notYet says why the server can't be asked: the object's namespace or kind
 // comes with this very plan.
 func (b *builder) notYet(id manifest.ID) string {
-	if id.Namespace != "" && b.bringsNamespace(id.Namespace) {
+	switch {
+	case id.Namespace == "" || !b.namespaceMissing(id.Namespace):
+	case b.bringsNamespace(id.Namespace):
 		return fmt.Sprintf("the namespace %s comes with this plan", id.Namespace)
+	default:
+		return fmt.Sprintf("there is no namespace %s", id.Namespace)
 	}
 	if len(b.in.Kinds[groupKind(id)].Versions) == 0 && b.bringsKind(id) {
 		return fmt.Sprintf("the kind %s comes with this plan", id.Kind)

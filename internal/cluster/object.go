@@ -2,8 +2,11 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"io"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -81,7 +84,19 @@ func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o appl
 	if p.Type == types.ApplyPatchType {
 		options.Force = &o.Force
 	}
-	return r.Patch(ctx, ref.Name, p.Type, p.Data, options)
+	patched, err := r.Patch(ctx, ref.Name, p.Type, p.Data, options)
+	return patched, misfit(err)
+}
+
+// misfit turns the API server's 500 for a server-side apply whose fields have
+// the wrong types (Kubernetes 1.36: "failed to create typed patch object") into
+// the refusal of a bad request that it is: trying again would not help.
+func misfit(err error) error {
+	var api apierrors.APIStatus
+	if errors.As(err, &api) && strings.HasPrefix(api.Status().Message, "failed to create typed patch object") {
+		return apierrors.NewBadRequest(api.Status().Message)
+	}
+	return err
 }
 
 // Delete deletes one object.
