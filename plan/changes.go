@@ -54,8 +54,13 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 		}
 		return
 	}
+	// A failed attempt may have asked for the same as this plan without getting
+	// it: what differs from any of the stored documents is intended.
 	latest := stored.Latest().Doc
-	intended := patch.Diff(latest.Object, o.Doc.Object)
+	var intended []patch.FieldChange
+	for _, d := range stored.Docs {
+		intended = append(intended, patch.Diff(d.Doc.Object, o.Doc.Object)...)
+	}
 	for i := range step.Changes {
 		c := &step.Changes[i]
 		switch {
