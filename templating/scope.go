@@ -78,47 +78,10 @@ func scopedValues(c *chart.Chart, parent map[string]any) Values {
 
 // chartFields is .Chart: the fields of Chart.yaml under their Go names.
 func chartFields(c *chart.Chart) map[string]any {
-	m := c.Metadata
-	if m == nil {
-		m = &chart.Metadata{}
+	fields := c.Metadata.Fields()
+	if fields == nil {
+		fields = map[string]any{}
 	}
-	maintainers := make([]any, len(m.Maintainers))
-	for i, p := range m.Maintainers {
-		if p == nil {
-			p = &chart.Maintainer{}
-		}
-		maintainers[i] = map[string]any{"Name": p.Name, "Email": p.Email, "URL": p.URL}
-	}
-	dependencies := make([]any, len(m.Dependencies))
-	for i, d := range m.Dependencies {
-		dependencies[i] = dependencyFields(d)
-	}
-	return map[string]any{
-		"Name": m.Name, "Home": m.Home, "Sources": anys(m.Sources), "Version": m.Version,
-		"Description": m.Description, "Keywords": anys(m.Keywords), "Maintainers": maintainers,
-		"Icon": m.Icon, "APIVersion": m.APIVersion, "Condition": m.Condition, "Tags": m.Tags,
-		"AppVersion": m.AppVersion, "Deprecated": m.Deprecated, "Annotations": m.Annotations,
-		"KubeVersion": m.KubeVersion, "Dependencies": dependencies, "Type": m.Type,
-		"IsRoot": c.Parent() == nil,
-	}
-}
-
-func dependencyFields(d *chart.Dependency) map[string]any {
-	if d == nil {
-		d = &chart.Dependency{}
-	}
-	imports := make([]any, len(d.ImportValues))
-	copy(imports, d.ImportValues)
-	return map[string]any{
-		"Name": d.Name, "Version": d.Version, "Repository": d.Repository, "Condition": d.Condition,
-		"Tags": anys(d.Tags), "Enabled": d.Enabled, "ImportValues": imports, "Alias": d.Alias,
-	}
-}
-
-func anys(in []string) []any {
-	out := make([]any, len(in))
-	for i, s := range in {
-		out[i] = s
-	}
-	return out
+	fields["IsRoot"] = c.Parent() == nil
+	return fields
 }
