@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -41,22 +40,33 @@ func (h Head) annotation(key string) (string, bool) {
 	return v, ok
 }
 
-// separator is Helm's: "---" at the start of a line, whatever follows on the
-// line belongs to the next document ("---apiVersion: v1" is split, too).
-var separator = regexp.MustCompile(`(?m)^---[ \t]*`)
-
-// Split cuts a YAML stream into its documents the way Helm 4.3.1 does. Empty
-// documents are dropped.
+// Split cuts a YAML stream into its documents the way Helm 4.3.1 does: at "---"
+// at the start of a line, with the blanks behind it. Whatever else follows on
+// the line belongs to the next document ("---apiVersion: v1" is split, too).
+// Empty documents are dropped.
 func Split(stream string) []string {
 	var docs []string
-	for _, doc := range separator.Split(strings.TrimLeftFunc(stream, unicode.IsSpace), -1) {
-		if strings.TrimSpace(doc) == "" {
-			continue
+	add := func(doc string) {
+		if strings.TrimSpace(doc) != "" {
+			docs = append(docs, strings.TrimLeftFunc(doc, unicode.IsSpace))
 		}
-		docs = append(docs, strings.TrimLeftFunc(doc, unicode.IsSpace))
 	}
-	return docs
+	rest := strings.TrimLeftFunc(stream, unicode.IsSpace)
+	if after, ok := strings.CutPrefix(rest, separator); ok {
+		rest = strings.TrimLeft(after, " \t")
+	}
+	for {
+		end := strings.Index(rest, "\n"+separator)
+		if end < 0 {
+			add(rest)
+			return docs
+		}
+		add(rest[:end+1])
+		rest = strings.TrimLeft(rest[end+1+len(separator):], " \t")
+	}
 }
+
+const separator = "---"
 
 // Text joins documents to the manifest as it is stored and printed: each behind
 // a separator and the comment that names its template.
