@@ -118,4 +118,6 @@ const (
 	LogOutput    EventType = "log"
 	// RollbackStarted opens the way back of an atomic run that failed.
 	RollbackStarted EventType = "rollback"
+	// Note tells what a run is waiting for before it begins.
+	Note EventType = "note"
 )

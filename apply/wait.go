@@ -39,13 +39,18 @@ type NotReadyError struct {
 	Why    string
 	// Failed is true when it can no longer become ready, false after a timeout.
 	Failed bool
+	// Hook is true for a hook: whoever reports it names the object.
+	Hook bool
 	// Troubles are the last events and container states behind it.
 	Troubles []string
 }
 
 func (e *NotReadyError) Error() string {
 	text := fmt.Sprintf("%s is not ready: %s", e.Object, e.Why)
-	if e.Failed {
+	switch {
+	case e.Hook:
+		text = e.Why
+	case e.Failed:
 		text = fmt.Sprintf("%s can't become ready: %s", e.Object, e.Why)
 	}
 	if len(e.Troubles) > 0 {
@@ -206,7 +211,7 @@ func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bo
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return &NotReadyError{
-		Object: p.step.Object.String(), Why: why, Failed: failed,
+		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil,
 		Troubles: w.run.env.Cluster.Troubles(look, p.ref),
 	}
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,7 +54,9 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 	if err != nil {
 		return err
 	}
-	made, err := p.planDeployment(c, s, name, path, engine.InstallOrUpgrade)
+	made, err := s.engine.WhenFree(c.Context, lockOptions(c), func(context.Context) (*plan.Plan, error) {
+		return p.planDeployment(c, s, name, path, engine.InstallOrUpgrade)
+	})
 	if err != nil {
 		return err
 	}
@@ -74,8 +77,8 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 
 // reviewed applies a plan that somebody has seen before.
 func (p *program) reviewed(c *cli.Context, s *session, made *plan.Plan) error {
-	s.engine.Observer = p.progress(made)
 	outcome, err := s.engine.Reviewed(c.Context, made, lockOptions(c))
+	s.progress.Stop()
 	return p.finish(c, made, outcome, err)
 }
 
@@ -102,7 +105,7 @@ func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome,
 		switch {
 		case errors.As(err, &back):
 		case outcome.Written:
-			err = fmt.Errorf("%w\npart of the plan was applied; %s", err, nextStep(made))
+			err = fmt.Errorf("%w\npart of the plan was applied; %s", err, p.nextStep(made))
 		case outcome.Recorded:
 			err = fmt.Errorf("%w\nno object was changed", err)
 		}
@@ -118,8 +121,13 @@ func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome,
 	return nil
 }
 
-func nextStep(made *plan.Plan) string {
-	return fmt.Sprintf("run it again to go on from there, or roll back: kubectl release rollback %s", made.Release.Name)
+// nextStep is what to do about a run that has failed half-way.
+func (p *program) nextStep(made *plan.Plan) string {
+	const again = "run it again to go on from there"
+	if made.Operation == plan.Upgrade || made.Operation == plan.Rollback {
+		return fmt.Sprintf("%s, or go back: %s rollback %s", again, p.name, made.Release.Name)
+	}
+	return again
 }
 
 func (p *program) result(c *cli.Context, made *plan.Plan) {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -83,6 +84,7 @@ type session struct {
 	store     *releasestore.Store
 	engine    *engine.Engine
 	namespace string
+	progress  *progress
 }
 
 // connect reads the kubeconfig and prepares clients; nothing is sent yet.
@@ -92,6 +94,10 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	if raw, err := flags.ToRawKubeConfigLoader().RawConfig(); err == nil && len(raw.Clusters) == 0 &&
+		c.String("server") == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
+		return nil, errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
 	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
@@ -109,12 +115,13 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	watched := p.progress()
 	return &session{
-		cluster: client, store: store, namespace: namespace,
+		cluster: client, store: store, namespace: namespace, progress: watched,
 		engine: &engine.Engine{
 			Cluster: client, Store: store,
-			Locker: releasestore.NewLocker(client.CoordinationV1(), releasestore.SystemClock{}),
-			Now:    time.Now, ToolVersion: "kubectl-release " + Version, Owner: owner(),
+			Locker:   releasestore.NewLocker(client.CoordinationV1(), releasestore.SystemClock{}),
+			Observer: watched, Now: time.Now, ToolVersion: "kubectl-release " + Version, Owner: owner(),
 		},
 	}, nil
 }

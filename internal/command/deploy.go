@@ -26,7 +26,6 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 	see := func(made *plan.Plan) error {
 		if !made.Blocked() {
 			fmt.Fprintf(p.streams.Err, "%s\n", headline(made))
-			s.engine.Observer = p.progress(made)
 			return nil
 		}
 		if err := p.show(c, p.streams.Err, made); err != nil {
@@ -36,6 +35,7 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 	}
 	made, outcome, err := s.engine.PlanAndApply(c.Context, lockOptions(c),
 		func(ctx context.Context) (*plan.Plan, error) { return make(ctx, s) }, see)
+	s.progress.Stop()
 	if made == nil {
 		return err
 	}
@@ -48,14 +48,21 @@ func headline(made *plan.Plan) string {
 	var parts []string
 	for _, part := range []struct {
 		n    int
-		text string
+		verb string
 	}{
 		{s.Create, "create"}, {s.Patch, "change"}, {s.Adopt, "adopt"}, {s.Replace, "replace"}, {s.Recreate, "recreate"},
-		{s.Delete, "delete"}, {s.Keep, "keep"}, {s.Hooks, "hooks"},
+		{s.Delete, "delete"}, {s.Keep, "keep"},
 	} {
 		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
+			parts = append(parts, fmt.Sprintf("%s %d", part.verb, part.n))
 		}
+	}
+	switch s.Hooks {
+	case 0:
+	case 1:
+		parts = append(parts, "run 1 hook")
+	default:
+		parts = append(parts, fmt.Sprintf("run %d hooks", s.Hooks))
 	}
 	if len(parts) == 0 {
 		parts = []string{"no object changes"}

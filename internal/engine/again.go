@@ -68,7 +68,7 @@ func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.L
 // until the lock is held, it is planned again. see is shown each plan before
 // it is applied and may end it by an error.
 func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions, make func(context.Context) (*plan.Plan, error), see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
-	p, err := make(ctx)
+	p, err := e.WhenFree(ctx, lock, make)
 	if err != nil {
 		return nil, apply.Outcome{}, err
 	}

@@ -19,10 +19,6 @@ import (
 // decide completes the input by what the cluster says of the objects in it and
 // builds the plan: once to learn what to ask the server, once with its answers.
 func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) {
-	var err error
-	if in.Pending, err = e.pending(ctx, in); err != nil {
-		return nil, err
-	}
 	sent, err := e.sent(in)
 	if err != nil {
 		return nil, err
@@ -146,26 +142,6 @@ func refs(in plan.Input) []apply.Ref {
 
 func addNamespace(add func(manifest.Object), name string) {
 	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
-}
-
-// pending says whose a pending revision is and how old.
-func (e *Engine) pending(ctx context.Context, in plan.Input) (plan.Pending, error) {
-	last := in.History.Last()
-	if last == nil || !last.Info.Status.Pending() {
-		return plan.Pending{}, nil
-	}
-	p := plan.Pending{Ours: strings.HasPrefix(last.Info.Description, plan.PendingMark)}
-	if since := last.Info.LastDeployed; !since.IsZero() {
-		p.Age = age(e.Now().Sub(since))
-	}
-	holder, held, err := e.Locker.Inspect(ctx, in.Release)
-	if err != nil {
-		return p, fmt.Errorf("look at the lock of %s: %w", in.Release, err)
-	}
-	if held && holder.Owner != e.Owner {
-		p.Holder = holder.Owner
-	}
-	return p, nil
 }
 
 // age is a duration for people: "40s", "3m", "2h", "5d".

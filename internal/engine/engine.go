@@ -47,6 +47,7 @@ type Engine struct {
 type gathered struct {
 	facts   cluster.Facts
 	history release.History
+	pending plan.Pending
 }
 
 func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) {
@@ -58,7 +59,8 @@ func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) 
 	if err != nil {
 		return gathered{}, err
 	}
-	return gathered{facts: facts, history: history}, nil
+	g := gathered{facts: facts, history: history}
+	return g, e.settle(ctx, key, &g)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -216,7 +216,7 @@ func problems(warnings []chart.Warning) []plan.Problem {
 func (e *Engine) input(op plan.Operation, key release.Key, o plan.Options, g gathered) plan.Input {
 	return plan.Input{
 		Operation: op, Release: key, Options: o, ToolVersion: e.ToolVersion,
-		KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster, History: g.history,
+		KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster, History: g.history, Pending: g.pending,
 	}
 }
 

@@ -39,9 +39,9 @@ func (e *RolledBackError) Error() string {
 func (e *RolledBackError) Unwrap() []error { return []error{e.Cause, e.Rollback} }
 
 // Locked runs work while this engine holds the release's lock. Errors: a
-// *releasestore.LockedError when somebody else holds it.
+// *releasestore.LockedError when somebody else is at work on it.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, fence func() error) error) error {
-	held, err := e.Locker.Lock(ctx, key, e.Owner, o)
+	held, err := e.lock(ctx, key, o)
 	if err != nil {
 		if missing := namespaceMissing(err); missing {
 			return work(ctx, nil) // the plan brings the namespace, or says that it can't

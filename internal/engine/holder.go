@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+const (
+	// signOfLife is how long a lock is watched to see whether its holder
+	// renews it: a bit more than the time between two renewals.
+	signOfLife = releasestore.DefaultDuration/6 + time.Second
+	// expiry is how long the lock of a holder that is gone can stand in the
+	// way: its duration and what the next one watches it for, and some more.
+	expiry = releasestore.DefaultDuration * 3 / 2
+)
+
+// lock takes the release's lock. Without a time to wait it gives up when
+// somebody is at work on the release, but not when the holder has died: then
+// it waits until the lock expires.
+func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.Held, error) {
+	held, err := e.Locker.Lock(ctx, key, e.Owner, o)
+	var locked *releasestore.LockedError
+	if o.Wait > 0 || !errors.As(err, &locked) {
+		return held, err
+	}
+	silent, lookErr := e.silent(ctx, key, locked.Holder)
+	if lookErr != nil {
+		return nil, lookErr
+	}
+	if !silent {
+		return nil, err
+	}
+	e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("%s does not renew its lock any more; waiting until it expires", locked.Owner)})
+	o.Wait = expiry
+	return e.Locker.Lock(ctx, key, e.Owner, o)
+}
+
+// silent watches a lock and says whether its holder has let it be. A holder
+// that has freed it, or lost it to the next one, has not.
+func (e *Engine) silent(ctx context.Context, key release.Key, seen releasestore.Holder) (bool, error) {
+	if err := sleep(ctx, signOfLife); err != nil {
+		return false, fmt.Errorf("watch the lock of %s: %w", key, err)
+	}
+	now, _, err := e.Locker.Inspect(ctx, key)
+	if err != nil {
+		return false, fmt.Errorf("look at the lock of %s: %w", key, err)
+	}
+	return now.Owner == seen.Owner && now.Expires.Equal(seen.Expires), nil
+}
+
+// settle finds out about a pending revision: whose it is, how old, and whether
+// its run is still at work. That takes a while when somebody holds the lock,
+// so that the history is read again behind it.
+func (e *Engine) settle(ctx context.Context, key release.Key, g *gathered) error {
+	last := g.history.Last()
+	if last == nil || !last.Info.Status.Pending() {
+		return nil
+	}
+	holder, held, err := e.Locker.Inspect(ctx, key)
+	if err != nil {
+		return fmt.Errorf("look at the lock of %s: %w", key, err)
+	}
+	if held && holder.Owner != e.Owner {
+		silent, err := e.silent(ctx, key, holder)
+		if err != nil {
+			return err
+		}
+		if g.history, err = e.history(ctx, key); err != nil {
+			return err
+		}
+		if last = g.history.Last(); last == nil || !last.Info.Status.Pending() {
+			return nil
+		}
+		if !silent {
+			g.pending.Holder = holder.Owner
+		}
+	}
+	g.pending.Ours = strings.HasPrefix(last.Info.Description, plan.PendingMark)
+	if since := last.Info.LastDeployed; !since.IsZero() {
+		g.pending.Age = age(e.Now().Sub(since))
+	}
+	return nil
+}
+
+// WhenFree makes a plan. While another run is at work on the release, it waits
+// as lock says, and plans again. Errors: a *releasestore.LockedError when the
+// other one goes on for longer than that.
+func (e *Engine) WhenFree(ctx context.Context, lock releasestore.LockOptions, make func(context.Context) (*plan.Plan, error)) (*plan.Plan, error) {
+	deadline := e.Now().Add(lock.Wait)
+	for again := false; ; again = true {
+		p, err := make(ctx)
+		if err != nil || !p.Blocked() || !p.FoundPending {
+			return p, err
+		}
+		waited, err := e.await(ctx, p.Release, deadline)
+		if err != nil {
+			return nil, err
+		}
+		if again && !waited {
+			return p, nil // it is not the lock that stands in the way
+		}
+	}
+}
+
+// await returns when nobody else holds the release's lock; waited says whether
+// somebody did.
+func (e *Engine) await(ctx context.Context, key release.Key, deadline time.Time) (waited bool, err error) {
+	for ; ; waited = true {
+		holder, held, err := e.Locker.Inspect(ctx, key)
+		switch {
+		case err != nil:
+			return waited, fmt.Errorf("look at the lock of %s: %w", key, err)
+		case !held || holder.Owner == e.Owner:
+			return waited, nil
+		case !e.Now().Before(deadline):
+			return waited, &releasestore.LockedError{Key: key, Holder: holder}
+		}
+		if err := sleep(ctx, time.Second); err != nil {
+			return waited, fmt.Errorf("wait for the lock of %s: %w", key, err)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// heard keeps what an observer is told.
+type heard []apply.Event
+
+func (h *heard) Observe(e apply.Event) { *h = append(*h, e) }
+
+var webKey = release.Key{Namespace: "shop", Name: "web"}
+
+// bench is an engine with locks and records in memory, in a bubble whose clock
+// jumps.
+type bench struct {
+	*Engine
+	t      *testing.T
+	client *fake.Clientset
+	told   *heard
+}
+
+func inBubble(t *testing.T, test func(t *testing.T, b bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		client, told := fake.NewClientset(), &heard{}
+		store, err := releasestore.Open(client.CoreV1(), "memory", releasestore.SystemClock{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &Engine{
+			Store: store, Locker: releasestore.NewLocker(client.CoordinationV1(), releasestore.SystemClock{}),
+			Observer: told, Now: time.Now, Owner: "me",
+		}
+		test(t, bench{Engine: e, t: t, client: client, told: told})
+	})
+}
+
+// killed leaves what a run leaves that is killed: a Lease that nobody renews.
+func (b bench) killed(owner string) {
+	b.t.Helper()
+	now, seconds := metav1.NewMicroTime(time.Now()), int32(30)
+	_, err := b.client.CoordinationV1().Leases(webKey.Namespace).Create(b.t.Context(), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: webKey.Namespace, Name: releasestore.LeaseName(webKey.Name)},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &owner, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// works takes the lock and renews it until the test ends or end is called.
+func (b bench) works(owner string) (end func()) {
+	b.t.Helper()
+	held, err := b.Locker.Lock(b.t.Context(), webKey, owner, releasestore.LockOptions{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	end = func() { _ = held.Release(context.Background()) }
+	b.t.Cleanup(end)
+	return end
+}
+
+// pending stores a revision that a run of ours has begun.
+func (b bench) pending() {
+	b.t.Helper()
+	r := &release.Revision{
+		Name: webKey.Name, Namespace: webKey.Namespace, Version: 1,
+		Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1.0.0"}},
+		Info: release.Info{
+			Status: release.StatusPendingInstall, Description: plan.PendingMark, LastDeployed: b.Now(),
+		},
+	}
+	if err := b.Store.Create(b.t.Context(), r); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// A run that was killed is waited for: its lock is free as soon as it expires.
+func TestLockedOutlastsADeadHolder(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		b.killed("the dead")
+		began, ran := time.Now(), false
+		err := b.Locked(b.t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, func() error) error {
+			ran = true
+			return nil
+		})
+		if err != nil || !ran {
+			t.Fatalf("ran is %t, error %v", ran, err)
+		}
+		if took := time.Since(began); took < 30*time.Second || took > 45*time.Second {
+			t.Errorf("it took %s, want the 30s of the lock and a little more", took)
+		}
+		if len(*b.told) != 1 || (*b.told)[0].Type != apply.Note {
+			t.Errorf("people were told %v, want one note that it waits", *b.told)
+		}
+	})
+}
+
+// A run that lives is not waited for unless somebody asks for that.
+func TestLockedGivesUpOnALivingHolder(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		b.works("the living")
+		var locked *releasestore.LockedError
+		err := b.Locked(b.t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, func() error) error {
+			t.Error("it ran beside the holder")
+			return nil
+		})
+		if !errors.As(err, &locked) || locked.Owner != "the living" {
+			t.Errorf("error is %v, want one that names the holder", err)
+		}
+	})
+}
+
+// A pending revision is somebody's work as long as its run renews the lock,
+// and interrupted when it does not.
+func TestPendingOfTheLivingAndOfTheDead(t *testing.T) {
+	for name, c := range map[string]struct {
+		leave func(b bench)
+		want  plan.Pending
+	}{
+		"nobody holds the lock":      {func(bench) {}, plan.Pending{Ours: true, Age: "0s"}},
+		"its holder was killed":      {func(b bench) { b.killed("x") }, plan.Pending{Ours: true, Age: "6s"}},
+		"its holder works":           {func(b bench) { b.works("x") }, plan.Pending{Ours: true, Age: "6s", Holder: "x"}},
+		"we hold the lock ourselves": {func(b bench) { b.works("me") }, plan.Pending{Ours: true, Age: "0s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, b bench) {
+				b.pending()
+				c.leave(b)
+				history, err := b.Engine.history(context.Background(), webKey)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := gathered{history: history}
+				if err := b.settle(context.Background(), webKey, &g); err != nil {
+					t.Fatal(err)
+				}
+				if g.pending != c.want {
+					t.Errorf("found %+v, want %+v", g.pending, c.want)
+				}
+			})
+		})
+	}
+}
+
+// Whoever queues plans again when the other run has ended; who does not is told
+// who is at work.
+func TestWhenFreeQueues(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		end := b.works("the other")
+		plans := 0
+		make := func(context.Context) (*plan.Plan, error) {
+			plans++
+			p := &plan.Plan{Release: webKey, FoundPending: plans == 1}
+			if p.FoundPending {
+				p.Summary.Blocking = 1
+			}
+			return p, nil
+		}
+		time.AfterFunc(20*time.Second, end)
+		p, err := b.WhenFree(b.t.Context(), releasestore.LockOptions{Wait: time.Minute}, make)
+		if err != nil || p.Blocked() || plans != 2 {
+			t.Fatalf("%d plans, the last one %+v, error %v", plans, p, err)
+		}
+		plans = 0
+		b.works("the other")
+		var locked *releasestore.LockedError
+		if _, err := b.WhenFree(b.t.Context(), releasestore.LockOptions{}, make); !errors.As(err, &locked) {
+			t.Errorf("error is %v, want one that names the holder", err)
+		}
+	})
+}
