@@ -18,21 +18,13 @@ func (p *program) getCommand() *cli.Command {
 			Name: name, Usage: usage, ArgsUsage: "NAME",
 			Description: describe("Prints what is stored of a revision. It is printed as it is stored, secrets included.", "kubectl release get "+name+" web --revision 3"),
 			Flags:       append([]cli.Flag{outputFlag(), revisionFlag()}, flags...),
-			Action: func(c *cli.Context) error {
-				args, err := arguments(c, 1, 1)
-				if err != nil {
-					return err
-				}
-				s, err := p.connect(c)
-				if err != nil {
-					return err
-				}
-				r, err := p.revision(c, s, args[0])
+			Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
+				r, err := p.revision(c, s, name)
 				if err != nil {
 					return err
 				}
 				return print(c, p.streams.Out, r)
-			},
+			}),
 		}
 	}
 	return &cli.Command{

@@ -27,21 +27,30 @@ func (p *program) revision(c *cli.Context, s *session, name string) (*release.Re
 		}
 		return r, err
 	}
-	history, err := p.history(c, s, name)
+	history, err := s.engine.History(c.Context, s.key(name))
 	if err != nil {
 		return nil, err
 	}
 	return history.Last(), nil
 }
 
-// history reads a release's records. A corrupt record that is not the newest
-// is told and passed over; without any record there is no release.
-func (p *program) history(c *cli.Context, s *session, name string) (release.History, error) {
-	history, err := s.engine.History(c.Context, s.key(name))
-	if err != nil {
-		return nil, err
+// onRelease is the action of commands that read one release: NAME is their
+// only argument, and -o is checked before anything is asked.
+func (p *program) onRelease(read func(c *cli.Context, s *session, name string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		args, err := arguments(c, 1, 1)
+		if err != nil {
+			return err
+		}
+		if _, err := format(c); err != nil {
+			return err
+		}
+		s, err := p.connect(c)
+		if err != nil {
+			return err
+		}
+		return read(c, s, args[0])
 	}
-	return history, nil
 }
 
 func (p *program) statusCommand() *cli.Command {
@@ -49,28 +58,16 @@ func (p *program) statusCommand() *cli.Command {
 		Name: "status", Usage: "show a release's state", ArgsUsage: "NAME",
 		Description: describe("Shows the newest revision's status and notes, who is at work on the release, and what\na plan would make of an interrupted run.", "kubectl release status web\nkubectl release status web --revision 3 -o json"),
 		Flags:       []cli.Flag{outputFlag(), revisionFlag()},
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1)
+		Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
+			r, err := p.revision(c, s, name)
 			if err != nil {
 				return err
 			}
-			f, err := format(c)
-			if err != nil {
-				return err
-			}
-			s, err := p.connect(c)
-			if err != nil {
-				return err
-			}
-			r, err := p.revision(c, s, args[0])
-			if err != nil {
-				return err
-			}
-			if f != "text" {
+			if f := c.String("output"); f != "text" {
 				return structured(p.streams.Out, f, r)
 			}
 			return p.printStatus(c, s, r)
-		},
+		}),
 	}
 }
 
@@ -109,28 +106,16 @@ func (p *program) historyCommand() *cli.Command {
 		Name: "history", Aliases: []string{"hist"}, Usage: "list a release's revisions", ArgsUsage: "NAME",
 		Description: describe("Lists the stored revisions of a release, oldest first.", "kubectl release history web"),
 		Flags:       []cli.Flag{outputFlag(), &cli.IntFlag{Name: "max", Usage: "at most so many of the newest", Value: 256}},
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1)
-			if err != nil {
-				return err
-			}
-			f, err := format(c)
-			if err != nil {
-				return err
-			}
-			s, err := p.connect(c)
-			if err != nil {
-				return err
-			}
-			history, err := p.history(c, s, args[0])
+		Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
+			history, err := s.engine.History(c.Context, s.key(name))
 			if err != nil {
 				return err
 			}
 			if most := c.Int("max"); most > 0 && len(history) > most {
 				history = history[len(history)-most:]
 			}
-			return p.printHistory(f, history)
-		},
+			return p.printHistory(c.String("output"), history)
+		}),
 	}
 }
 

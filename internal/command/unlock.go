@@ -11,33 +11,25 @@ func (p *program) unlockCommand() *cli.Command {
 		Name: "unlock", Usage: "show who holds a release's lock, and free it", ArgsUsage: "NAME",
 		Description: describe("Shows who holds the lock of a release. With --yes, or after a question, the lock is\nfreed; its holder then stops before its next write.", "kubectl release unlock web"),
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"}},
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1)
-			if err != nil {
-				return err
-			}
-			s, err := p.connect(c)
-			if err != nil {
-				return err
-			}
-			holder, held, err := s.engine.Locker.Inspect(c.Context, s.key(args[0]))
+		Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
+			holder, held, err := s.engine.Locker.Inspect(c.Context, s.key(name))
 			if err != nil {
 				return err
 			}
 			if !held {
-				fmt.Fprintf(p.streams.Out, "Nobody holds the lock of %s.\n", args[0])
+				fmt.Fprintf(p.streams.Out, "Nobody holds the lock of %s.\n", name)
 				return nil
 			}
 			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s, since %s; it expires %s unless it is renewed.\n",
-				args[0], printable(holder.Owner), localTime(holder.Since), localTime(holder.Expires))
+				name, printable(holder.Owner), localTime(holder.Since), localTime(holder.Expires))
 			if err := p.confirm(c); err != nil {
 				return err
 			}
-			if err := s.engine.Unlock(c.Context, s.key(args[0]), holder.Owner); err != nil {
+			if err := s.engine.Unlock(c.Context, s.key(name), holder.Owner); err != nil {
 				return err
 			}
 			fmt.Fprintln(p.streams.Out, "It is free.")
 			return nil
-		},
+		}),
 	}
 }
