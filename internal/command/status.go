@@ -63,7 +63,11 @@ func (p *program) statusCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if f := c.String("output"); f != "text" {
+			f, err := format(c)
+			if err != nil {
+				return err
+			}
+			if f != "text" {
 				return structured(p.streams.Out, f, r)
 			}
 			return p.printStatus(c, s, r)
@@ -114,7 +118,11 @@ func (p *program) historyCommand() *cli.Command {
 			if most := c.Int("max"); most > 0 && len(history) > most {
 				history = history[len(history)-most:]
 			}
-			return p.printHistory(c.String("output"), history)
+			f, err := format(c)
+			if err != nil {
+				return err
+			}
+			return p.printHistory(f, history)
 		}),
 	}
 }
