@@ -74,6 +74,7 @@ func (p *program) app() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		DisableSliceFlagSeparator: true,
 		UseShortOptionHandling:    false,
+		OnUsageError:              badValue,
 		CustomAppHelpTemplate:     appHelp,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -97,6 +98,7 @@ func (p *program) app() *cli.App {
 func shareFlags(commands []*cli.Command) {
 	for _, c := range commands {
 		c.HideHelpCommand = true
+		c.OnUsageError = badValue
 		c.CustomHelpTemplate = commandHelp
 		if len(c.Subcommands) > 0 {
 			shareFlags(c.Subcommands)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -28,10 +30,7 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 			fmt.Fprintf(p.streams.Err, "%s\n", headline(made))
 			return nil
 		}
-		if err := p.show(c, p.streams.Err, made); err != nil {
-			return err
-		}
-		return fmt.Errorf("%s of %s can't be done: %d blocking problems; nothing was written", made.Operation, made.Release.Name, made.Summary.Blocking)
+		return p.blocked(c, made)
 	}
 	made, outcome, err := s.engine.PlanAndApply(c.Context, lockOptions(c),
 		func(ctx context.Context) (*plan.Plan, error) { return make(ctx, s) }, see)
@@ -40,6 +39,30 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 		return err
 	}
 	return p.finish(c, made, outcome, err)
+}
+
+// blocked is the error of a plan that can't be applied: all that stands in its
+// way, and what to do about it.
+func (p *program) blocked(c *cli.Context, made *plan.Plan) error {
+	if !c.Bool("show-secrets") {
+		made = report.Redact(made)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s of %s can't be done, and nothing was written:", made.Operation, made.Release)
+	for _, problem := range made.Problems {
+		if !problem.Blocking {
+			continue
+		}
+		text.WriteString("\n  ✗ ")
+		if problem.Object.Kind != "" {
+			text.WriteString(problem.Object.String() + ": ")
+		}
+		text.WriteString(problem.What)
+		if problem.Do != "" {
+			text.WriteString("\n    → " + problem.Do)
+		}
+	}
+	return errors.New(text.String())
 }
 
 // headline is the plan in one line, for runs that show no plan.

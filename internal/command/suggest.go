@@ -48,11 +48,21 @@ func nearest(word string, candidates []string) string {
 	slices.Sort(candidates)
 	best, bestDistance := "", max(2, len(word)/3)+1
 	for _, c := range candidates {
-		if d := distance(word, c); d < bestDistance {
+		d := distance(word, c)
+		if d < bestDistance || (d == bestDistance && best != "" && sharedPrefix(word, c) > sharedPrefix(word, best)) {
 			best, bestDistance = c, d
 		}
 	}
 	return best
+}
+
+// sharedPrefix is how many letters two words begin with in common.
+func sharedPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // distance is the Levenshtein distance of two words.
@@ -78,11 +88,23 @@ func distance(a, b string) int {
 // arguments checks how many arguments a command got.
 func arguments(c *cli.Context, least, most int) ([]string, error) {
 	args := c.Args().Slice()
+	line := strings.TrimSpace(c.Command.HelpName + " " + c.Command.ArgsUsage)
 	switch {
 	case len(args) < least:
-		return nil, usage("%s %s: %s", c.Command.HelpName, c.Command.ArgsUsage, "an argument is missing")
+		return nil, usage("an argument is missing: %s", line)
 	case len(args) > most:
-		return nil, usage("%s %s: unexpected argument %q", c.Command.HelpName, c.Command.ArgsUsage, args[most])
+		return nil, usage("unexpected argument %q: %s", args[most], line)
 	}
 	return args, nil
+}
+
+// badValue says in our words what the flag parser says in its own.
+func badValue(_ *cli.Context, err error, _ bool) error {
+	var value, flag string
+	if _, scanErr := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &flag); scanErr != nil {
+		if _, scanErr = fmt.Sscanf(err.Error(), "invalid boolean value %q for -%s", &value, &flag); scanErr != nil {
+			return usage("%v", err)
+		}
+	}
+	return usage("%q is no value for flag --%s", value, strings.TrimSuffix(flag, ":"))
 }

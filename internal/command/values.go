@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -94,12 +95,15 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 	}, nil
 }
 
+// repoChart is a chart of a repository as Helm's users write it.
+var repoChart = regexp.MustCompile(`^[a-zA-Z0-9][^/]*/[^/]+$`)
+
 // chartHint tells people who write REPO/CHART what this tool reads.
 func chartHint(path string, err error) error {
 	if _, statErr := os.Stat(path); statErr == nil || !os.IsNotExist(statErr) {
 		return err
 	}
-	if strings.HasPrefix(path, "oci://") || strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") || strings.Count(path, "/") == 1 {
+	if strings.HasPrefix(path, "oci://") || strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") || repoChart.MatchString(path) {
 		return fmt.Errorf("%w\n%s is no folder or file: fetch the chart first, for example with helm pull %s", err, path, path)
 	}
 	return err
