@@ -44,7 +44,8 @@ func (b *builder) checkHistory() {
 		b.plan.FoundPending = true
 		b.checkPending(last)
 	case last.Info.Status == release.StatusFailed:
-		b.plan.Found = fmt.Sprintf("revision %d failed: %s", last.Version, last.Info.Description)
+		first, _, _ := strings.Cut(last.Info.Description, "\n")
+		b.plan.Found = fmt.Sprintf("revision %d failed: %s", last.Version, first)
 	case last.Info.Status == release.StatusUninstalled:
 		b.plan.Found = fmt.Sprintf("revision %d is uninstalled; its history was kept", last.Version)
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,9 +41,12 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	return p.exit(err)
 }
 
-// programName is what people type: "kubectl release" and "helm release" when
-// one of these runs us as its plugin.
+// programName is what people type: "kubectl release", or "helm release" when
+// Helm runs us as its plugin.
 func programName(args []string) string {
+	if plugin := os.Getenv("HELM_PLUGIN_NAME"); plugin != "" {
+		return "helm " + plugin
+	}
 	if len(args) == 0 {
 		return "kubectl-release"
 	}
@@ -89,19 +93,26 @@ func (p *program) app() *cli.App {
 			p.templateCommand(), p.versionCommand(), p.completionCommand(), p.unlockCommand(),
 		},
 	}
-	shareFlags(app.Commands)
+	app.Description = p.inItsName(app.Description)
+	p.finishCommands(app.Commands)
 	return app
 }
 
-// shareFlags gives every command the connection flags, so that help shows them
-// and they can stand anywhere on the line.
-func shareFlags(commands []*cli.Command) {
+// inItsName makes examples show what people type, also as Helm's plugin.
+func (p *program) inItsName(text string) string {
+	return strings.ReplaceAll(text, "kubectl release", p.name)
+}
+
+// finishCommands gives every command the connection flags, so that help shows
+// them and they can stand anywhere on the line.
+func (p *program) finishCommands(commands []*cli.Command) {
 	for _, c := range commands {
+		c.Description = p.inItsName(c.Description)
 		c.HideHelpCommand = true
 		c.OnUsageError = badValue
 		c.CustomHelpTemplate = commandHelp
 		if len(c.Subcommands) > 0 {
-			shareFlags(c.Subcommands)
+			p.finishCommands(c.Subcommands)
 		}
 		c.Flags = append(c.Flags, without(connectionFlags(), c.Flags)...)
 	}

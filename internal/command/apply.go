@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -43,7 +44,9 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	if c.IsSet("namespace") && s.namespace != saved.Release.Namespace {
+	// Helm tells its plugins the current namespace, which nobody has chosen.
+	chosen := c.String("namespace")
+	if chosen != "" && chosen != os.Getenv("HELM_NAMESPACE") && s.namespace != saved.Release.Namespace {
 		return usage("the plan is for namespace %s, not %s", saved.Release.Namespace, s.namespace)
 	}
 	return p.reviewed(c, s, saved)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -69,13 +70,22 @@ func configFlags(c *cli.Context) *genericclioptions.ConfigFlags {
 	set(&f.TLSServerName, "tls-server-name")
 	set(&f.Timeout, "request-timeout")
 	set(&f.CacheDir, "cache-dir")
-	if groups := c.StringSlice("as-group"); len(groups) > 0 {
+	if groups := impersonated(c); len(groups) > 0 {
 		f.ImpersonateGroup = &groups
 	}
 	if insecure := c.Bool("insecure-skip-tls-verify"); insecure {
 		f.Insecure = &insecure
 	}
 	return f
+}
+
+// impersonated are the groups to impersonate; Helm hands them to its plugins
+// separated by commas.
+func impersonated(c *cli.Context) []string {
+	if groups := c.StringSlice("as-group"); len(groups) > 0 {
+		return groups
+	}
+	return strings.FieldsFunc(os.Getenv("HELM_KUBEASGROUPS"), func(r rune) bool { return r == ',' })
 }
 
 // session is a connection with what most commands need of it.

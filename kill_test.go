@@ -1,0 +1,226 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// shop is a release in a namespace of its own, and the program to work on it.
+type shop struct {
+	*testing.T
+	namespace string
+}
+
+func newShop(t *testing.T) shop { return shop{T: t, namespace: cluster.Namespace(t)} }
+
+// wanted are the flags of the upgrade that is killed: a change, a new object
+// and one that goes.
+const wanted = "greeting=moin,banner=sale,legacy=false"
+
+func webChart() string { return filepath.Join("testdata", "charts", "web") }
+
+func (s shop) program(args ...string) *exec.Cmd {
+	c := exec.Command("kubectl-release", append(args, "--namespace", s.namespace)...)
+	c.Env = cluster.Environment()
+	return c
+}
+
+// must runs the program, which has to end with exit code 0.
+func (s shop) must(args ...string) clustertest.Result {
+	s.Helper()
+	r := cluster.Run(s.T, "kubectl-release", "", append(args, "--namespace", s.namespace)...)
+	if r.ExitCode != 0 {
+		s.Fatalf("kubectl-release %s: exit code %d\n%s%s", strings.Join(args, " "), r.ExitCode, r.Stdout, r.Stderr)
+	}
+	return r
+}
+
+func (s shop) get(args ...string) string {
+	s.Helper()
+	return strings.TrimSpace(cluster.Kubectl(s.T, append([]string{"get", "--namespace", s.namespace}, args...)...))
+}
+
+// eventually waits for what kubectl get prints to be so.
+func (s shop) eventually(what string, seen func() bool) {
+	s.Helper()
+	for range 200 {
+		if seen() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.Fatalf("it has never happened: %s", what)
+}
+
+// converged says that the release is what the upgrade was for and that its
+// history is in order.
+func (s shop) converged() {
+	s.Helper()
+	if got := s.get("configmap", "web-settings", "-o", "jsonpath={.data.greeting}"); got != "moin" {
+		s.Errorf("greeting is %q, want moin", got)
+	}
+	if got := s.get("configmaps", "-o", "name"); !strings.Contains(got, "web-banner") || strings.Contains(got, "web-legacy") {
+		s.Errorf("the ConfigMaps are\n%s\nwant web-banner and no web-legacy", got)
+	}
+	if r := s.must("plan", "web", webChart(), "--reset-values", "--set", wanted); !strings.Contains(r.Stdout, "No changes.") {
+		s.Errorf("a plan still finds something to do:\n%s", r.Stdout)
+	}
+	if leases := s.get("leases", "-o", "name"); leases != "" {
+		s.Errorf("the lock is still there: %s", leases)
+	}
+	if newest := s.statuses()[0]; newest != "deployed" {
+		s.Errorf("the newest revision is %s, want deployed", newest)
+	}
+	// A run that was killed between "deployed" and "superseded" leaves two
+	// deployed revisions, of which the newer counts; the next one clears that up.
+	s.must("upgrade", "web", webChart(), "--reset-values", "--set", wanted, "--set", "replicas=1")
+	for i, status := range s.statuses() {
+		if (i == 0) != (status == "deployed") || (i > 0 && status != "superseded" && status != "failed") {
+			s.Errorf("the statuses are %v, newest first", s.statuses())
+			break
+		}
+	}
+}
+
+// statuses are those of the revisions, newest first.
+func (s shop) statuses() []string {
+	s.Helper()
+	var history []struct{ Status string }
+	if err := json.Unmarshal([]byte(s.must("history", "web", "-o", "json").Stdout), &history); err != nil {
+		s.Fatal(err)
+	}
+	var statuses []string
+	for _, r := range slices.Backward(history) {
+		statuses = append(statuses, r.Status)
+	}
+	return statuses
+}
+
+// A run that is killed while it waits leaves its lock and a pending revision
+// behind. The next plan says what it found, and the next upgrade waits for the
+// lock to expire and brings the release to what is wanted (S1).
+func TestKilledWhileItWaits(t *testing.T) {
+	for name, c := range map[string]struct{ values, reached string }{
+		"for a hook": {"hooks.pre-upgrade=migrate,hookBehave=run", "job/web-migrate"},
+		"for pods":   {"behave=never-ready", "configmap/web-banner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t)
+			s.must("install", "web", webChart(), "--wait")
+			upgrade := s.program("upgrade", "web", webChart(), "--set", wanted+","+c.values, "--wait")
+			if err := upgrade.Start(); err != nil {
+				t.Fatal(err)
+			}
+			s.eventually(c.reached+" is there", func() bool { return s.get(c.reached, "--ignore-not-found", "-o", "name") != "" })
+			if err := upgrade.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = upgrade.Wait()
+
+			r := s.must("plan", "web", webChart(), "--reset-values", "--set", wanted)
+			if !strings.Contains(strings.Join(strings.Fields(r.Stdout), " "), "revision 2 has been pending-upgrade for") || !strings.Contains(r.Stdout, "interrupted") {
+				t.Errorf("the plan does not say that revision 2 was interrupted:\n%s", r.Stdout)
+			}
+			r = s.must("upgrade", "web", webChart(), "--reset-values", "--set", wanted, "--wait")
+			if !strings.Contains(r.Stderr, "does not renew its lock any more") {
+				t.Errorf("nobody is told what the upgrade waits for:\n%s", r.Stderr)
+			}
+			s.converged()
+		})
+	}
+}
+
+// A run is killed right behind each of its writes: the write is there, its
+// answer was never heard. Whoever knows that the run is dead frees its lock
+// and goes on (S1, S9).
+func TestKilledBehindEachWrite(t *testing.T) {
+	for k := 1; ; k++ {
+		killed := true
+		t.Run(fmt.Sprintf("write %d", k), func(t *testing.T) {
+			s := newShop(t)
+			s.must("install", "web", webChart())
+			var upgrade *exec.Cmd
+			server := killer(t, k, func() { _ = upgrade.Process.Kill() })
+			upgrade = s.program("upgrade", "web", webChart(), "--set", wanted, "--server", server)
+			if out, err := upgrade.CombinedOutput(); err == nil {
+				killed = false
+			} else if upgrade.ProcessState.ExitCode() != -1 {
+				t.Fatalf("it ended by itself: %v\n%s", err, out)
+			}
+			if killed {
+				s.must("unlock", "web", "--yes")
+				s.must("apply", "web", webChart(), "--yes", "--reset-values", "--set", wanted)
+			}
+			s.converged()
+		})
+		if !killed || t.Failed() {
+			if k < 6 {
+				t.Errorf("an upgrade with five writes and two of its record ended at write %d", k)
+			}
+			return
+		}
+	}
+}
+
+// killer is a server in front of the API server. When the k-th write of
+// objects or records has been answered, it calls kill and keeps the answer.
+func killer(t *testing.T, k int, kill func()) string {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writes atomic.Int64
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport: transport,
+		ModifyResponse: func(r *http.Response) error {
+			if isWrite(r.Request) && writes.Add(1) == int64(k) {
+				kill()
+				panic(http.ErrAbortHandler)
+			}
+			return nil
+		},
+		ErrorLog:      log.New(io.Discard, "", 0),
+		FlushInterval: -1,
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL
+}
+
+// isWrite says whether a request changes more than a lock.
+func isWrite(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead &&
+		!r.URL.Query().Has("dryRun") && !strings.Contains(r.URL.Path, "/leases")
+}
