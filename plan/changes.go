@@ -61,6 +61,11 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 	for _, d := range stored.Docs {
 		intended = append(intended, patch.Diff(d.Doc.Object, o.Doc.Object)...)
 	}
+	if o.Group == "" && o.Kind == "Secret" {
+		for i := range intended {
+			intended[i].Path = asData(intended[i].Path)
+		}
+	}
 	for i := range step.Changes {
 		c := &step.Changes[i]
 		switch {
@@ -72,6 +77,15 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 			c.Cause = CauseServer
 		}
 	}
+}
+
+// asData is the path at which the API server keeps what a Secret says in
+// stringData.
+func asData(path string) string {
+	if rest, ok := strings.CutPrefix(path, "stringData"); ok {
+		return "data" + rest
+	}
+	return path
 }
 
 // touches says whether a path lies in, above or at one of the changes.

@@ -72,8 +72,11 @@ func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstru
 	b.change(step, o, StoredObject{ID: o.ID}, live)
 	step.Op = OpAdopt
 	step.Why = "it carries this release's ownership, though no stored revision sent it"
-	if owner != "" {
+	switch {
+	case owner != "" && b.in.Options.TakeOwnership:
 		step.Why = "it is taken over: " + owner
+	case owner != "":
+		step.Why = "it would have to be taken over: " + owner
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // Stale says in which ways a plan made now differs from one that was reviewed
@@ -15,34 +17,47 @@ func Stale(reviewed, fresh *Plan) []string {
 	if reviewed.Cluster.UID != fresh.Cluster.UID {
 		return []string{fmt.Sprintf("it was made for another cluster (%s)", reviewed.Cluster.Server)}
 	}
-	if reviewed.FromRevision != fresh.FromRevision || reviewed.Found != fresh.Found && fresh.Found == "" {
+	if reviewed.FromRevision != fresh.FromRevision {
 		out = append(out, fmt.Sprintf("the release was at revision %d and is at revision %d now", reviewed.FromRevision, fresh.FromRevision))
 	}
 	before, after := decisions(reviewed), decisions(fresh)
 	reviewed.Steps(func(_ StageName, s *Step) {
 		now, still := after[s.ID]
 		switch {
+		case s.Op == OpRecord:
+			// It follows from the revision that the release is at.
+			if len(out) == 0 && now != before[s.ID] {
+				out = append(out, "what would be recorded has changed")
+			}
 		case !still:
 			out = append(out, fmt.Sprintf("%s: %s is no longer needed", s.Object, s.Op))
 		case now.op != before[s.ID].op:
 			out = append(out, fmt.Sprintf("%s: %s was planned, now it takes %s", s.Object, s.Op, now.op))
-		case now.what != before[s.ID].what:
-			out = append(out, fmt.Sprintf("%s: it was changed since, so %s means something else now", s.Object, s.Op))
 		case now.uid != before[s.ID].uid:
 			out = append(out, fmt.Sprintf("%s: it was deleted and created anew since", s.Object))
+		case now.what != before[s.ID].what:
+			out = append(out, fmt.Sprintf("%s: it was changed since, so %s means something else now", s.Object, s.Op))
 		}
 	})
 	fresh.Steps(func(_ StageName, s *Step) {
-		if _, was := before[s.ID]; !was {
+		if _, was := before[s.ID]; !was && s.Op != OpRecord {
 			out = append(out, fmt.Sprintf("%s: %s is new", s.Object, s.Op))
 		}
 	})
 	for _, p := range fresh.Problems {
 		if p.Blocking {
-			out = append(out, fmt.Sprintf("%s: %s", p.Object, p.What))
+			out = append(out, about(p.Object, p.What))
 		}
 	}
 	return out
+}
+
+// about names the object of a problem; those of the whole release have none.
+func about(id manifest.ID, text string) string {
+	if id.Kind == "" {
+		return text
+	}
+	return id.String() + ": " + text
 }
 
 // decision is what of a step must stay the same.

@@ -1,0 +1,157 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// configMap is a parsed ConfigMap of release shop/web with one key.
+func configMap(t testing.TB, name, value string) manifest.Object {
+	t.Helper()
+	objects, err := manifest.ParseDocument("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+name+", namespace: shop}\ndata: {key: "+value+"}\n", "web/templates/c.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects[0]
+}
+
+// live is the object as it is found in the cluster, the release's own.
+func live(o manifest.Object) *unstructured.Unstructured {
+	doc := o.Doc.DeepCopy()
+	doc.SetLabels(map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
+	doc.SetAnnotations(map[string]string{manifest.ReleaseNameAnnotation: "web", manifest.ReleaseNamespaceAnnotation: "shop"})
+	doc.SetUID("uid")
+	doc.SetResourceVersion("1")
+	return doc
+}
+
+// oneChange is the input of an upgrade that changes ConfigMap/a from 1 to 2.
+func oneChange(t testing.TB) plan.Input {
+	stored, target := configMap(t, "a", "v1"), configMap(t, "a", "v2")
+	return plan.Input{
+		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Cluster: plan.Cluster{UID: "cluster"},
+		History:     release.History{{Name: "web", Namespace: "shop", Version: 1, Chart: chartOf("1"), Info: release.Info{Status: release.StatusDeployed}}},
+		Stored:      plan.Stored([]plan.Sent{{Revision: 1, Objects: []manifest.Object{stored}}}),
+		Target:      &plan.Target{Record: &release.Revision{Name: "web", Namespace: "shop", Version: 2, Chart: chartOf("1"), Labels: map[string]string{"team": "a"}}, Objects: []manifest.Object{target}},
+		Live:        map[manifest.ID]plan.Observation{stored.ID: {Object: live(stored)}},
+		Predictions: map[string]plan.Prediction{},
+	}
+}
+
+func build(t testing.TB, in plan.Input) *plan.Plan {
+	t.Helper()
+	p, err := plan.Build(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestSavedPlanComesBackWhole(t *testing.T) {
+	p := build(t, oneChange(t))
+	data, err := plan.Encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !plan.IsSaved(data) {
+		t.Error("a saved plan is not recognised as one")
+	}
+	back, err := plan.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Stale(p, back); len(got) != 0 {
+		t.Errorf("reading it back changed it: %q", got)
+	}
+	if back.Record.Labels["team"] != "a" {
+		t.Error("the record's labels are lost")
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	data, err := plan.Encode(build(t, oneChange(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, broken := range map[string]string{
+		"cut short":           string(data[:len(data)/2]),
+		"changed":             strings.Replace(string(data), `"v2"`, `"v3"`, 1),
+		"of another format":   strings.Replace(string(data), `"formatVersion":"1.0"`, `"formatVersion":"2.0"`, 1),
+		"something else":      `{"kind":"List"}`,
+		"empty":               ``,
+		"without any content": `{"kind":"kubectl-release/plan","formatVersion":"1.0"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if broken == string(data) {
+				t.Fatal("the test did not break anything")
+			}
+			if _, err := plan.Decode([]byte(broken)); err == nil {
+				t.Error("it was read")
+			}
+		})
+	}
+}
+
+func TestStale(t *testing.T) {
+	reviewed := build(t, oneChange(t))
+	for name, test := range map[string]struct {
+		change func(*plan.Input)
+		stale  string // part of what is said; "" means that the plan still holds
+	}{
+		"nothing moved":           {func(*plan.Input) {}, ""},
+		"a new resourceVersion":   {func(in *plan.Input) { liveA(in).SetResourceVersion("99") }, ""},
+		"another's label":         {func(in *plan.Input) { l := liveA(in).GetLabels(); l["other"] = "x"; liveA(in).SetLabels(l) }, ""},
+		"a new status":            {func(in *plan.Input) { liveA(in).Object["status"] = map[string]any{"phase": "x"} }, ""},
+		"the field itself moved":  {func(in *plan.Input) { setKey(in, "v9") }, "it was changed since"},
+		"somebody did it already": {func(in *plan.Input) { setKey(in, "v2") }, "was planned"},
+		"a namesake":              {func(in *plan.Input) { liveA(in).SetUID("other") }, "created anew"},
+		"it was deleted":          {func(in *plan.Input) { in.Live[in.Stored[0].ID] = plan.Observation{} }, "was planned"},
+		"a newer revision": {func(in *plan.Input) {
+			newer := *in.History[0]
+			newer.Version = 2
+			in.History = append(in.History, &newer)
+		}, "was at revision 1"},
+		"another cluster": {func(in *plan.Input) { in.Cluster.UID = "other" }, "another cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := oneChange(t)
+			test.change(&in)
+			got := strings.Join(plan.Stale(reviewed, build(t, in)), "\n")
+			if test.stale == "" && got != "" {
+				t.Errorf("the plan is called stale: %s", got)
+			}
+			if !strings.Contains(got, test.stale) {
+				t.Errorf("got %q, want something with %q", got, test.stale)
+			}
+		})
+	}
+}
+
+func liveA(in *plan.Input) *unstructured.Unstructured { return in.Live[in.Stored[0].ID].Object }
+
+func setKey(in *plan.Input, value string) {
+	liveA(in).Object["data"] = map[string]any{"key": value}
+}
+
+func TestBuildGivesTheSameBytesEveryTime(t *testing.T) {
+	first, err := plan.Encode(build(t, oneChange(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		again, err := plan.Encode(build(t, oneChange(t)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(first), string(again)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}

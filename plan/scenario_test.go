@@ -1,0 +1,266 @@
+package plan_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected plans in testdata")
+
+// TestScenarios builds a plan for every file of testdata. A file's first line
+// says why the case exists; its sections are
+//
+//	setup      YAML: operation, options, history, pending, values, unknown kinds, refusals
+//	stored.N   what revision N sent
+//	live       objects in the cluster that carry the release's ownership
+//	foreign    objects in the cluster as they are
+//	target     what the chart says now, hooks included
+//	crds       what crds/ holds
+//	plan       the printed plan that is expected
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < 12 {
+		t.Fatalf("%d scenarios, %v", len(files), err)
+	}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(bytes.TrimSpace(archive.Comment)) == 0 {
+				t.Fatal("the first line has to say why the case exists")
+			}
+			s := scenario{t: t, sections: map[string]string{}}
+			for _, f := range archive.Files {
+				s.sections[f.Name] = string(f.Data)
+			}
+			got := s.plan()
+			if *update {
+				s.rewrite(path, archive, got)
+				return
+			}
+			if diff := cmp.Diff(s.sections["plan"], got); diff != "" {
+				t.Errorf("the plan differs (-want +got):\n%s\n%s", diff, got)
+			}
+		})
+	}
+}
+
+// setup is the section of that name.
+type setup struct {
+	Operation  plan.Operation `json:"operation"`
+	Options    plan.Options   `json:"options"`
+	History    []string       `json:"history"`
+	Pending    plan.Pending   `json:"pending"`
+	Values     []plan.Change  `json:"values"`
+	Unknown    []string       `json:"unknown"`
+	Refuse     []refusal      `json:"refuse"`
+	RollbackTo int            `json:"rollbackTo"`
+	ChartTo    string         `json:"chartTo"`
+}
+
+type refusal struct {
+	Object       string `json:"object"`
+	plan.Refusal `json:",inline"`
+}
+
+type scenario struct {
+	t        *testing.T
+	sections map[string]string
+}
+
+func (s scenario) plan() string {
+	var setup setup
+	if err := yaml.UnmarshalStrict([]byte(s.sections["setup"]), &setup); err != nil {
+		s.t.Fatal(err)
+	}
+	in := s.input(setup)
+	draft, err := plan.Build(in)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	in.Predictions = map[string]plan.Prediction{}
+	for _, step := range draft.DryRuns() {
+		in.Predictions[step.ID] = predict(step, setup.Refuse)
+	}
+	built, err := plan.Build(in)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := report.Text(&b, report.Redact(built), report.TextOptions{Width: 110}); err != nil {
+		s.t.Fatal(err)
+	}
+	return b.String()
+}
+
+// predict plays the API server: it does what the local merge says, unless the
+// scenario has it refuse.
+func predict(step plan.Step, refuse []refusal) plan.Prediction {
+	for _, r := range refuse {
+		if r.Object == step.Object.String() {
+			return plan.Prediction{Refused: &r.Refusal}
+		}
+	}
+	return plan.Prediction{After: step.After}
+}
+
+func (s scenario) input(setup setup) plan.Input {
+	key := release.Key{Namespace: "shop", Name: "web"}
+	in := plan.Input{
+		Operation: setup.Operation, Release: key, Options: setup.Options, ToolVersion: "test", KubeVersion: "v1.36.3",
+		Cluster: plan.Cluster{Server: "https://prod-eu:6443", UID: "cluster"}, Pending: setup.Pending, Values: setup.Values,
+		RollbackTo: setup.RollbackTo, Live: map[manifest.ID]plan.Observation{}, Kinds: map[schema.GroupKind]plan.Kind{},
+	}
+	in.Live[plan.NamespaceID("shop")] = plan.Observation{Object: plan.NamespaceDoc("shop")}
+	in.History = s.history(setup.History)
+	var sent []plan.Sent
+	for _, r := range plan.Sources(in.History) {
+		sent = append(sent, plan.Sent{Revision: r.Version, Objects: s.objects(fmt.Sprintf("stored.%d", r.Version), setup, in.Kinds)})
+	}
+	in.Stored = plan.Stored(sent)
+	s.observe(&in, setup)
+	if setup.Operation != plan.Uninstall {
+		in.Target = s.target(setup, in)
+	}
+	return in
+}
+
+func (s scenario) history(lines []string) release.History {
+	var revisions []*release.Revision
+	for i, line := range lines {
+		status, description, _ := strings.Cut(line, " ")
+		revisions = append(revisions, &release.Revision{
+			Name: "web", Namespace: "shop", Version: i + 1, Chart: chartOf("1.4.2"),
+			Info: release.Info{Status: release.Status(status), Description: description},
+		})
+	}
+	return release.NewHistory(revisions)
+}
+
+func chartOf(version string) *chart.Chart {
+	return &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: version}}
+}
+
+func (s scenario) observe(in *plan.Input, setup setup) {
+	for i, o := range s.objects("live", setup, in.Kinds) {
+		labels, annotations := o.Doc.GetLabels(), o.Doc.GetAnnotations()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		labels[manifest.ManagedByLabel] = manifest.ManagedByHelm
+		annotations[manifest.ReleaseNameAnnotation] = "web"
+		annotations[manifest.ReleaseNamespaceAnnotation] = "shop"
+		o.Doc.SetLabels(labels)
+		o.Doc.SetAnnotations(annotations)
+		o.Doc.SetUID(types.UID(fmt.Sprintf("uid-%d", i)))
+		in.Live[o.ID] = plan.Observation{Object: o.Doc}
+	}
+	for i, o := range s.objects("foreign", setup, in.Kinds) {
+		o.Doc.SetUID(types.UID(fmt.Sprintf("foreign-%d", i)))
+		in.Live[o.ID] = plan.Observation{Object: o.Doc}
+	}
+	for _, o := range s.objects("unreadable", setup, in.Kinds) {
+		in.Live[o.ID] = plan.Observation{Unreadable: "forbidden: no permission to get it"}
+	}
+}
+
+func (s scenario) target(setup setup, in plan.Input) *plan.Target {
+	version := setup.ChartTo
+	if version == "" {
+		version = "1.4.2"
+	}
+	classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/all.yaml", Content: s.sections["target"]}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	next := len(in.History) + 1
+	if setup.Operation == plan.Test {
+		next--
+	}
+	record := &release.Revision{
+		Name: "web", Namespace: "shop", Version: next, Chart: chartOf(version), Manifest: manifest.Text(classified.Documents),
+	}
+	target := &plan.Target{Record: record, Chart: plan.ChartRef{Name: "web", Version: version}}
+	parsed, err := record.Objects()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	target.Objects = s.qualify(parsed, setup, in.Kinds)
+	for _, h := range classified.Hooks {
+		record.Hooks = append(record.Hooks, release.Hook{Hook: h})
+		objects, err := manifest.ParseDocument(h.Manifest, h.Path)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		target.HookObjects = append(target.HookObjects, s.qualify(objects, setup, in.Kinds)...)
+	}
+	target.CRDs = s.objects("crds", setup, in.Kinds)
+	return target
+}
+
+func (s scenario) objects(section string, setup setup, kinds map[schema.GroupKind]plan.Kind) []manifest.Object {
+	parsed, err := manifest.Parse(s.sections[section])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.qualify(parsed, setup, kinds)
+}
+
+// clusterWide are the kinds of the scenarios that have no namespace.
+var clusterWide = []string{"Namespace", "ClusterRole", "CustomResourceDefinition"}
+
+func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[schema.GroupKind]plan.Kind) []manifest.Object {
+	for _, o := range objects {
+		gk := schema.GroupKind{Group: o.Group, Kind: o.Kind}
+		k := kinds[gk]
+		if slices.Contains(setup.Unknown, o.Kind) {
+			kinds[gk] = plan.Kind{}
+			continue
+		}
+		k.Scope = manifest.ScopeNamespaced
+		if slices.Contains(clusterWide, o.Kind) {
+			k.Scope = manifest.ScopeCluster
+		}
+		if !slices.Contains(k.Versions, o.Version) && !slices.Contains(setup.Unknown, o.GVK().Version) {
+			k.Versions = append(k.Versions, o.Version)
+		}
+		kinds[gk] = k
+	}
+	return manifest.Qualify(objects, "shop", func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope })
+}
+
+func (s scenario) rewrite(path string, a *txtar.Archive, got string) {
+	for i := range a.Files {
+		if a.Files[i].Name == "plan" {
+			a.Files = slices.Delete(a.Files, i, i+1)
+			break
+		}
+	}
+	a.Files = append(a.Files, txtar.File{Name: "plan", Data: []byte(got)})
+	if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
