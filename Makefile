@@ -5,7 +5,7 @@ SHELL       := /bin/bash
 
 VERSION     := $(shell sed -n 's/^version: *"\{0,1\}\([^"]*\)"\{0,1\}$$/\1/p' plugin.yaml 2>/dev/null || echo 0.0.0)
 LDFLAGS     := -s -w -X github.com/kubectl-release/kubectl-release/internal/command.Version=$(VERSION)
-GOLANGCI    := v2.5.0
+GOLANGCI    := v2.15.0
 # The race detector needs a C compiler; tools installs one where that can be done.
 RACE         = $(shell command -v gcc >/dev/null && echo -race)
 CHARTS      ?= ../shared/charts

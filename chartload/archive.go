@@ -33,7 +33,7 @@ func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 	if err != nil {
 		return nil, errNoGzip
 	}
-	defer unzipped.Close()
+	defer func() { _ = unzipped.Close() }()
 	tr := tar.NewReader(&limited{r: unzipped, room: maxStreamBytes})
 	var files []*chart.File
 	seen := map[string]int{}

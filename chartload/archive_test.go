@@ -74,13 +74,25 @@ func TestArchive(t *testing.T) {
 		{"a top folder named otherwise", []entry{file("other/Chart.yaml", chartYAML), file("other/x", "")}, []string{"x"}, 0, ""},
 		{"Windows' separators", []entry{file(`web\Chart.yaml`, chartYAML), file(`web\docs\x`, "")}, []string{"docs/x"}, 0, ""},
 		{"git's global header and folders", []entry{{kind: tar.TypeXGlobalHeader}, {name: "web/", kind: tar.TypeDir}, file("web/Chart.yaml", chartYAML)}, nil, 0, ""},
-		{"an archive in charts/", []entry{file("web/Chart.yaml", chartYAML), file("web/charts/redis-1.0.0.tgz", string(sub)), file("web/charts/redis-1.0.0.tgz.prov", "")},
-			[]string{"charts/redis-1.0.0.tgz.prov"}, 1, ""},
+		{
+			"an archive in charts/",
+			[]entry{file("web/Chart.yaml", chartYAML), file("web/charts/redis-1.0.0.tgz", string(sub)), file("web/charts/redis-1.0.0.tgz.prov", "")},
+			[]string{"charts/redis-1.0.0.tgz.prov"},
+			1, "",
+		},
 		{"a hidden archive in charts/", []entry{file("web/Chart.yaml", chartYAML), file("web/charts/.redis.tgz", "no archive"), file("web/charts/_x/y", "")}, nil, 0, ""},
-		{"a file given twice: the last one", []entry{file("web/Chart.yaml", chartYAML), file("web/x", "1"), file("web/y", "1"), file("web/x", "2")},
-			[]string{"y", "x"}, 0, "web.tgz/x: the archive holds it more than once; the last one counts"},
-		{"a link in the chart is an empty file", []entry{file("web/Chart.yaml", chartYAML), {name: "web/a/x", kind: tar.TypeSymlink, link: "../Chart.yaml"}},
-			[]string{"a/x"}, 0, "web.tgz/a/x: it is a link in an archive and is read as an empty file"},
+		{
+			"a file given twice: the last one",
+			[]entry{file("web/Chart.yaml", chartYAML), file("web/x", "1"), file("web/y", "1"), file("web/x", "2")},
+			[]string{"y", "x"},
+			0, "web.tgz/x: the archive holds it more than once; the last one counts",
+		},
+		{
+			"a link in the chart is an empty file",
+			[]entry{file("web/Chart.yaml", chartYAML), {name: "web/a/x", kind: tar.TypeSymlink, link: "../Chart.yaml"}},
+			[]string{"a/x"},
+			0, "web.tgz/a/x: it is a link in an archive and is read as an empty file",
+		},
 		{".helmignore is for folders", []entry{file("web/Chart.yaml", chartYAML), file("web/.helmignore", "x"), file("web/x", "")}, []string{".helmignore", "x"}, 0, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

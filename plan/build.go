@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -174,10 +173,3 @@ func apiVersion(group, version string) string {
 }
 
 func stepID(stage StageName, id manifest.ID) string { return string(stage) + "/" + id.Key() }
-
-func content(u *unstructured.Unstructured) map[string]any {
-	if u == nil {
-		return nil
-	}
-	return u.Object
-}

@@ -20,7 +20,7 @@ func writer(live *unstructured.Unstructured, path string) string {
 			continue
 		}
 		var fields map[string]any
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			continue
 		}
 		if d := claimed(fields, segments); d > depth {
@@ -64,15 +64,15 @@ func step(fields map[string]any, segment string) map[string]any {
 func fieldSegments(path string) []string {
 	var segments []string
 	for path != "" {
-		switch {
-		case path[0] == '[':
+		switch path[0] {
+		case '[':
 			end := strings.IndexByte(path, ']')
 			if end < 0 {
 				return append(segments, path)
 			}
 			segments = append(segments, path[:end])
 			path = path[end+1:]
-		case path[0] == '.':
+		case '.':
 			path = path[1:]
 		default:
 			end := strings.IndexAny(path, ".[")

@@ -95,16 +95,16 @@ func TestCorrupt(t *testing.T) {
 		plant(t, b, "sh.helm.release.v1.web.v"+v, "x")
 	}
 	_, err := s.History(t.Context(), testKey())
-	corrupt, only := Corrupt(err)
+	corrupt, _ := Corrupt(err)
 	var versions []int
 	for _, c := range corrupt {
 		versions = append(versions, c.Version)
 	}
 	equal(t, []int{10, 9, 2}, versions)
-	if _, only = Corrupt(errors.Join(err, errors.New("down"))); only {
+	if _, only := Corrupt(errors.Join(err, errors.New("down"))); only {
 		t.Error("another error passes for corruption")
 	}
-	if corrupt, only = Corrupt(nil); !only || corrupt != nil {
+	if corrupt, only := Corrupt(nil); !only || corrupt != nil {
 		t.Error("no error is no corruption")
 	}
 }

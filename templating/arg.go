@@ -71,6 +71,7 @@ func (p param) takesNil() bool {
 		case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice:
 			return true
 		}
+	case paramString, paramInt:
 	}
 	return false
 }

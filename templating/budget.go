@@ -9,7 +9,6 @@ import (
 type budget struct {
 	steps int
 	bytes int
-	depth int
 }
 
 var (

@@ -118,7 +118,14 @@ const (
 )
 
 var benchDocs = [10][2]string{
-	{benchTarget, benchLive}, {benchTarget, benchLive}, {benchTarget, benchLive}, {benchTarget, benchLive},
-	{benchConfig, benchConfigLive}, {benchConfig, benchConfigLive}, {benchConfig, benchConfigLive},
-	{benchService, benchServiceLive}, {benchService, benchServiceLive}, {benchService, benchServiceLive},
+	{benchTarget, benchLive},
+	{benchTarget, benchLive},
+	{benchTarget, benchLive},
+	{benchTarget, benchLive},
+	{benchConfig, benchConfigLive},
+	{benchConfig, benchConfigLive},
+	{benchConfig, benchConfigLive},
+	{benchService, benchServiceLive},
+	{benchService, benchServiceLive},
+	{benchService, benchServiceLive},
 }

@@ -100,7 +100,9 @@ func TestMalformedStatus(t *testing.T) {
 		"policy/v1/PodDisruptionBudget", "example.com/v1/Widget", "v1/Namespace",
 	}
 	shapes := []any{
-		nil, "x", int64(1), []any{"x"}, map[string]any{"conditions": "x"},
+		nil, "x", int64(1),
+		[]any{"x"},
+		map[string]any{"conditions": "x"},
 		map[string]any{"conditions": []any{"x", nil, map[string]any{"type": int64(1)}}, "observedGeneration": "x"},
 		map[string]any{"containerStatuses": []any{"x", map[string]any{"state": "x"}}, "phase": []any{}},
 	}

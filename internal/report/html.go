@@ -34,7 +34,7 @@ func HTML(w io.Writer, p *plan.Plan) error {
 type htmlWriter struct{ strings.Builder }
 
 func (h *htmlWriter) printf(format string, args ...any) {
-	h.WriteString(fmt.Sprintf(format, args...))
+	fmt.Fprintf(h, format, args...)
 }
 
 // tag writes an element around a text, which it escapes.

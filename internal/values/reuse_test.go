@@ -24,8 +24,12 @@ func TestReuse(t *testing.T) {
 		{"no new values: the old ones", ReuseUnlessGiven, table{}, table{"a": "old", "b": "old"}, table{"a": "old", "b": "old", "def": "new"}},
 		{"new values: only those", ReuseUnlessGiven, table{"a": "new"}, table{"a": "new"}, table{"a": "new", "def": "new"}},
 		{"reset: never the old ones", ResetValues, table{}, table{}, table{"def": "new"}},
-		{"reuse: old defaults too, and a null takes an old value away", ReuseValues, table{"a": "new", "b": nil},
-			table{"a": "new"}, table{"a": "new", "b": "old", "def": "old", "gone": "old"}},
+		{
+			"reuse: old defaults too, and a null takes an old value away", ReuseValues,
+			table{"a": "new", "b": nil},
+			table{"a": "new"},
+			table{"a": "new", "b": "old", "def": "old", "gone": "old"},
+		},
 		{"reset then reuse: new defaults", ResetThenReuseValues, table{"a": "new", "b": nil}, table{"a": "new"}, table{"a": "new", "def": "new"}},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

@@ -15,8 +15,10 @@ func TestValidate(t *testing.T) {
 		want                []string
 	}{
 		{"no finding", `{"type":"object","required":["a"]}`, "a: 1", nil},
-		{"path and reason", `{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, "a: {b: 1}",
-			[]string{"values of chart root", "/a/b", "got number, want string"}},
+		{
+			"path and reason", `{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, "a: {b: 1}",
+			[]string{"values of chart root", "/a/b", "got number, want string"},
+		},
 		{"all findings", `{"properties":{"a":{"type":"string"},"b":{"maximum":1}}}`, "{a: 1, b: 2}", []string{"/a", "/b"}},
 		{"draft 4", `{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"a":{"maximum":1,"exclusiveMaximum":true}}}`, "a: 1", []string{"/a"}},
 		{"draft 6", `{"$schema":"http://json-schema.org/draft-06/schema#","properties":{"a":{"exclusiveMaximum":1}}}`, "a: 1", []string{"/a"}},
