@@ -116,7 +116,8 @@ const (
 	StepFailed   EventType = "failed"
 	StepRetried  EventType = "retried"
 	LogOutput    EventType = "log"
-	// RollbackStarted opens the way back of an atomic run that failed.
+	// RollbackStarted opens the way back of an atomic run that failed: its
+	// message is a line why, and a line where to.
 	RollbackStarted EventType = "rollback"
 	// Note tells what a run is waiting for before it begins.
 	Note EventType = "note"

@@ -29,7 +29,7 @@ func Stale(reviewed, fresh *Plan) []string {
 			if len(out) == 0 && now != before[s.ID] {
 				out = append(out, "what would be recorded has changed")
 			}
-		case !still:
+		case !still, now.op == OpNone && s.Op != OpNone:
 			out = append(out, fmt.Sprintf("%s: %s is no longer needed", s.Object, s.Op))
 		case now.op != before[s.ID].op:
 			out = append(out, fmt.Sprintf("%s: %s was planned, now it takes %s", s.Object, s.Op, now.op))

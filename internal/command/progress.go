@@ -51,8 +51,11 @@ func (p *progress) Observe(e apply.Event) {
 		if !bookkeeping(e.Stage) {
 			p.line("• %s", e.Stage)
 		}
-	case apply.RollbackStarted, apply.Note:
+	case apply.RollbackStarted:
 		p.forget()
+		why, next, _ := strings.Cut(e.Message, "\n")
+		p.line("✗ %s\n• %s", why, next)
+	case apply.Note:
 		p.line("• %s", e.Message)
 	case apply.StepStarted:
 		p.started(e)

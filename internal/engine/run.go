@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -83,7 +84,7 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, fence func() error
 	}
 	if err == nil {
 		result.To = p.RollbackTo
-		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p)})
+		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause)})
 		_, err = e.run(ctx, p, fence)
 	}
 	result.Rollback = err
@@ -106,11 +107,13 @@ func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, e
 	return e.PlanRollback(ctx, failed.Release, good.Version, ServerSideAuto, options)
 }
 
-func wayBack(p *plan.Plan) string {
+// wayBack says on two lines why there is a way back, and where it leads.
+func wayBack(p *plan.Plan, cause error) string {
+	why, _, _ := strings.Cut(cause.Error(), "\n")
 	if p.Operation == plan.Uninstall {
-		return "it failed; uninstalling what was installed"
+		return why + "\nuninstalling what was installed"
 	}
-	return fmt.Sprintf("it failed; rolling back to revision %d", p.RollbackTo)
+	return fmt.Sprintf("%s\nrolling back to revision %d", why, p.RollbackTo)
 }
 
 func firstBlocking(p *plan.Plan) string {

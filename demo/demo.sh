@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# The life of a release on a real control plane, as a person types it. Each
+# command is shown and has to end with the exit code that is expected of it.
+#
+# Wanted in PATH: kubectl-release, and testcluster and kubectl of testcluster/bin.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+
+bold='' dim='' plain=''
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
+  bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'
+fi
+
+say() { printf '\n%s# %s%s\n' "$dim" "$*" "$plain"; }
+
+# run CODE COMMAND... shows the command, runs it, and insists on its exit code.
+run() {
+  local want=$1 got=0
+  shift
+  printf '%s$ %s%s\n' "$bold" "$*" "$plain"
+  "$@" || got=$?
+  if [ "$got" -ne "$want" ]; then
+    printf 'demo: exit code %s instead of %s\n' "$got" "$want" >&2
+    exit 1
+  fi
+  [ "$want" -eq 0 ] || printf '%s# exit code %s, as it should be%s\n' "$dim" "$got" "$plain"
+}
+
+home=$(mktemp -d)
+export KUBECONFIG=$home/kubeconfig KUBECACHEDIR=$home/cache
+cp -r "$here/../testdata/charts/web" "$here"/*.yaml "$home"
+cd "$home"
+testcluster start --kubeconfig-file "$KUBECONFIG" > "$home/log" 2>&1 &
+cluster=$!
+finish() {
+  kill "$cluster" 2> /dev/null && wait "$cluster" || true
+  rm -rf "$home"
+}
+trap finish EXIT
+
+say 'A real control plane starts: etcd, API server, controllers, scheduler; kwok plays the kubelet.'
+for ((i = 0; i < 600; i++)); do
+  grep -q ready "$home/log" && break
+  kill -0 "$cluster" 2> /dev/null || { cat "$home/log" >&2; exit 1; }
+  sleep 0.1
+done
+run 0 kubectl version
+run 0 kubectl create namespace shop
+kubectl config set-context --current --namespace shop > /dev/null
+
+say 'What would an install do? Nothing is written yet.'
+run 0 kubectl release plan web ./web
+
+say 'Do it.'
+run 0 kubectl release apply web ./web --yes --summary --wait
+
+say 'Is there anything left to do?'
+run 0 kubectl release plan web ./web
+
+say 'New values: one object changes, one comes, one goes, a hook migrates first. Saved, then applied.'
+run 0 cat v2.yaml
+run 2 kubectl release plan web ./web -f v2.yaml --wait --out web.plan --detailed-exitcode
+run 0 kubectl release apply web.plan
+
+say 'The same plan again is refused: it is not what would happen now.'
+run 4 kubectl release apply web.plan
+
+say 'An image whose pods never become ready. Atomic: the upgrade fails and is rolled back.'
+run 5 kubectl release upgrade web ./web -f v2.yaml --set image=shop/web:3.0,behave=crash --atomic --timeout 6s
+run 0 kubectl release history web
+run 0 kubectl get deployments --output wide
+
+say 'Remove it.'
+run 0 kubectl release plan uninstall web
+run 0 kubectl release uninstall web --wait
+
+say 'What is left in the namespace: only what every namespace has.'
+run 0 kubectl get all,configmaps,secrets,leases
+left=$(kubectl get all,configmaps,secrets,leases --output name | grep -v '^configmap/kube-root-ca.crt$' || true)
+if [ -n "$left" ]; then
+  printf 'demo: something is left:\n%s\n' "$left" >&2
+  exit 1
+fi
