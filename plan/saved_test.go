@@ -110,7 +110,7 @@ func TestStale(t *testing.T) {
 		"another's label":         {func(in *plan.Input) { l := liveA(in).GetLabels(); l["other"] = "x"; liveA(in).SetLabels(l) }, ""},
 		"a new status":            {func(in *plan.Input) { liveA(in).Object["status"] = map[string]any{"phase": "x"} }, ""},
 		"the field itself moved":  {func(in *plan.Input) { setKey(in, "v9") }, "it was changed since"},
-		"somebody did it already": {func(in *plan.Input) { setKey(in, "v2") }, "was planned"},
+		"somebody did it already": {func(in *plan.Input) { setKey(in, "v2") }, "no longer needed"},
 		"a namesake":              {func(in *plan.Input) { liveA(in).SetUID("other") }, "created anew"},
 		"it was deleted":          {func(in *plan.Input) { in.Live[in.Stored[0].ID] = plan.Observation{} }, "was planned"},
 		"a newer revision": {func(in *plan.Input) {
