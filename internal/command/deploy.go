@@ -73,8 +73,13 @@ func headline(made *plan.Plan) string {
 		n    int
 		verb string
 	}{
-		{s.Create, "create"}, {s.Patch, "change"}, {s.Adopt, "adopt"}, {s.Replace, "replace"}, {s.Recreate, "recreate"},
-		{s.Delete, "delete"}, {s.Keep, "keep"},
+		{s.Create, "create"},
+		{s.Patch, "change"},
+		{s.Adopt, "adopt"},
+		{s.Replace, "replace"},
+		{s.Recreate, "recreate"},
+		{s.Delete, "delete"},
+		{s.Keep, "keep"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", part.verb, part.n))
