@@ -1,0 +1,345 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const before = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: kept, namespace: shop}
+data: {key: same}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: changed, namespace: shop}
+data: {key: old}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: dropped, namespace: shop}
+`
+
+const after = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: kept, namespace: shop}
+data: {key: same}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: changed, namespace: shop}
+data: {key: new}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: born, namespace: shop}
+spec: {ports: [{port: 80}]}
+`
+
+const hook = `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: migrate
+  namespace: shop
+  annotations: {helm.sh/hook: pre-upgrade, helm.sh/hook-delete-policy: "before-hook-creation,hook-succeeded"}
+spec: {template: {spec: {containers: [{name: a, image: b}]}}}
+`
+
+func revision(version int, text string) *release.Revision {
+	return &release.Revision{
+		Name: "web", Namespace: "shop", Version: version, Manifest: text,
+		Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1.0.0"}},
+	}
+}
+
+// installed is a world in which revision 1 is deployed.
+func installed(t *testing.T) *world {
+	t.Helper()
+	w := newWorld()
+	p := planned(t, w, plan.Install, revision(1, before))
+	if _, err := apply.Run(t.Context(), p, w.env()); err != nil {
+		t.Fatal(err)
+	}
+	w.calls, w.log = 0, nil
+	return w
+}
+
+// planned builds a plan from what is really in the world.
+func planned(t *testing.T, w *world, op plan.Operation, target *release.Revision) *plan.Plan {
+	t.Helper()
+	in := plan.Input{
+		Operation: op, Release: release.Key{Namespace: "shop", Name: "web"}, History: store{w}.history(),
+		Live: map[manifest.ID]plan.Observation{}, Predictions: map[string]plan.Prediction{},
+		Pending: plan.Pending{Ours: true},
+	}
+	var sent []plan.Sent
+	for _, r := range plan.Sources(in.History) {
+		objects, err := r.Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent = append(sent, plan.Sent{Revision: r.Version, Objects: objects})
+	}
+	in.Stored = plan.Stored(sent)
+	for id, o := range w.objects {
+		in.Live[id] = plan.Observation{Object: o.DeepCopy()}
+	}
+	objects, err := target.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Target = &plan.Target{Record: target, Objects: objects}
+	if op == plan.Upgrade {
+		job, err := manifest.ParseDocument(hook, "web/templates/hook.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.Hooks = []release.Hook{{Hook: manifest.Hook{
+			Name: "migrate", Kind: "Job", Manifest: hook, Events: []manifest.Event{manifest.PreUpgrade},
+			DeletePolicies: []manifest.Policy{manifest.BeforeHookCreation, manifest.HookSucceeded},
+		}}}
+		in.Target.HookObjects = job
+	}
+	p, err := plan.Build(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Blocked() {
+		t.Fatalf("blocked: %+v", p.Problems)
+	}
+	return p
+}
+
+func upgrade(t *testing.T, w *world) *plan.Plan {
+	next := store{w}.history().Last().Version + 1
+	return planned(t, w, plan.Upgrade, revision(next, after))
+}
+
+// state is what is in the world: objects by name with their content, and the
+// statuses of the records.
+func (w *world) state() (objects map[string]string, statuses string) {
+	objects = map[string]string{}
+	for id, o := range w.objects {
+		objects[id.String()] = fmt.Sprint(o.Object["data"], o.Object["spec"])
+	}
+	var parts []string
+	for _, r := range (store{w}).history() {
+		parts = append(parts, string(r.Info.Status))
+	}
+	return objects, strings.Join(parts, ",")
+}
+
+// undisturbed is the state after an upgrade that nothing disturbs, and how many
+// calls that takes.
+func undisturbed(t *testing.T) (objects map[string]string, calls int) {
+	t.Helper()
+	w := installed(t)
+	if _, err := apply.Run(t.Context(), upgrade(t, w), w.env()); err != nil {
+		t.Fatal(err)
+	}
+	objects, statuses := w.state()
+	if statuses != "superseded,deployed" {
+		t.Fatalf("statuses %s", statuses)
+	}
+	if _, left := objects["Job/migrate"]; left {
+		t.Error("the succeeded hook is still there")
+	}
+	return objects, w.calls
+}
+
+func forbidden() error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "x", errors.New("no"))
+}
+
+// Whatever call fails for good, the run ends with an error, no object is written
+// any more, and nothing stays pending.
+func TestEveryFailureEndsInATerminalStatus(t *testing.T) {
+	_, calls := undisturbed(t)
+	for n := 1; n <= calls; n++ {
+		t.Run(fmt.Sprintf("call %d", n), func(t *testing.T) {
+			w := installed(t)
+			w.trouble = func(call int) trouble {
+				if call == n {
+					return trouble{before: forbidden()}
+				}
+				return trouble{}
+			}
+			p := upgrade(t, w)
+			outcome, err := apply.Run(t.Context(), p, w.env())
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if !apierrors.IsForbidden(err) {
+				t.Errorf("the cause is lost: %v", err)
+			}
+			_, statuses := w.state()
+			if strings.Contains(statuses, "pending") {
+				t.Errorf("statuses %s after %q", statuses, w.log)
+			}
+			if outcome.Recorded && !strings.HasSuffix(statuses, "failed") && !strings.HasSuffix(statuses, "deployed") {
+				t.Errorf("statuses %s", statuses)
+			}
+		})
+	}
+}
+
+// Whatever call fails once with an error that passes, before or after it took
+// effect, the outcome is the undisturbed one.
+func TestEveryPassingFailureIsRetried(t *testing.T) {
+	want, calls := undisturbed(t)
+	faults := map[string]error{
+		"500":     apierrors.NewInternalError(errors.New("etcd is away")),
+		"429":     apierrors.NewTooManyRequests("slow down", 0),
+		"timeout": apierrors.NewTimeoutError("too slow", 0),
+		"503":     apierrors.NewServiceUnavailable("restarting"),
+	}
+	for name, fault := range faults {
+		for n := 1; n <= calls; n++ {
+			for when, what := range map[string]trouble{"before": {before: fault}, "after": {after: fault}} {
+				t.Run(fmt.Sprintf("%s %s call %d", name, when, n), func(t *testing.T) {
+					w := installed(t)
+					w.trouble = func(call int) trouble {
+						if call == n {
+							return what
+						}
+						return trouble{}
+					}
+					if _, err := apply.Run(t.Context(), upgrade(t, w), w.env()); err != nil {
+						t.Fatal(err)
+					}
+					got, statuses := w.state()
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Error(diff)
+					}
+					if statuses != "superseded,deployed" {
+						t.Errorf("statuses %s", statuses)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A run that dies behind any call is gone on from: a new plan from what is
+// really there leads to the undisturbed outcome, and nothing is pending.
+func TestAKilledRunConverges(t *testing.T) {
+	want, calls := undisturbed(t)
+	for n := 1; n <= calls; n++ {
+		t.Run(fmt.Sprintf("behind call %d", n), func(t *testing.T) {
+			w := installed(t)
+			dead := forbidden()
+			w.trouble = func(call int) trouble {
+				if call > n {
+					return trouble{before: dead}
+				}
+				return trouble{}
+			}
+			_, err := apply.Run(t.Context(), upgrade(t, w), w.env())
+			w.trouble = func(int) trouble { return trouble{} }
+			if err != nil || n < calls {
+				if _, err := apply.Run(t.Context(), upgrade(t, w), w.env()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, statuses := w.state()
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if strings.Contains(statuses, "pending") || strings.Count(statuses, "deployed") != 1 || !strings.HasSuffix(statuses, "deployed") {
+				t.Errorf("statuses %s", statuses)
+			}
+		})
+	}
+}
+
+// A run that has lost its lock writes nothing more, not even records.
+func TestAFencedRunStops(t *testing.T) {
+	w := installed(t)
+	env := w.env()
+	lost := errors.New("the lock is lost")
+	env.Fence = func() error {
+		if len(w.log) >= 2 {
+			return lost
+		}
+		return nil
+	}
+	_, err := apply.Run(t.Context(), upgrade(t, w), env)
+	if !errors.Is(err, lost) {
+		t.Fatalf("got %v", err)
+	}
+	if len(w.log) != 2 {
+		t.Errorf("it wrote on: %q", w.log)
+	}
+}
+
+// When the context ends, no new step begins and the failure is on record.
+func TestACancelledRunIsRecordedAsFailed(t *testing.T) {
+	w := installed(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.trouble = func(call int) trouble {
+		if call == 2 {
+			cancel()
+		}
+		return trouble{}
+	}
+	p := upgrade(t, w)
+	_, err := apply.Run(ctx, p, w.env())
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	_, statuses := w.state()
+	if statuses != "deployed,failed" {
+		t.Errorf("statuses %s after %q", statuses, w.log)
+	}
+	if _, there := w.objects[manifest.ID{Kind: "Service", Namespace: "shop", Name: "born"}]; there {
+		t.Error("a step of a later wave has begun")
+	}
+}
+
+// A plan that is blocked writes nothing.
+func TestABlockedPlanWritesNothing(t *testing.T) {
+	w := installed(t)
+	p := upgrade(t, w)
+	p.Summary.Blocking = 1
+	if _, err := apply.Run(t.Context(), p, w.env()); !errors.Is(err, apply.ErrBlocked) {
+		t.Fatalf("got %v", err)
+	}
+	if w.calls != 0 {
+		t.Errorf("it wrote %q", w.log)
+	}
+}
+
+// A failing hook stops the upgrade before any resource is touched.
+func TestAFailingHookStopsTheUpgrade(t *testing.T) {
+	w := installed(t)
+	p := upgrade(t, w)
+	failing := &failingJobs{w}
+	env := w.env()
+	env.Cluster = failing
+	_, err := apply.Run(t.Context(), p, env)
+	var notReady *apply.NotReadyError
+	if !errors.As(err, &notReady) || !notReady.Failed {
+		t.Fatalf("got %v", err)
+	}
+	for _, line := range w.log {
+		if strings.Contains(line, "patch") || strings.Contains(line, "born") {
+			t.Errorf("a resource was written: %q", w.log)
+		}
+	}
+	if phase := w.records[2].Hooks[0].LastRun.Phase; phase != release.PhaseFailed {
+		t.Errorf("the hook's phase is %q", phase)
+	}
+}
