@@ -1,0 +1,57 @@
+package command
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// People write flags anywhere on the line; the parser behind it wants them
+// before the arguments, and each with its value.
+func TestOrder(t *testing.T) {
+	for name, c := range map[string]struct{ line, want, err string }{
+		"flags behind arguments":             {"plan web ./chart -n shop --full", "plan -n=shop --full -- web ./chart", ""},
+		"flags before the command":           {"--atomic --set a=b upgrade web ./chart", "upgrade --atomic --set=a=b -- web ./chart", ""},
+		"glued to a letter":                  {"list -nshop -ojson", "list -n=shop -o=json", ""},
+		"switches in a bunch":                {"list -Aq", "list -A -q", ""},
+		"an optional value is not taken":     {"upgrade --wait web ./chart", "upgrade --wait=true -- web ./chart", ""},
+		"an optional value by =":             {"upgrade --wait=false web ./chart", "upgrade --wait=false -- web ./chart", ""},
+		"two commands, one below the other":  {"get values web", "get values -- web", ""},
+		"a release that is called a command": {"status list", "status -- list", ""},
+		"a value that looks like a flag":     {"install web . --set-string -x=1", "install --set-string=-x=1 -- web .", ""},
+		"nothing is a flag behind --":        {"install web -- --odd", "install -- web --odd", ""},
+		"- is an argument, and a value":      {"plan web . -f -", "plan -f=- -- web .", ""},
+		"a flag that nobody knows":           {"plan web . --atomc", "", "unknown flag --atomc: did you mean --atomic?"},
+		"another command's flag":             {"list --atomic", "", "unknown flag --atomic"},
+		"a value is missing":                 {"plan web . --set", "", "flag --set needs a value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &program{streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, name: "kubectl release"}
+			got, err := order(p.app(), append([]string{"kubectl-release"}, strings.Fields(c.line)...))
+			message := ""
+			if err != nil {
+				message = err.Error()
+			}
+			if !strings.HasPrefix(message, c.err) || (c.err == "") != (err == nil) {
+				t.Fatalf("error %q, want %q", message, c.err)
+			}
+			if err != nil {
+				return
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got[1:], " ")); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A suggestion is near in letters, and of two as near the one that begins alike.
+func TestNearest(t *testing.T) {
+	for word, want := range map[string]string{"instal": "install", "vals": "values", "upgrad": "upgrade", "frobnicate": "", "x": ""} {
+		if got := nearest(word, []string{"all", "values", "install", "uninstall", "upgrade"}); got != want {
+			t.Errorf("nearest to %q is %q, want %q", word, got, want)
+		}
+	}
+}
