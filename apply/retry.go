@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -70,6 +71,8 @@ func passes(err error) bool {
 		return true
 	case apierrors.IsConflict(err):
 		return plainConflict(err)
+	case meta.IsNoMatchError(err):
+		return true // a kind whose CRD was created a moment ago; the plan blocks on unknown ones
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNREFUSED):
 		return true
