@@ -77,16 +77,11 @@ func absolute(t *testing.T, path string) string {
 	return abs
 }
 
-// pluginFolder is a folder for PATH with kubectl-release, which is this very
-// test binary (see TestMain), and helm.
+// pluginFolder is a folder for PATH with kubectl-release, kubectl and helm.
 func pluginFolder(t *testing.T) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	for name, target := range map[string]string{"kubectl-release": self, "helm": cluster.Binaries.Helm4, "kubectl": cluster.Binaries.Kubectl} {
+	for name, target := range map[string]string{"kubectl-release": built(t), "helm": cluster.Binaries.Helm4, "kubectl": cluster.Binaries.Kubectl} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,18 +53,6 @@ func TestNoOpPlanOfThousandObjects(t *testing.T) {
 	if 10*ours > helms {
 		t.Errorf("the plan took %v, which is not a tenth of Helm's %v", ours, helms)
 	}
-}
-
-// built is the program as people get it, without the race detector.
-func built(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "kubectl-release")
-	build := exec.Command("go", "build", "-trimpath", "-o", path, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v\n%s", err, out)
-	}
-	return path
 }
 
 func must(t *testing.T, c *clustertest.Cluster, program string, args ...string) (string, time.Duration) {
