@@ -74,6 +74,9 @@ func controllerManagerArguments(l layout) []string {
 		"--service-account-private-key-file=" + l.file("service-accounts.key"),
 		"--cluster-signing-cert-file=" + l.file("ca.crt"),
 		"--cluster-signing-key-file=" + l.file("ca.key"),
+		// kwok sends no heartbeats: after the grace period, 50 s unless told
+		// otherwise, every ready pod would be marked as not ready, for good.
+		"--node-monitor-grace-period=24h",
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
 		"--profiling=false",
