@@ -30,6 +30,6 @@ const (
 // Steps that one call of an expensive function, or of a template, costs.
 const (
 	callSteps = 10
-	keySteps  = 200_000
-	hashSteps = 100_000
+	keySteps  = 500_000
+	hashSteps = 200_000
 )
