@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Mode says whether a deployment may install, upgrade, or whichever fits.
+type Mode int
+
+const (
+	InstallOrUpgrade Mode = iota
+	InstallOnly
+	UpgradeOnly
+)
+
+// ServerSide is the choice between server-side apply and three-way patches.
+type ServerSide string
+
+const (
+	// ServerSideAuto goes on as the release was last applied; new releases
+	// start server-side.
+	ServerSideAuto ServerSide = "auto"
+	ServerSideOn   ServerSide = "true"
+	ServerSideOff  ServerSide = "false"
+)
+
+// Deployment is an install or an upgrade.
+type Deployment struct {
+	Release    release.Key
+	Mode       Mode
+	Source     Source
+	ServerSide ServerSide
+	Options    plan.Options
+}
+
+// PlanDeployment plans an install or upgrade.
+func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, error) {
+	g, err := e.gather(ctx, d.Release)
+	if err != nil {
+		return nil, err
+	}
+	op, err := d.operation(g.history)
+	if err != nil {
+		return nil, err
+	}
+	target, err := e.target(ctx, d, g, op)
+	if err != nil {
+		return nil, err
+	}
+	in := e.input(op, d.Release, d.Options, g)
+	in.Options.ServerSide = d.ServerSide.settle(g.history)
+	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
+	in.Target = &target.Target
+	in.Warnings = target.warnings
+	in.Values = valuesChanges(g.history, target.Record)
+	return e.decide(ctx, in)
+}
+
+// operation settles whether this is an install or an upgrade. A release whose
+// only revisions failed is upgraded without ceremony.
+func (d Deployment) operation(h release.History) (plan.Operation, error) {
+	last := h.Last()
+	exists := last != nil && last.Info.Status != release.StatusUninstalled
+	switch {
+	case d.Mode == InstallOnly && exists && d.Options.Replace && last.Info.Status == release.StatusFailed:
+		return plan.Install, nil
+	case d.Mode == InstallOnly && exists:
+		return "", fmt.Errorf("release %s exists already (revision %d, %s): upgrade it, or choose another name", d.Release, last.Version, last.Info.Status)
+	case d.Mode == InstallOnly && last != nil && !d.Options.Replace:
+		return "", fmt.Errorf("the name %s is taken by an uninstalled release whose history was kept: add --replace to use it again", d.Release)
+	case d.Mode == UpgradeOnly && !exists:
+		return "", fmt.Errorf("there is no release %s to upgrade: install it, or add --install", d.Release)
+	case exists:
+		return plan.Upgrade, nil
+	default:
+		return plan.Install, nil
+	}
+}
+
+func (s ServerSide) settle(h release.History) bool {
+	switch s {
+	case ServerSideOn:
+		return true
+	case ServerSideOff:
+		return false
+	case ServerSideAuto:
+	}
+	last := h.Last()
+	return last == nil || last.Info.Status == release.StatusUninstalled || last.ApplyMethod == release.ServerSide
+}
+
+func applyMethod(serverSide bool) release.ApplyMethod {
+	if serverSide {
+		return release.ServerSide
+	}
+	return release.ClientSide
+}
+
+// rendered is a target with what rendering it has found odd.
+type rendered struct {
+	plan.Target
+	warnings []plan.Problem
+}
+
+func (e *Engine) target(ctx context.Context, d Deployment, g gathered, op plan.Operation) (rendered, error) {
+	source, err := reuse(d.Source, g.history)
+	if err != nil {
+		return rendered{}, err
+	}
+	crds, err := ParseCRDs(source.Chart)
+	if err != nil {
+		return rendered{}, err
+	}
+	if d.Options.SkipCRDs {
+		crds = nil
+	}
+	caps, err := capabilities(g.facts, crds)
+	if err != nil {
+		return rendered{}, err
+	}
+	version := 1
+	if last := g.history.Last(); last != nil {
+		version = last.Version + 1
+	}
+	moment := Moment{Key: d.Release, Revision: version, IsInstall: op == plan.Install, IsUpgrade: op == plan.Upgrade}
+	r, err := Render(ctx, source, moment, caps, e.lookup(ctx))
+	if err != nil {
+		return rendered{}, err
+	}
+	record := newRecord(d, r, version, g.history)
+	t, err := newTarget(record, crds, chartRef(source.Chart))
+	return rendered{Target: t, warnings: problems(r.Warnings)}, err
+}
+
+func (e *Engine) input(op plan.Operation, key release.Key, o plan.Options, g gathered) plan.Input {
+	return plan.Input{
+		Operation: op, Release: key, Options: o, ToolVersion: e.ToolVersion,
+		KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster, History: g.history, Pending: g.pending,
+	}
+}

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"maps"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// reuse applies --reuse-values and its kin.
+func reuse(s Source, h release.History) (Source, error) {
+	prev := h.Deployed()
+	if prev == nil {
+		prev = h.Last()
+	}
+	if prev == nil || prev.Info.Status == release.StatusUninstalled {
+		return s, nil
+	}
+	var err error
+	s.Chart, s.Values, err = s.Reuse.Apply(values.Previous{Chart: prev.Chart, Config: prev.Config}, s.Chart, s.Values)
+	return s, err
+}
+
+func newRecord(d Deployment, r Rendering, version int, h release.History) *release.Revision {
+	record := &release.Revision{
+		Name: d.Release.Name, Namespace: d.Release.Namespace, Version: version,
+		Chart: r.Chart, Config: r.Config, Manifest: manifest.Text(r.Classified.Documents),
+		Labels: labels(d.Options.Labels, h),
+		Info:   release.Info{Status: release.StatusUnknown, Notes: r.Notes},
+	}
+	if first := h.Last(); first != nil {
+		record.Info.FirstDeployed = first.Info.FirstDeployed
+	}
+	for _, hook := range r.Classified.Hooks {
+		record.Hooks = append(record.Hooks, release.Hook{Hook: hook})
+	}
+	return record
+}
+
+// labels are the last revision's with the new ones on top; the value "null"
+// takes one away (Helm 4.3.1).
+func labels(given map[string]string, h release.History) map[string]string {
+	merged := map[string]string{}
+	if last := h.Last(); last != nil {
+		maps.Copy(merged, last.Labels)
+	}
+	for k, v := range given {
+		if v == "null" {
+			delete(merged, k)
+			continue
+		}
+		merged[k] = v
+	}
+	return merged
+}
+
+func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartRef) (plan.Target, error) {
+	objects, err := record.Objects()
+	if err != nil {
+		return plan.Target{}, err
+	}
+	hooks, err := hookObjects(record)
+	if err != nil {
+		return plan.Target{}, err
+	}
+	return plan.Target{Record: record, Objects: objects, HookObjects: hooks, CRDs: crds, Chart: ref}, nil
+}
+
+func problems(warnings []chart.Warning) []plan.Problem {
+	seen := map[string]bool{}
+	var out []plan.Problem
+	for _, w := range warnings {
+		if !seen[w.String()] {
+			seen[w.String()] = true
+			out = append(out, plan.Problem{What: w.String()})
+		}
+	}
+	return out
+}

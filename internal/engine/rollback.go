@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// PlanRollback plans the return to a revision; 0 is the last successful one
+// before the newest.
+func (e *Engine) PlanRollback(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options) (*plan.Plan, error) {
+	g, err := e.gather(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	goal, err := rollbackGoal(g.history, key, to)
+	if err != nil {
+		return nil, err
+	}
+	last := g.history.Last()
+	record := &release.Revision{
+		Name: key.Name, Namespace: key.Namespace, Version: last.Version + 1,
+		Chart: goal.Chart, Config: goal.Config, Manifest: goal.Manifest, Labels: labels(o.Labels, release.History{goal}),
+		Info: release.Info{
+			Status: release.StatusUnknown, Notes: goal.Info.Notes,
+			FirstDeployed: last.Info.FirstDeployed, RollbackRevision: goal.Version,
+		},
+	}
+	for _, h := range goal.Hooks {
+		record.Hooks = append(record.Hooks, release.Hook{Hook: h.Hook})
+	}
+	target, err := newTarget(record, nil, refOf(goal))
+	if err != nil {
+		return nil, err
+	}
+	in := e.input(plan.Rollback, key, o, g)
+	in.Options.ServerSide = s.settle(release.History{goal})
+	record.ApplyMethod = applyMethod(in.Options.ServerSide)
+	in.Target, in.RollbackTo = &target, goal.Version
+	in.Values = valuesChanges(g.history, record)
+	return e.decide(ctx, in)
+}
+
+func refOf(r *release.Revision) plan.ChartRef {
+	if r.Chart == nil || r.Chart.Metadata == nil {
+		return plan.ChartRef{}
+	}
+	m := r.Chart.Metadata
+	return plan.ChartRef{Name: m.Name, Version: m.Version, AppVersion: m.AppVersion}
+}
+
+// rollbackGoal finds the revision to return to. Without a number that is the
+// last one that was up, apart from the newest revision itself: Helm takes the
+// one before the newest even when that one had failed.
+func rollbackGoal(h release.History, key release.Key, to int) (*release.Revision, error) {
+	last := h.Last()
+	if last == nil {
+		return nil, fmt.Errorf("there is no release %s to roll back", key)
+	}
+	if to != 0 {
+		if goal := h.Revision(to); goal != nil {
+			return goal, nil
+		}
+		return nil, fmt.Errorf("release %s has no revision %d: see kubectl release history %s", key, to, key.Name)
+	}
+	for _, r := range slices.Backward(h[:len(h)-1]) {
+		if r.Info.Status == release.StatusDeployed || r.Info.Status == release.StatusSuperseded {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("release %s has no earlier successful revision to roll back to", key)
+}

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// PlanUninstall plans the removal of a release.
+func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
+	g, err := e.gather(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if last := g.history.Last(); last == nil {
+		return nil, &NoReleaseError{Key: key}
+	}
+	return e.decide(ctx, e.input(plan.Uninstall, key, o, g))
+}
+
+// PlanTest plans the test hooks of the newest revision.
+func (e *Engine) PlanTest(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
+	g, err := e.gather(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	last := g.history.Last()
+	if last == nil {
+		return nil, &NoReleaseError{Key: key}
+	}
+	target, err := newTarget(last, nil, refOf(last))
+	if err != nil {
+		return nil, err
+	}
+	in := e.input(plan.Test, key, o, g)
+	in.Target = &target
+	return e.decide(ctx, in)
+}
+
+// NoReleaseError says that there is no such release.
+type NoReleaseError struct{ Key release.Key }
+
+func (e *NoReleaseError) Error() string {
+	return fmt.Sprintf("there is no release %s in namespace %s", e.Key.Name, e.Key.Namespace)
+}
+
+// DefaultTimeout is Helm's: how long a wait or a hook may take.
+const DefaultTimeout = 5 * time.Minute
