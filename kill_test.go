@@ -158,13 +158,29 @@ func TestKilledBehindEachWrite(t *testing.T) {
 		t.Run(fmt.Sprintf("write %d", k), func(t *testing.T) {
 			s := newShop(t)
 			s.must("install", "web", webChart())
-			var upgrade *exec.Cmd
-			server := killer(t, k, func() { _ = upgrade.Process.Kill() })
-			upgrade = s.program("upgrade", "web", webChart(), "--set", wanted, "--server", server)
-			if out, err := upgrade.CombinedOutput(); err == nil {
+			struck, dead := make(chan struct{}), make(chan struct{})
+			server := killer(t, k, func() {
+				close(struck)
+				<-dead
+			})
+			var out strings.Builder
+			upgrade := s.program("upgrade", "web", webChart(), "--set", wanted, "--server", server)
+			upgrade.Stdout, upgrade.Stderr = &out, &out
+			if err := upgrade.Start(); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				select {
+				case <-struck:
+					_ = upgrade.Process.Kill()
+				case <-t.Context().Done():
+				}
+				close(dead)
+			}()
+			if err := upgrade.Wait(); err == nil {
 				killed = false
 			} else if upgrade.ProcessState.ExitCode() != -1 {
-				t.Fatalf("it ended by itself: %v\n%s", err, out)
+				t.Fatalf("it ended by itself: %v\n%s", err, out.String())
 			}
 			if killed {
 				s.must("unlock", "web", "--yes")

@@ -86,9 +86,10 @@ func setUp(e *testscript.Env, charts string) error {
 //	untouched                    the namespace holds nothing but what each one is born with
 //	status RELEASE STATUSES      the statuses of the release's revisions, such as superseded,deployed
 //	free RELEASE                 nobody holds the release's lock
+//	json FILE PATH VALUE         the JSON file has that value at a path such as stages.0.name
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"exits": exits, "mode": mode, "untouched": untouched, "status": status, "free": free,
+		"exits": exits, "mode": mode, "untouched": untouched, "status": status, "free": free, "json": jsonField,
 	}
 }
 

@@ -159,6 +159,10 @@ func (h *Held) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordi
 	return leases.Update(ctx, next, metav1.UpdateOptions{})
 }
 
+// freeTries is how often freeing a lock is tried against renewals that a run of
+// the same owner sends meanwhile: unlock frees the lock of a living run.
+const freeTries = 5
+
 // Release ends the renewals and frees the lock, by deleting the Lease or, when
 // that is not permitted, by clearing its holder. A lock that was lost is left
 // to its new holder. Releasing twice is no error.
@@ -174,8 +178,11 @@ func (h *Held) Release(ctx context.Context) error {
 		return nil
 	}
 	err := h.free(ctx)
+	for try := 1; try < freeTries && apierrors.IsConflict(err); try++ {
+		err = h.free(ctx) // a renewal came in between: look whose the lock is now
+	}
 	h.lose(errors.New("it was released"))
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("release lock %s/%s: %w", h.lease.Namespace, h.lease.Name, err)
 	}
 	return nil
