@@ -54,9 +54,9 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// serverSideCreate applies an object that shall not be there. The server can't
-// be told to insist on that, so what it answers with is looked at: an object
-// older than the request was somebody else's.
+// serverSideCreate applies an object that was not there when the plan was made.
+// An apply can't insist on that: what was born since is merged with, and a field
+// that somebody else owns with another value is a conflict.
 func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured.Unstructured, error) {
 	data, err := json.Marshal(s.Body)
 	if err != nil {
