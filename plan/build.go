@@ -51,6 +51,7 @@ func newPlan(in Input) *Plan {
 		Cluster:       in.Cluster,
 		Options:       in.Options,
 		Values:        in.Values,
+		Stages:        []Stage{},
 	}
 	if last := in.History.Last(); last != nil {
 		p.FromRevision = last.Version

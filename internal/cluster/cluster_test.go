@@ -214,6 +214,39 @@ func TestKindsOfABrokenGroup(t *testing.T) {
 	}
 }
 
+// The same of aggregated discovery, which leaves such a group without versions.
+func TestKindsOfAGroupWithoutVersions(t *testing.T) {
+	s := newServer(t)
+	list := groups("apps/v1", "broken.io/v1")
+	list.Groups[1].Versions = nil
+	s.reply("GET /apis", list)
+	kinds, err := s.connect(t).Kinds(t.Context(), []schema.GroupVersionKind{{Group: "broken.io", Version: "v1", Kind: "Thing"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := kinds[schema.GroupKind{Group: "broken.io", Kind: "Thing"}]; k.Unavailable == "" {
+		t.Errorf("Thing is %+v", k)
+	}
+}
+
+// A path that is not there any more says nothing about the object.
+func TestObserveTellsAMissingPathFromAMissingObject(t *testing.T) {
+	s := newServer(t)
+	s.answers["GET /api/v1/namespaces/shop/configmaps/a"] = func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "404 page not found", http.StatusNotFound)
+	}
+	got, err := s.connect(t).Observe(t.Context(), []apply.Ref{ref("ConfigMap", "a"), ref("ConfigMap", "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := got[ref("ConfigMap", "a").ID]; o.Unreadable == "" {
+		t.Errorf("a missing path passes for a missing object: %+v", o)
+	}
+	if o, looked := got[ref("ConfigMap", "b").ID]; !looked || o.Unreadable != "" || o.Object != nil {
+		t.Errorf("a missing object is %+v", o)
+	}
+}
+
 // What discovery said is on disk: the next run does not ask.
 func TestDiscoveryIsCachedOnDisk(t *testing.T) {
 	s := newServer(t)

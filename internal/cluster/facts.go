@@ -41,6 +41,10 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 	group.Go(func() error {
 		c.kinds.mu.Lock()
 		defer c.kinds.mu.Unlock()
+		// Templates ask .Capabilities for kinds that may have come a minute ago,
+		// so what is cached on disk is not good enough here (Helm asks anew, too).
+		c.kinds.discovery.Invalidate()
+		c.kinds.loaded = false
 		if err := c.kinds.load(); err != nil {
 			return err
 		}

@@ -126,6 +126,13 @@ func (k *kinds) load() error {
 	case err != nil:
 		return fmt.Errorf("ask the cluster for its API: %w", err)
 	}
+	// In aggregated discovery a service that does not answer leaves its group
+	// without versions, and no error.
+	for _, g := range groups {
+		if len(g.Versions) == 0 && k.failed[g.Name] == "" {
+			k.failed[g.Name] = "the service behind this API does not answer"
+		}
+	}
 	k.fill(groups, lists)
 	k.loaded = true
 	return nil

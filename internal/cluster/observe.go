@@ -99,6 +99,8 @@ func (o *observer) get(ctx context.Context, at place, id manifest.ID) error {
 	switch {
 	case err == nil:
 		o.set(id, plan.Observation{Object: live})
+	case notServed(err):
+		o.set(id, plan.Observation{Unreadable: fmt.Sprintf("the cluster no longer serves %s in %s", id.Kind, at.gvk.GroupVersion())})
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		o.set(id, plan.Observation{})
 	case unreachable(err):
@@ -107,6 +109,12 @@ func (o *observer) get(ctx context.Context, at place, id manifest.ID) error {
 		o.set(id, plan.Observation{Unreadable: message(err)})
 	}
 	return nil
+}
+
+// notServed tells the 404 of a path that the API server does not have from that
+// of an object: the version may be gone although the cached discovery has it.
+func notServed(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // list reads all objects of the kind in the namespace and picks its own. Where

@@ -28,7 +28,7 @@ func flagLine(f cli.Flag) string {
 	if doc.TakesValue() {
 		left += " " + value
 	}
-	if d := strings.Trim(doc.GetDefaultText(), `"`); d != "" && d != "false" && d != "0" && d != "0s" && !strings.Contains(usage, "0 ") {
+	if d := strings.Trim(doc.GetDefaultText(), `"`); d != "" && d != "false" && d != "0" && d != "0s" {
 		usage += fmt.Sprintf(" (default %s)", d)
 	}
 	return left + "\t" + usage
