@@ -119,6 +119,7 @@ const (
 	// RollbackStarted opens the way back of an atomic run that failed: its
 	// message is a line why, and a line where to.
 	RollbackStarted EventType = "rollback"
-	// Note tells what a run is waiting for before it begins.
+	// Note tells what a run is waiting for before it begins, or what it left
+	// undone though it ended well.
 	Note EventType = "note"
 )

@@ -114,6 +114,10 @@ func (w *world) Replace(_ context.Context, u *unstructured.Unstructured, _ apply
 func (w *world) Patch(_ context.Context, ref apply.Ref, p apply.Patch, _ apply.WriteOptions) (after *unstructured.Unstructured, err error) {
 	err = w.call("patch "+ref.String(), func() error {
 		live := w.objects[ref.ID]
+		if p.Type == types.ApplyPatchType {
+			after, err = w.apply(live, ref, p.Data)
+			return err
+		}
 		if live == nil {
 			return apierrors.NewNotFound(resource(ref.ID), ref.Name)
 		}
@@ -125,6 +129,29 @@ func (w *world) Patch(_ context.Context, ref apply.Ref, p apply.Patch, _ apply.W
 		return nil
 	})
 	return after, err
+}
+
+// apply plays the part of server-side apply that matters here: a
+// resourceVersion in the body has to be the object's, where there is one.
+func (w *world) apply(live *unstructured.Unstructured, ref apply.Ref, data []byte) (*unstructured.Unstructured, error) {
+	var sent unstructured.Unstructured
+	if err := sent.UnmarshalJSON(data); err != nil {
+		return nil, err
+	}
+	version := sent.GetResourceVersion()
+	sent.SetResourceVersion("")
+	if live == nil {
+		return w.put(&sent), nil
+	}
+	if version != "" && version != live.GetResourceVersion() {
+		return nil, apierrors.NewConflict(resource(ref.ID), ref.Name, errors.New("the object has been modified"))
+	}
+	merged := live.DeepCopy()
+	for k, v := range sent.Object {
+		merged.Object[k] = v
+	}
+	merged.SetUID(live.GetUID())
+	return w.put(merged), nil
 }
 
 func (w *world) Delete(_ context.Context, ref apply.Ref, o apply.DeleteOptions) error {

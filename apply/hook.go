@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -36,13 +37,12 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 }
 
 func (r *run) startHook(ctx context.Context, s *plan.Step) error {
-	if s.Hook.Deletes(manifest.BeforeHookCreation) {
-		if err := r.clearHook(ctx, s); err != nil {
-			return err
-		}
+	there, err := r.clearHook(ctx, s)
+	if err != nil || there {
+		return err
 	}
 	var created *unstructured.Unstructured
-	err := r.try(ctx, s, func(ctx context.Context, again bool) (err error) {
+	err = r.try(ctx, s, func(ctx context.Context, again bool) (err error) {
 		created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions())
 		if apierrors.IsAlreadyExists(err) && again {
 			created, err = r.recognise(ctx, s, err)
@@ -56,28 +56,37 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// clearHook removes what an earlier run left, and waits for a namesake that is
-// still going away.
-func (r *run) clearHook(ctx context.Context, s *plan.Step) error {
-	if isCRD(s.Object) {
-		return nil // deleting it would delete every object of its kind
-	}
-	live, err := r.env.Cluster.Get(ctx, target(s))
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look for an earlier run: %w", err)
-	}
-	if live.GetDeletionTimestamp() == nil {
+// clearHook removes what an earlier run left where the hook's policy says so,
+// and waits for a namesake that is still going away. there is true for a CRD
+// that is what the hook would create: deleting it would delete every object of
+// its kind. Looking first also keeps a namesake that stays from being taken for
+// our own object when an answer is lost.
+func (r *run) clearHook(ctx context.Context, s *plan.Step) (there bool, err error) {
+	var live *unstructured.Unstructured
+	err = r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
+		live, err = r.env.Cluster.Get(ctx, target(s))
+		return err
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look for an earlier run: %w", err)
+	case live.GetDeletionTimestamp() != nil:
+		// It goes by itself.
+	case isCRD(s.Object) && patch.Agree(s.Body, live, s.Body):
+		return true, nil
+	case isCRD(s.Object) || !s.Hook.Deletes(manifest.BeforeHookCreation):
+		return false, errors.New("it is there already, and its delete policy does not allow to remove it: delete it by hand")
+	default:
 		if err := r.removeHook(ctx, s, live); err != nil {
-			return fmt.Errorf("delete the earlier run: %w", err)
+			return false, fmt.Errorf("delete the earlier run: %w", err)
 		}
 	}
 	if err := r.gone(ctx, target(s), live.GetUID()); err != nil {
-		return fmt.Errorf("wait for the earlier run to go: %w", err)
+		return false, fmt.Errorf("wait for the earlier run to go: %w", err)
 	}
-	return nil
+	return false, nil
 }
 
 func (r *run) removeHook(ctx context.Context, s *plan.Step, live *unstructured.Unstructured) error {

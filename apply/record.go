@@ -20,6 +20,18 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	if err := r.setStatus(ctx, s.Record.Status, s.Record.Description); err != nil {
 		return err
 	}
+	err := r.tidy(ctx, s)
+	if err != nil && s.Record.Status == release.StatusDeployed {
+		// The release is what it shall be. Older records that say otherwise
+		// confuse nobody, and the next run tidies them up.
+		r.observe(Event{Type: Note, Step: s.ID, Message: "the release is deployed, though " + err.Error()})
+		return nil
+	}
+	return err
+}
+
+// tidy brings the older records into line.
+func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 	var errs []error
 	for _, version := range s.Record.Fail {
 		errs = append(errs, r.settle(ctx, version, release.StatusFailed, "The run was interrupted"))
@@ -49,6 +61,9 @@ func (r *run) setStatus(ctx context.Context, status release.Status, description 
 		}
 		return r.env.Store.Create(ctx, next)
 	})
+	if err != nil && !recorded && passes(err) {
+		r.unsure = next
+	}
 	if err != nil {
 		return fmt.Errorf("record %s revision %d as %s: %w", next.Name, next.Version, status, err)
 	}
@@ -90,22 +105,43 @@ func (r *run) settle(ctx context.Context, version int, status release.Status, de
 }
 
 // fail records the end of a run that did not end well, even when its context
-// is over. What was never recorded as pending leaves no trace.
+// is over. What was never recorded as pending leaves no trace, and what is
+// uninstalled stays so although its records could not all be removed.
 func (r *run) fail(ctx context.Context, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
+	defer cancel()
+	r.ascertain(ctx)
 	r.mu.Lock()
 	recorded, record := r.recorded, r.record
 	r.mu.Unlock()
-	if !recorded || record == nil || r.plan.Operation == plan.Test {
+	switch {
+	case !recorded || record == nil || record.Info.Status == release.StatusUninstalled:
 		return nil
+	case r.plan.Operation == plan.Test: // which test failed is kept; the release is as good as before
+		return r.setStatus(ctx, record.Info.Status, record.Info.Description)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
-	defer cancel()
 	var errs []error
 	if r.plan.Options.CleanupOnFail {
 		errs = append(errs, r.cleanup(ctx))
 	}
 	errs = append(errs, r.setStatus(ctx, release.StatusFailed, r.failure(cause)))
 	return errors.Join(errs...)
+}
+
+// ascertain finds out about a revision that may be stored or not, because every
+// answer was lost: storing the very same again is no error. When it can't be
+// found out, the next plan does.
+func (r *run) ascertain(ctx context.Context) {
+	next := r.unsure
+	if next == nil {
+		return
+	}
+	err := r.try(ctx, nil, func(ctx context.Context, _ bool) error { return r.env.Store.Create(ctx, next) })
+	if err == nil {
+		r.mu.Lock()
+		r.record, r.recorded = next, true
+		r.mu.Unlock()
+	}
 }
 
 // failure is the description of a failed revision, in Helm's form.

@@ -23,6 +23,8 @@ const (
 	firstPause     = 100 * time.Millisecond
 	maxPause       = 10 * time.Second
 	attemptTimeout = 60 * time.Second
+	// maxRetryAfter bounds what a server may ask for with Retry-After.
+	maxRetryAfter = time.Minute
 )
 
 // try sends one write, and again while the error is one that passes. The write
@@ -42,7 +44,7 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 		}
 		wait := pause
 		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-			wait = max(wait, time.Duration(seconds)*time.Second)
+			wait = max(wait, min(time.Duration(seconds)*time.Second, maxRetryAfter))
 		}
 		pause = min(2*pause, maxPause)
 		event := Event{Type: StepRetried, Message: err.Error()}
@@ -86,7 +88,9 @@ func passes(err error) bool {
 }
 
 // plainConflict is a conflict about the resourceVersion. One about the UID, or
-// about another field manager, stays.
+// about another field manager, stays. The API server tells a conflict about the
+// UID by its words only: "the UID in the precondition (…) does not match", "UID
+// in precondition: …", "uid mismatch: …" (Kubernetes 1.36).
 func plainConflict(err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -98,5 +102,6 @@ func plainConflict(err error) bool {
 			}
 		}
 	}
-	return !strings.Contains(strings.ToLower(err.Error()), "uid")
+	text := strings.ToLower(err.Error())
+	return !strings.Contains(text, "uid in") && !strings.Contains(text, "uid mismatch")
 }

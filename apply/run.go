@@ -77,7 +77,9 @@ type run struct {
 	// record is the revision as it is, or will be, stored.
 	record   *release.Revision
 	recorded bool
-	created  []Ref
+	// unsure is a revision whose first record may be stored or not.
+	unsure  *release.Revision
+	created []Ref
 	// uids are those of the objects this run has written.
 	uids    map[manifest.ID]types.UID
 	written atomic.Bool
@@ -114,20 +116,15 @@ func (r *run) stages(ctx context.Context) error {
 func (r *run) stage(ctx context.Context, stage plan.Stage) error {
 	var ran []plan.Step
 	for _, wave := range stage.Waves {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("stopped in stage %q: %w", stage.Name, context.Cause(ctx))
+		if ctx.Err() != nil {
+			err := fmt.Errorf("stopped in stage %q: %w", stage.Name, context.Cause(ctx))
+			return errors.Join(err, r.cleanHooks(ctx, ran))
 		}
-		err := r.wave(ctx, stage.Name, wave)
+		if err := r.wave(ctx, stage.Name, wave); err != nil {
+			return errors.Join(err, r.cleanHooks(ctx, ran))
+		}
 		if isHookStage(wave) {
-			if err == nil {
-				ran = append(ran, wave.Steps...)
-			}
-			if err != nil {
-				return errors.Join(err, r.cleanHooks(ctx, ran))
-			}
-		}
-		if err != nil {
-			return err
+			ran = append(ran, wave.Steps...)
 		}
 	}
 	return r.cleanHooks(ctx, ran)

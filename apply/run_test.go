@@ -179,13 +179,21 @@ func TestEveryFailureEndsInATerminalStatus(t *testing.T) {
 			}
 			p := upgrade(t, w)
 			outcome, err := apply.Run(t.Context(), p, w.env())
+			_, statuses := w.state()
+			if err == nil && statuses == "deployed,deployed" {
+				return // the older record is left to the next run: see TestARecordLeftBehind
+			}
 			if err == nil {
 				t.Fatal("no error")
 			}
 			if !apierrors.IsForbidden(err) {
 				t.Errorf("the cause is lost: %v", err)
 			}
-			_, statuses := w.state()
+			for _, line := range w.log[n-1:] {
+				if !strings.HasPrefix(line, "record ") && line != "delete Job/migrate" {
+					t.Errorf("after the failure: %s", line)
+				}
+			}
 			if strings.Contains(statuses, "pending") {
 				t.Errorf("statuses %s after %q", statuses, w.log)
 			}

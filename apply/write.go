@@ -48,23 +48,34 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 		return fmt.Errorf("create %s: %w", s.Object, err)
 	}
 	r.wrote(s.Object, created)
-	r.mu.Lock()
-	r.created = append(r.created, target(s))
-	r.mu.Unlock()
+	if s.Op == plan.OpCreate { // what is recreated was there before this run
+		r.mu.Lock()
+		r.created = append(r.created, target(s))
+		r.mu.Unlock()
+	}
 	return nil
 }
 
-// serverSideCreate applies an object that was not there when the plan was made.
-// An apply can't insist on that: what was born since is merged with, and a field
-// that somebody else owns with another value is a conflict.
+// noVersion is a resourceVersion that no object has: the store begins to count
+// at 1 with nothing in it.
+const noVersion = "1"
+
+// serverSideCreate applies an object that shall not be there. An apply can't
+// say so, but with a resourceVersion that no object has, the server creates
+// what is missing and answers with a conflict where something is. (The
+// managers in an answer would tell only when it is too late.)
 func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured.Unstructured, error) {
-	data, err := json.Marshal(s.Body)
+	body := s.Body.DeepCopy()
+	body.SetResourceVersion(noVersion)
+	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	o := r.writeOptions()
-	o.Force = false
-	return r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, o)
+	created, err := r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, r.writeOptions())
+	if apierrors.IsConflict(err) {
+		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: s.Object.Group, Resource: s.Object.Kind}, s.Object.Name)
+	}
+	return created, err
 }
 
 // recognise answers an already-exists after a create whose answer was lost: an

@@ -71,7 +71,7 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 		switch {
 		case touches(intended, c.Path):
 			c.Cause, c.Detail = b.intent(*c)
-		case mentions(c.Path, o.Doc.Object, latest.Object):
+		case mentions(c.Path, step.Body.Object, latest.Object):
 			c.Cause, c.Detail = CauseDrift, writer(step.Before, c.Path)
 		default:
 			c.Cause = CauseServer
@@ -137,9 +137,6 @@ func (b *builder) intent(c Change) (Cause, string) {
 	}
 	if sameChart && len(b.in.Values) > 0 {
 		return CauseValues, ""
-	}
-	if strings.HasSuffix(c.Path, "[helm.sh/chart]") {
-		return CauseChart, ""
 	}
 	return CauseChart, ""
 }

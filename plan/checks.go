@@ -111,7 +111,8 @@ func (b *builder) bringsKind(id manifest.ID) bool {
 		kind, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "names", "kind")
 		return group == id.Group && kind == id.Kind
 	}
-	return (!b.in.Options.SkipCRDs && slices.ContainsFunc(b.in.Target.CRDs, defines)) || slices.ContainsFunc(b.in.Target.Objects, defines)
+	brings := !b.in.Options.SkipCRDs && b.in.Operation != Rollback
+	return (brings && slices.ContainsFunc(b.in.Target.CRDs, defines)) || slices.ContainsFunc(b.in.Target.Objects, defines)
 }
 
 // namespaceMissing says whether it is known that the namespace is not there.

@@ -29,6 +29,9 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 	switch {
 	case live.Unreadable != "":
 		step.Op, step.Fidelity, step.Why = OpPatch, FidelityUnknown, "its live state could not be read"
+		if b.in.Kinds[groupKind(o.ID)].Unavailable != "" {
+			break // checkServed has said so
+		}
 		b.block(o.ID, fmt.Sprintf("the live object can't be read: %s", live.Unreadable), "ask for permission to get it, or retry when the API is back")
 	case live.Object == nil:
 		b.create(&step, o, known)
@@ -65,19 +68,24 @@ func (b *builder) create(step *Step, o manifest.Object, known bool) {
 }
 
 func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstructured) {
-	owner := foreign(live, b.in.Release)
-	if owner != "" && !b.in.Options.TakeOwnership {
+	why := ""
+	switch owner := foreign(live, b.in.Release); {
+	case owner == "":
+		why = "it carries this release's ownership, though no stored revision sent it"
+	case b.wasHook(o.ID):
+		why = "it was a hook of this release until now"
+	case b.in.Options.TakeOwnership:
+		why = "it is taken over: " + owner
+	default:
+		why = "it would have to be taken over: " + owner
 		b.block(o.ID, "it is already in the cluster and "+owner, "rename it in the chart, remove it, or let this release have it with --take-ownership")
 	}
 	b.change(step, o, StoredObject{ID: o.ID}, live)
-	step.Op = OpAdopt
-	step.Why = "it carries this release's ownership, though no stored revision sent it"
-	switch {
-	case owner != "" && b.in.Options.TakeOwnership:
-		step.Why = "it is taken over: " + owner
-	case owner != "":
-		step.Why = "it would have to be taken over: " + owner
+	if step.Op == OpPatch {
+		step.Op, step.Why = OpAdopt, why
+		return
 	}
+	step.Why = why + "; " + step.Why
 }
 
 // change compares the three documents of an object that is there and shall be.
@@ -90,6 +98,9 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	}
 	step.Op, step.Why = OpPatch, "it differs from what the chart says"
 	step.Body = owned(o.Doc, b.in.Release)
+	if other := otherRelease(live, b.in.Release); other != "" && len(stored.Docs) > 0 {
+		b.warn(o.ID, fmt.Sprintf("it is taken back from release %s, which has taken it since", other), "let only one of the two releases have it")
+	}
 	estimate, err := b.merge(step, o, stored, live)
 	if err != nil {
 		step.Fidelity = FidelityUnknown
@@ -103,7 +114,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	}
 	b.predict(step, estimate)
 	b.attribute(step, o, stored)
-	if step.Op == OpPatch && len(step.Changes) == 0 && step.After != nil {
+	if step.Op == OpPatch && len(step.Changes) == 0 && step.After != nil && len(stored.Docs) > 0 {
 		*step = Step{
 			ID: step.ID, Op: OpNone, Object: step.Object, APIVersion: step.APIVersion, Source: step.Source,
 			Before: live, Fidelity: step.Fidelity, Expect: step.Expect, Why: "the API server would change nothing",
@@ -163,12 +174,14 @@ func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live
 // withUID makes the server refuse the patch when the object was replaced by a
 // namesake since the plan was made.
 func withUID(step *Step, p patch.Patch, live *unstructured.Unstructured) error {
-	if p.Empty() || live.GetUID() == "" {
+	if live.GetUID() == "" {
 		return nil
 	}
-	var body map[string]any
-	if err := json.Unmarshal(p.Data, &body); err != nil {
-		return fmt.Errorf("read back the patch of %s: %w", step.Object, err)
+	body := map[string]any{}
+	if !p.Empty() {
+		if err := json.Unmarshal(p.Data, &body); err != nil {
+			return fmt.Errorf("read back the patch of %s: %w", step.Object, err)
+		}
 	}
 	metadata, _ := body["metadata"].(map[string]any)
 	if metadata == nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // hookStage plans the hooks of one event: one after the other by weight, then
@@ -32,13 +33,40 @@ func (b *builder) hookSteps(event manifest.Event) []Step {
 	for _, i := range at {
 		o, h := b.in.HookObjects()[i], hooks[i].Hook
 		b.checkServed(o)
+		why := hookWhy(o)
+		if b.plan.FoundPending && !h.Deletes(manifest.BeforeHookCreation) && b.hookOf(b.in.History.Last(), o.ID) {
+			h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
+			why += "; what the interrupted run left of it goes first"
+		}
 		steps = append(steps, Step{
 			ID: stepID(stage, o.ID), Op: OpRun, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version),
-			Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: hookWhy(o),
+			Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: why,
 			Hook: &HookRun{Event: event, Weight: h.Weight, DeletePolicies: h.DeletePolicies, LogPolicies: h.OutputLogPolicies, Index: i},
 		})
 	}
 	return steps
+}
+
+// wasHook says whether one of the stored revisions has the object as a hook.
+// Hooks carry no ownership, so the records are the only ones to know.
+func (b *builder) wasHook(id manifest.ID) bool {
+	return slices.ContainsFunc(Sources(b.in.History), func(r *release.Revision) bool { return b.hookOf(r, id) })
+}
+
+// hookOf says whether a revision has the object as a hook.
+func (b *builder) hookOf(r *release.Revision, id manifest.ID) bool {
+	return slices.ContainsFunc(r.Hooks, func(h release.Hook) bool {
+		if h.Name != id.Name || h.Kind != id.Kind {
+			return false
+		}
+		objects, err := manifest.ParseDocument(h.Manifest, h.Path)
+		return err == nil && slices.ContainsFunc(objects, func(o manifest.Object) bool {
+			if o.Namespace == "" && id.Namespace != "" {
+				o.Namespace = b.in.Release.Namespace
+			}
+			return o.ID == id
+		})
+	})
 }
 
 func hookWhy(o manifest.Object) string {

@@ -33,17 +33,31 @@ func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstru
 // foreign says in a few words whom a live object belongs to when it is not the
 // release's, and "" when it is.
 func foreign(live *unstructured.Unstructured, key release.Key) string {
-	annotations := live.GetAnnotations()
-	name, namespace := annotations[manifest.ReleaseNameAnnotation], annotations[manifest.ReleaseNamespaceAnnotation]
+	owner := ownerOf(live)
 	managed := live.GetLabels()[manifest.ManagedByLabel]
 	switch {
-	case managed == manifest.ManagedByHelm && name == key.Name && namespace == key.Namespace:
+	case managed == manifest.ManagedByHelm && owner == key:
 		return ""
-	case name != "" && (name != key.Name || namespace != key.Namespace):
-		return fmt.Sprintf("it belongs to release %s/%s", namespace, name)
+	case otherRelease(live, key) != "":
+		return "it belongs to release " + otherRelease(live, key)
 	case managed != "" && managed != manifest.ManagedByHelm:
 		return fmt.Sprintf("it is managed by %s", managed)
 	default:
 		return "it belongs to no release"
 	}
+}
+
+// otherRelease is "namespace/name" of another release that a live object says
+// it belongs to, else "".
+func otherRelease(live *unstructured.Unstructured, key release.Key) string {
+	owner := ownerOf(live)
+	if owner.Name == "" || owner == key {
+		return ""
+	}
+	return owner.Namespace + "/" + owner.Name
+}
+
+func ownerOf(live *unstructured.Unstructured) release.Key {
+	annotations := live.GetAnnotations()
+	return release.Key{Namespace: annotations[manifest.ReleaseNamespaceAnnotation], Name: annotations[manifest.ReleaseNameAnnotation]}
 }

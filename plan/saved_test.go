@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -132,6 +134,52 @@ func TestStale(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Only what is done counts: a namesake of an object that nothing is done to is
+// as good as the object was.
+func TestStaleOverlooksANamesakeThatNeedsNothing(t *testing.T) {
+	unchanged := func(uid types.UID) *plan.Plan {
+		in := oneChange(t)
+		setKey(&in, "v1")
+		liveA(&in).SetUID(uid)
+		in.Target.Objects = in.Stored[0].Docs
+		return build(t, in)
+	}
+	if got := plan.Stale(unchanged("one"), unchanged("other")); len(got) > 0 {
+		t.Errorf("the plan is called stale: %q", got)
+	}
+}
+
+// An object is removed through a version that the cluster serves (S15): the one
+// that the record names may be gone.
+func TestDeleteGoesThroughAServedVersion(t *testing.T) {
+	in := oneChange(t)
+	in.Target.Objects = nil
+	in.Kinds = map[schema.GroupKind]plan.Kind{{Kind: "ConfigMap"}: {Versions: []string{"v2", "v3"}}}
+	var deleted string
+	build(t, in).Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpDelete {
+			deleted = s.APIVersion
+		}
+	})
+	if deleted != "v2" {
+		t.Errorf("it is deleted through %q, want v2", deleted)
+	}
+}
+
+// An adopted object that is already right is adopted by a patch that the server
+// takes: it says which object is meant and nothing else.
+func TestAnAdoptionWithoutChangesIsAPatch(t *testing.T) {
+	in := oneChange(t)
+	in.Stored, in.History = nil, nil
+	id := in.Target.Objects[0].ID
+	in.Live = map[manifest.ID]plan.Observation{id: {Object: live(in.Target.Objects[0])}}
+	build(t, in).Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Object == id && (s.Op != plan.OpAdopt || string(s.Patch) != `{"metadata":{"uid":"uid"}}` || s.PatchType == "") {
+			t.Errorf("%s with patch %s of type %q", s.Op, s.Patch, s.PatchType)
+		}
+	})
 }
 
 func liveA(in *plan.Input) *unstructured.Unstructured { return in.Live[in.Stored[0].ID].Object }

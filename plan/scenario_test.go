@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -28,16 +30,19 @@ var update = flag.Bool("update", false, "rewrite the expected plans in testdata"
 // TestScenarios builds a plan for every file of testdata. A file's first line
 // says why the case exists; its sections are
 //
-//	setup      YAML: operation, options, history, pending, values, unknown kinds, refusals
+//	setup      YAML: operation, options, history, pending, values, unknown and unavailable kinds,
+//	           refusals, a missing or terminating namespace, the record's size
 //	stored.N   what revision N sent
+//	hooks.N    the hooks of revision N
 //	live       objects in the cluster that carry the release's ownership
 //	foreign    objects in the cluster as they are
+//	unreadable objects that may not be looked at
 //	target     what the chart says now, hooks included
 //	crds       what crds/ holds
 //	plan       the printed plan that is expected
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) < 12 {
+	if err != nil || len(files) < 60 {
 		t.Fatalf("%d scenarios, %v", len(files), err)
 	}
 	for _, path := range files {
@@ -76,6 +81,11 @@ type setup struct {
 	Refuse     []refusal      `json:"refuse"`
 	RollbackTo int            `json:"rollbackTo"`
 	ChartTo    string         `json:"chartTo"`
+	// Unavailable are kinds whose discovery fails just now.
+	Unavailable []string `json:"unavailable"`
+	// Namespace is "missing" or "terminating"; else the release's is there.
+	Namespace  string `json:"namespace"`
+	RecordSize int    `json:"recordSize"`
 }
 
 type refusal struct {
@@ -131,8 +141,12 @@ func (s scenario) input(setup setup) plan.Input {
 		Cluster: plan.Cluster{Server: "https://prod-eu:6443", UID: "cluster"}, Pending: setup.Pending, Values: setup.Values,
 		RollbackTo: setup.RollbackTo, Live: map[manifest.ID]plan.Observation{}, Kinds: map[schema.GroupKind]plan.Kind{},
 	}
-	in.Live[plan.NamespaceID("shop")] = plan.Observation{Object: plan.NamespaceDoc("shop")}
+	in.RecordSize, in.MaxRecordSize = setup.RecordSize, 1<<20
+	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	in.History = s.history(setup.History)
+	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {
+		in.StoredHookObjects = s.objects(fmt.Sprintf("hooks.%d", last.Version), setup, in.Kinds)
+	}
 	var sent []plan.Sent
 	for _, r := range plan.Sources(in.History) {
 		sent = append(sent, plan.Sent{Revision: r.Version, Objects: s.objects(fmt.Sprintf("stored.%d", r.Version), setup, in.Kinds)})
@@ -145,16 +159,42 @@ func (s scenario) input(setup setup) plan.Input {
 	return in
 }
 
+func namespace(state string) plan.Observation {
+	doc := plan.NamespaceDoc("shop")
+	switch state {
+	case "missing":
+		return plan.Observation{}
+	case "terminating":
+		now := metav1.NewTime(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC))
+		doc.SetDeletionTimestamp(&now)
+	}
+	return plan.Observation{Object: doc}
+}
+
 func (s scenario) history(lines []string) release.History {
 	var revisions []*release.Revision
 	for i, line := range lines {
 		status, description, _ := strings.Cut(line, " ")
 		revisions = append(revisions, &release.Revision{
 			Name: "web", Namespace: "shop", Version: i + 1, Chart: chartOf("1.4.2"),
-			Info: release.Info{Status: release.Status(status), Description: description},
+			Info: release.Info{Status: release.Status(status), Description: description}, Hooks: s.hooks(i + 1),
 		})
 	}
 	return release.NewHistory(revisions)
+}
+
+// hooks are those of a stored revision.
+func (s scenario) hooks(revision int) []release.Hook {
+	content := s.sections[fmt.Sprintf("hooks.%d", revision)]
+	classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/hooks.yaml", Content: content}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	hooks := make([]release.Hook, 0, len(classified.Hooks))
+	for _, h := range classified.Hooks {
+		hooks = append(hooks, release.Hook{Hook: h})
+	}
+	return hooks
 }
 
 func chartOf(version string) *chart.Chart {
@@ -238,6 +278,10 @@ func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[sche
 		k := kinds[gk]
 		if slices.Contains(setup.Unknown, o.Kind) {
 			kinds[gk] = plan.Kind{}
+			continue
+		}
+		if slices.Contains(setup.Unavailable, o.Kind) {
+			kinds[gk] = plan.Kind{Scope: manifest.ScopeNamespaced, Unavailable: "the server is currently unable to handle the request"}
 			continue
 		}
 		k.Scope = manifest.ScopeNamespaced

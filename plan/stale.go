@@ -33,7 +33,7 @@ func Stale(reviewed, fresh *Plan) []string {
 			out = append(out, fmt.Sprintf("%s: %s is no longer needed", s.Object, s.Op))
 		case now.op != before[s.ID].op:
 			out = append(out, fmt.Sprintf("%s: %s was planned, now it takes %s", s.Object, s.Op, now.op))
-		case now.uid != before[s.ID].uid:
+		case now.uid != before[s.ID].uid && s.Op != OpNone:
 			out = append(out, fmt.Sprintf("%s: it was deleted and created anew since", s.Object))
 		case now.what != before[s.ID].what:
 			out = append(out, fmt.Sprintf("%s: it was changed since, so %s means something else now", s.Object, s.Op))

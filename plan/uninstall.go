@@ -53,6 +53,13 @@ func (b *builder) goneStage(removals []Step) {
 func (b *builder) uninstallRecord(last *release.Revision) Step {
 	r := Record{Revision: last.Version, Status: release.StatusUninstalled, Description: b.description()}
 	if b.in.Options.KeepHistory {
+		// A failed attempt may be the newest: none but it says what became of
+		// the release then (Helm 4.3.1).
+		for _, version := range b.superseded() {
+			if version != last.Version {
+				r.Supersede = append(r.Supersede, version)
+			}
+		}
 		return b.recordStep("final", r, fmt.Sprintf("revision %d uninstalled, the history stays", last.Version))
 	}
 	for _, h := range b.in.History {

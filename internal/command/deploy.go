@@ -198,7 +198,7 @@ func (p *program) uninstallCommand() *cli.Command {
 			}
 			for _, name := range args {
 				err := p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planUninstall(c, s, name) })
-				if err != nil && !(c.Bool("ignore-not-found") && isNoRelease(err)) {
+				if err != nil && (!c.Bool("ignore-not-found") || !isNoRelease(err)) {
 					return err
 				}
 			}

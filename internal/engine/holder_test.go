@@ -142,7 +142,7 @@ func TestPendingOfTheLivingAndOfTheDead(t *testing.T) {
 			inBubble(t, func(t *testing.T, b bench) {
 				b.pending()
 				c.leave(b)
-				history, err := b.Engine.history(context.Background(), webKey)
+				history, err := b.history(context.Background(), webKey)
 				if err != nil {
 					t.Fatal(err)
 				}
