@@ -62,6 +62,10 @@ type Cluster interface {
 	Replace(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Patch(ctx context.Context, ref Ref, patch Patch, o WriteOptions) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, ref Ref, o DeleteOptions) error
+	// HandOver makes fields that the managers in from wrote client-side
+	// o.FieldManager's, as if it had applied them. It does nothing when there
+	// are none left, or the object with that UID is not there.
+	HandOver(ctx context.Context, ref Ref, uid types.UID, from []string, o WriteOptions) error
 
 	// Watch tells every state of the named objects of one kind and namespace,
 	// the present ones first, until ctx ends or see returns false. A nil

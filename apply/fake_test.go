@@ -106,6 +106,10 @@ func (w *world) Create(_ context.Context, u *unstructured.Unstructured, _ apply.
 	return created, err
 }
 
+func (w *world) HandOver(_ context.Context, ref apply.Ref, _ types.UID, _ []string, _ apply.WriteOptions) error {
+	return w.call("hand over "+ref.String(), func() error { return nil })
+}
+
 func (w *world) Replace(_ context.Context, u *unstructured.Unstructured, _ apply.WriteOptions) (after *unstructured.Unstructured, err error) {
 	err = w.call("replace "+idOf(u).String(), func() error { after = w.put(u); return nil })
 	return after, err

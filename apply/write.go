@@ -104,6 +104,11 @@ func (r *run) patch(ctx context.Context, s *plan.Step) error {
 	}
 	var after *unstructured.Unstructured
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
+		if len(s.HandOver) > 0 {
+			if err := r.env.Cluster.HandOver(ctx, target(s), s.Expect.UID, s.HandOver, r.writeOptions()); err != nil {
+				return err
+			}
+		}
 		after, err = r.env.Cluster.Patch(ctx, target(s), p, r.writeOptions())
 		return err
 	})

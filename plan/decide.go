@@ -131,6 +131,9 @@ func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructur
 	})
 }
 
+// helmsManager owns what Helm writes, client-side and server-side (3.22.0, 4.3.1).
+const helmsManager = "helm"
+
 // merge computes the patch. Each stored document may have sent fields that the
 // target no longer has, so the merge runs over all of them in turn; the patch
 // is the difference between where it starts and where it ends.
@@ -165,6 +168,9 @@ func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live
 	}
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
+		if len(stored.Docs) > 0 {
+			step.HandOver = patch.Updaters(live, helmsManager, b.in.Options.FieldManager)
+		}
 		return merged, nil
 	}
 	step.Patch, step.PatchType = p.Data, p.Type

@@ -93,7 +93,7 @@ func (b *builder) immutable(step *Step, why string) {
 		})
 		return
 	}
-	step.Op, step.Patch, step.PatchType = OpRecreate, nil, ""
+	step.Op, step.Patch, step.PatchType, step.HandOver = OpRecreate, nil, "", nil
 	step.Why = why + "; --force allows deleting and creating it"
 	step.Risk = RiskRecreate
 	if step.Object.Kind == "PersistentVolumeClaim" {

@@ -86,7 +86,10 @@ type Step struct {
 	Body      *unstructured.Unstructured `json:"body,omitempty"`
 	Patch     []byte                     `json:"patch,omitempty"`
 	PatchType types.PatchType            `json:"patchType,omitempty"`
-	Expect    Expect                     `json:"expect,omitzero"`
+	// HandOver are field managers whose client-side fields this server-side
+	// apply takes over first: what the chart has dropped of them shall go.
+	HandOver []string `json:"handOver,omitempty"`
+	Expect   Expect   `json:"expect,omitzero"`
 
 	// Before and After are the object around the step, nil when it is absent.
 	Before *unstructured.Unstructured `json:"before,omitempty"`

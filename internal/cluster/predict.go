@@ -61,7 +61,11 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 		if err != nil {
 			return nil, err
 		}
-		return c.Patch(ctx, ref, apply.Patch{Type: s.PatchType, Data: data}, o)
+		p := apply.Patch{Type: s.PatchType, Data: data}
+		if len(s.HandOver) > 0 {
+			return c.dryRunAfterHandOver(ctx, ref, p, s, o)
+		}
+		return c.Patch(ctx, ref, p, o)
 	case s.Op == plan.OpCreate:
 		return c.Create(ctx, s.Body, o)
 	case s.Op == plan.OpReplace:

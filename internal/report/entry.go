@@ -44,7 +44,7 @@ func (w entryWriter) detail(s *plan.Step) string {
 	case plan.OpCreate:
 		return w.creation(s)
 	case plan.OpPatch:
-		return w.estimate(s)
+		return cmp.Or(w.estimate(s), w.handOver(s))
 	case plan.OpReplace, plan.OpKeep, plan.OpAdopt:
 		return reason(verb(s.Op), s.Why)
 	case plan.OpRecreate:

@@ -26,7 +26,7 @@ type page struct {
 	warnings []notice
 	risks    []notice
 	sections []section
-	// folded tells of label changes that many objects share.
+	// folded tells what many objects share: changes of labels, being taken over.
 	folded []string
 }
 
@@ -105,7 +105,7 @@ func newPage(p *plan.Plan, v view) (*page, error) {
 	if out.sections, err = sections(p, v, names, folded); err != nil {
 		return nil, err
 	}
-	out.folded = folded.lines()
+	out.folded = append(folded.lines(), handOverLine(p)...)
 	return out, nil
 }
 

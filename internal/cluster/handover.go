@@ -1,0 +1,89 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// HandOver makes what the managers in from own of the object by plain updates
+// o.FieldManager's by server-side apply. Who owns what is read anew, since
+// controllers write the object all the time; the server answers with a conflict
+// when that changes in between. Nothing is sent when nothing is left to hand
+// over, so that it can be called again. An object that is gone, or another one
+// than uid by now, is left for the apply itself to refuse.
+func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, from []string, o apply.WriteOptions) error {
+	live, err := c.Get(ctx, ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case live.GetUID() != uid:
+		return nil
+	}
+	data, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(from...), o.FieldManager)
+	if err != nil {
+		return fmt.Errorf("read who owns the fields of %s: %w", ref, err)
+	}
+	if data == nil {
+		return nil
+	}
+	_, err = c.Patch(ctx, ref, apply.Patch{Type: types.JSONPatchType, Data: data}, o)
+	return err
+}
+
+// dryRunAfterHandOver asks about a server-side apply that first takes over what
+// was written client-side. A dry run can't do both, so two are asked: the apply
+// for what speaks against it, apart from conflicts that the handing over
+// settles, and a replace by the merged object for what comes of it.
+func (c *Client) dryRunAfterHandOver(ctx context.Context, ref apply.Ref, p apply.Patch, s plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	_, err := c.Patch(ctx, ref, p, o)
+	if err = withoutHandedOver(err, s.HandOver); err != nil {
+		return nil, err
+	}
+	body := s.After.DeepCopy()
+	body.SetManagedFields(nil)
+	after, err := c.Replace(ctx, body, o)
+	if apierrors.IsForbidden(err) || apierrors.IsConflict(err) {
+		// The apply itself would do: only its outcome can't be told.
+		return nil, errors.New(message(err))
+	}
+	return after, err
+}
+
+// withoutHandedOver drops the conflicts with managers' plain updates from an
+// error; nothing is left of it when it held no others. That a conflict is about
+// an update, not an apply, shows by the apiVersion in its text (Kubernetes 1.36:
+// `conflict with "helm" using apps/v1`).
+func withoutHandedOver(err error, managers []string) error {
+	var refused *apierrors.StatusError
+	if !errors.As(err, &refused) || refused.ErrStatus.Details == nil {
+		return err
+	}
+	settled := func(cause metav1.StatusCause) bool {
+		return cause.Type == metav1.CauseTypeFieldManagerConflict && slices.ContainsFunc(managers, func(m string) bool {
+			return strings.HasPrefix(cause.Message, `conflict with "`+m+`" using `)
+		})
+	}
+	causes := refused.ErrStatus.Details.Causes
+	left := slices.DeleteFunc(slices.Clone(causes), settled)
+	if len(causes) > 0 && len(left) == 0 {
+		return nil
+	}
+	rest := apierrors.StatusError{ErrStatus: *refused.ErrStatus.DeepCopy()}
+	rest.ErrStatus.Details.Causes = left
+	return &rest
+}

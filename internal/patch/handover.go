@@ -1,0 +1,27 @@
+package patch
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Updaters are those of the managers that own fields of live by plain updates,
+// as client-side patches leave them, without repeats; what they write to
+// subresources doesn't count. A server-side apply meets such fields as those of
+// somebody else, even when the manager's name is its own: it conflicts where it
+// changes one and leaves in place what it drops.
+func Updaters(live *unstructured.Unstructured, managers ...string) []string {
+	if live == nil {
+		return nil
+	}
+	var found []string
+	for _, entry := range live.GetManagedFields() {
+		updates := entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+		if updates && slices.Contains(managers, entry.Manager) && !slices.Contains(found, entry.Manager) {
+			found = append(found, entry.Manager)
+		}
+	}
+	return found
+}
