@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Classified is what a chart's rendered files amount to.
@@ -35,11 +33,11 @@ func Classify(files []File) (Classified, error) {
 			continue
 		}
 		for _, text := range Split(f.Content) {
-			d := Document{Path: f.Path, Text: text}
-			if err := yaml.Unmarshal([]byte(text), &d.Head); err != nil {
+			head, err := newHead(text)
+			if err != nil {
 				return Classified{}, fmt.Errorf("parse YAML that %s rendered: %w", f.Path, err)
 			}
-			out.add(d)
+			out.add(Document{Path: f.Path, Text: text, Head: head})
 		}
 	}
 	sort.SliceStable(out.Documents, func(i, j int) bool {

@@ -24,12 +24,26 @@ type Document struct {
 
 // Head is the part of a document that Helm reads to sort it.
 type Head struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind,omitempty"`
-	Metadata   *struct {
-		Name        string            `json:"name"`
-		Annotations map[string]string `json:"annotations"`
-	} `json:"metadata,omitempty"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind,omitempty"`
+	Metadata   *Metadata `json:"metadata,omitempty"`
+}
+
+// Metadata is the part of an object's metadata that a Head has.
+type Metadata struct {
+	Name        string            `json:"name"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// newHead reads the head of a document. Errors are those of the YAML library:
+// the whole document has to be sound.
+func newHead(text string) (Head, error) {
+	if h, ok := plainHead(text); ok {
+		return h, nil
+	}
+	var h Head
+	err := yaml.Unmarshal([]byte(text), &h)
+	return h, err
 }
 
 func (h Head) annotation(key string) (string, bool) {

@@ -1,0 +1,230 @@
+package manifest
+
+import "strings"
+
+func isItem(text string) bool { return text == "-" || strings.HasPrefix(text, "- ") }
+
+// isNothing says that no value stands on the line, a comment at most.
+func isNothing(rest string) bool { return rest == "" || rest[0] == '#' }
+
+// cutKey cuts "key: value" and "key:". A key is a plain word or quoted without
+// escapes.
+func cutKey(text string) (key, rest string, ok bool) {
+	const maxKey = 128
+	end := 0
+	if q := text[0]; q == '"' || q == '\'' {
+		end = strings.IndexByte(text[1:], q)
+		if end < 0 || strings.IndexByte(text[1:end+1], '\\') >= 0 {
+			return "", "", false
+		}
+		key, end = text[1:end+1], end+2
+	} else {
+		for end < len(text) && keyByte(text[end]) {
+			end++
+		}
+		if key = text[:end]; key == "" || key == "null" || key == "Null" || key == "NULL" || key[0] == '-' || key[0] == '.' {
+			return "", "", false
+		}
+	}
+	if end >= len(text) || end > maxKey || text[end] != ':' || end+1 < len(text) && text[end+1] != ' ' {
+		return "", "", false
+	}
+	return key, strings.TrimLeft(text[end+1:], " "), true
+}
+
+func keyByte(b byte) bool {
+	return isLetter(b) || isDigit(b) || b == '_' || b == '.' || b == '/' || b == '-' || b == '$'
+}
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+func isDigit(b byte) bool  { return b >= '0' && b <= '9' }
+
+// scalar reads a value that begins on this line. Lines that go on with it are
+// indented deeper than its parent.
+func (p *plainReader) scalar(parent int, text string) bool {
+	switch first := text[0]; {
+	case first == '|' || first == '>':
+		return p.literal(parent, text[1:])
+	case first == '"' || first == '\'':
+		return p.quoted(parent, text)
+	case first == '[' || first == '{':
+		if text, _ = cutComment(text); !isFlow(text) {
+			return false
+		}
+		p.advance()
+		return p.ended || p.indent <= parent
+	default:
+		return p.plain(parent, text)
+	}
+}
+
+// plain reads a scalar without quotes, over as many lines as it has.
+func (p *plainReader) plain(parent int, text string) bool {
+	if !beginsPlain(text) {
+		return false
+	}
+	text, comment := cutComment(text)
+	if text == "" || strings.Contains(text, ": ") || text[len(text)-1] == ':' {
+		return false
+	}
+	p.advance()
+	if p.ended || p.indent <= parent {
+		return true
+	}
+	if comment { // it ends the scalar, so this line is none of it
+		return false
+	}
+	return p.plainRest(parent)
+}
+
+// beginsPlain says whether a scalar without quotes may begin so. What JSON has
+// no number for is left out (.inf, .nan), and every indicator that could mean
+// something else.
+func beginsPlain(text string) bool {
+	first, next := text[0], byte(' ')
+	if len(text) > 1 {
+		next = text[1]
+	}
+	switch {
+	case isLetter(first) || isDigit(first):
+		return true
+	case first == '-':
+		return isLetter(next) || isDigit(next) || next == '-'
+	case first == ':':
+		return isLetter(next)
+	case first == '.':
+		return next|0x20 != 'i' && next|0x20 != 'n'
+	}
+	return strings.IndexByte("_/(<$~^;", first) >= 0
+}
+
+// plainRest reads the lines behind the first one of a plain scalar.
+func (p *plainReader) plainRest(parent int) bool {
+	for !p.ended && p.indent > parent {
+		if p.commented || strings.Contains(p.text, " #") || strings.Contains(p.text, ": ") || p.text[len(p.text)-1] == ':' {
+			return false
+		}
+		p.advance()
+	}
+	return true
+}
+
+func cutComment(text string) (before string, comment bool) {
+	if i := strings.Index(text, " #"); i >= 0 {
+		return strings.TrimRight(text[:i], " "), true
+	}
+	return text, false
+}
+
+// quoted reads a scalar in quotes up to the closing one.
+func (p *plainReader) quoted(parent int, text string) bool {
+	quote := text[0]
+	text = text[1:]
+	for {
+		end, ok := closing(text, quote)
+		if !ok {
+			return false
+		}
+		if end >= 0 {
+			after := text[end+1:]
+			if trimmed := strings.TrimLeft(after, " "); trimmed != "" && (trimmed == after || trimmed[0] != '#') {
+				return false
+			}
+			p.advance()
+			return p.ended || p.indent <= parent
+		}
+		for text = ""; text == ""; text = p.text {
+			line, more := p.line()
+			if !more {
+				return false
+			}
+			if p.set(line); p.text != "" && p.indent <= parent {
+				return false
+			}
+		}
+	}
+}
+
+// closing finds the quote that ends a scalar, -1 where it goes on behind the
+// line. Escapes of characters by number are not plain.
+func closing(text string, quote byte) (end int, ok bool) {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote == '"':
+			if i++; i < len(text) && strings.IndexByte(`"\ntr`, text[i]) < 0 {
+				return 0, false
+			}
+		case text[i] != quote:
+		case quote == '\'' && i+1 < len(text) && text[i+1] == '\'':
+			i++
+		default:
+			return i, true
+		}
+	}
+	return -1, true
+}
+
+// literal reads the lines of a block scalar.
+func (p *plainReader) literal(parent int, header string) bool {
+	header, _ = cutComment(header)
+	if header != "" && header != "-" && header != "+" {
+		return false
+	}
+	content, blank := -1, 0
+	for {
+		before := p.rest
+		line, more := p.line()
+		if !more {
+			return content > 0
+		}
+		trimmed := strings.TrimLeft(line, " ")
+		indent := len(line) - len(trimmed)
+		switch {
+		case trimmed == "":
+			if content < 0 {
+				blank = max(blank, indent)
+			}
+		case content < 0:
+			if content = indent; indent <= parent || blank > indent {
+				return false
+			}
+		case indent < content:
+			p.rest = before
+			p.advance()
+			return indent <= parent
+		}
+	}
+}
+
+// certainString is a value on one line that no version of YAML takes for
+// anything but a string.
+func certainString(rest string) (value string, ok bool) {
+	if isNothing(rest) {
+		return "", false
+	}
+	if q := rest[0]; q == '"' || q == '\'' {
+		end := strings.IndexByte(rest[1:], q) + 1
+		if end == 0 || strings.IndexByte(rest[:end], '\\') >= 0 || end+1 < len(rest) {
+			return "", false
+		}
+		return rest[1:end], true
+	}
+	rest, _ = cutComment(rest)
+	if !isWord(rest) || strings.Contains(rest, ": ") || rest[len(rest)-1] == ':' {
+		return "", false
+	}
+	return rest, true
+}
+
+// isWord says that a plain scalar begins with a letter and is none of YAML
+// 1.1's words for truth and nothing.
+func isWord(text string) bool {
+	if text == "" || !isLetter(text[0]) {
+		return false
+	}
+	switch strings.ToLower(text) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		return false
+	}
+	return true
+}
