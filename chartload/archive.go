@@ -58,6 +58,7 @@ func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 		}
 		seen[f.Name] = len(files)
 		files = append(files, f)
+		l.early(f, where)
 	}
 	if len(files) == 0 {
 		return nil, errors.New("the archive holds no files")

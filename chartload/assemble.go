@@ -71,16 +71,8 @@ func (l *loader) file(c *chart.Chart, f *chart.File, where string) error {
 	v1 := c.Metadata.APIVersion == chart.APIVersionV1
 	switch {
 	case f.Name == "Chart.yaml":
-	case f.Name == "values.yaml":
-		if err := l.budget.yaml(f.Data); err != nil {
-			return err
-		}
-		table, warnings, err := values.Parse(f.Data, path.Join(where, f.Name))
-		if err != nil {
-			return err
-		}
-		c.Values = table
-		l.warnings = append(l.warnings, warnings...)
+	case f.Name == valuesName:
+		return l.values(c, f, where)
 	case f.Name == "values.schema.json":
 		c.Schema, c.SchemaModTime = f.Data, f.ModTime
 	case f.Name == "Chart.lock":

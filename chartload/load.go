@@ -37,7 +37,7 @@ func Load(path string) (*chart.Chart, []chart.Warning, error) {
 
 // Archive reads a chart from a gzipped tar stream. name stands for it in errors.
 func Archive(r io.Reader, name string) (*chart.Chart, []chart.Warning, error) {
-	l := loader{budget: newBudget()}
+	l := newLoader()
 	c, err := l.archive(r, filepath.Base(name), 0)
 	if errors.Is(err, errNoGzip) {
 		err = fmt.Errorf("%w%s", err, hint(name))
@@ -57,7 +57,7 @@ func hint(name string) string {
 }
 
 func folder(path string) (*chart.Chart, []chart.Warning, error) {
-	l := loader{budget: newBudget()}
+	l := newLoader()
 	files, err := l.walk(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load chart %s: %w", path, err)
@@ -73,6 +73,12 @@ func folder(path string) (*chart.Chart, []chart.Warning, error) {
 type loader struct {
 	budget   *budget
 	warnings []chart.Warning
+	// parsings are the values files that were met, by their paths in the tree.
+	parsings map[string]*parsing
+}
+
+func newLoader() loader {
+	return loader{budget: newBudget(), parsings: map[string]*parsing{}}
 }
 
 func (l *loader) warn(where, format string, args ...any) {

@@ -11,7 +11,6 @@ type execution struct {
 	options   Options
 	functions *registry
 	root      *names
-	units     map[string]*unit
 	tpls      map[string]*unit
 	includes  map[string]int
 	calls     []call
@@ -29,31 +28,11 @@ func newExecution(o Options) *execution {
 	e := &execution{
 		options:  o,
 		root:     &names{own: map[string]*template{}},
-		units:    map[string]*unit{},
 		tpls:     map[string]*unit{},
 		includes: map[string]int{},
 	}
 	e.functions = newRegistry(e)
 	return e
-}
-
-// parse makes the templates of all files known, in order: a later definition
-// replaces an earlier one. Files with equal text, such as a library that
-// several subcharts bring along, are parsed once.
-func (e *execution) parse(sources []*source) error {
-	for _, src := range sources {
-		u, ok := e.units[src.text]
-		if !ok {
-			var err error
-			if u, err = parseUnit(src.path, src.text, e.functions.names); err != nil {
-				return err
-			}
-			e.units[src.text] = u
-		}
-		e.root.add(u, src.path)
-	}
-	e.units = nil
-	return nil
 }
 
 // file renders one file in its own scope.

@@ -42,12 +42,12 @@ func isDigit(b byte) bool  { return b >= '0' && b <= '9' }
 // scalar reads a value that begins on this line. Lines that go on with it are
 // indented deeper than its parent.
 func (p *plainReader) scalar(parent int, text string) bool {
-	switch first := text[0]; {
-	case first == '|' || first == '>':
+	switch text[0] {
+	case '|', '>':
 		return p.literal(parent, text[1:])
-	case first == '"' || first == '\'':
+	case '"', '\'':
 		return p.quoted(parent, text)
-	case first == '[' || first == '{':
+	case '[', '{':
 		if text, _ = cutComment(text); !isFlow(text) {
 			return false
 		}

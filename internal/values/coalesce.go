@@ -16,12 +16,12 @@ import (
 // subchart's defaults add deeper than the first level of a global table is seen
 // by the parent and by subcharts that come later.
 func Coalesce(c *chart.Chart, user map[string]any) (map[string]any, error) {
-	return (&coalescer{}).chart(c, cloneTable(user), "")
+	return (&coalescer{}).chart(c, Clone(user), "")
 }
 
 // merge is Coalesce with nulls kept, for values that will be coalesced again.
 func merge(c *chart.Chart, user map[string]any) (map[string]any, error) {
-	return (&coalescer{keepNulls: true}).chart(c, cloneTable(user), "")
+	return (&coalescer{keepNulls: true}).chart(c, Clone(user), "")
 }
 
 // coalescer walks the tree. It changes the tables it is handed, which are
@@ -57,7 +57,7 @@ func (co *coalescer) chart(c *chart.Chart, dest map[string]any, parents string) 
 
 // defaults puts c's own values below dest.
 func (co *coalescer) defaults(c *chart.Chart, dest map[string]any, where string) {
-	for key, val := range cloneTable(c.Values) {
+	for key, val := range Clone(c.Values) {
 		have, ok := dest[key]
 		table, isMap := have.(map[string]any)
 		switch {

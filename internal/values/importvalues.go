@@ -59,7 +59,7 @@ func (p *processor) importInto(c *chart.Chart) error {
 	if err := p.measure(defaults, 0); err != nil {
 		return fmt.Errorf("chart %s: import-values: %w", c.FullPath(), err)
 	}
-	out := cloneTable(defaults)
+	out := Clone(defaults)
 	(&coalescer{}).tables(out, imported, "", true)
 	c.Values = out
 	return nil

@@ -49,7 +49,7 @@ func (r Reuse) Apply(prev Previous, next *chart.Chart, user map[string]any) (*ch
 		return next, coalesceTables(user, prev.Config), nil
 	case ReuseUnlessGiven:
 		if len(user) == 0 && len(prev.Config) > 0 {
-			return next, cloneTable(prev.Config), nil
+			return next, Clone(prev.Config), nil
 		}
 		return next, user, nil
 	}

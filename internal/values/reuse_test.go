@@ -34,7 +34,7 @@ func TestReuse(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			next := &chart.Chart{Metadata: &chart.Metadata{Name: "c"}, Values: table{"def": "new"}}
-			userBefore := cloneTable(tc.user)
+			userBefore := Clone(tc.user)
 			c, user, err := tc.mode.Apply(old, next, tc.user)
 			if err != nil {
 				t.Fatal(err)

@@ -58,8 +58,8 @@ func coalesceTables(dest, src map[string]any) map[string]any {
 	if dest == nil {
 		return src
 	}
-	out := cloneTable(dest)
-	(&coalescer{}).tables(out, cloneTable(src), "", false)
+	out := Clone(dest)
+	(&coalescer{}).tables(out, Clone(src), "", false)
 	return out
 }
 

@@ -68,7 +68,7 @@ func TestTrees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loaded := parseTree(t, "root", a)
 			user := parseTable(t, find(t, a, "user.yaml"))
-			before, userBefore := parseTree(t, "root", a), cloneTable(user)
+			before, userBefore := parseTree(t, "root", a), Clone(user)
 
 			vals, charts, err := process(loaded, user)
 			if want := strings.TrimSpace(string(find(t, a, "error"))); want != "" || err != nil {

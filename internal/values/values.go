@@ -20,7 +20,7 @@ func isTable(v any) bool {
 func clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		return cloneTable(v)
+		return Clone(v)
 	case []any:
 		if v == nil {
 			return v
@@ -33,9 +33,7 @@ func clone(v any) any {
 	}
 	return v
 }
-
-// cloneTable is clone for a table; nil becomes an empty table.
-func cloneTable(t map[string]any) map[string]any {
+func Clone(t map[string]any) map[string]any {
 	out := make(map[string]any, len(t))
 	for k, v := range t {
 		out[k] = clone(v)

@@ -18,7 +18,7 @@ func Warnings(c *chart.Chart, user map[string]any) []chart.Warning {
 		return nil
 	}
 	co := coalescer{}
-	if _, err := co.chart(processed, cloneTable(user), ""); err != nil {
+	if _, err := co.chart(processed, Clone(user), ""); err != nil {
 		return nil
 	}
 	found = append(found, co.warnings...)

@@ -1,0 +1,62 @@
+package templating
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// parse makes the templates of all files known, in order: a later definition
+// replaces an earlier one. Files with equal text, such as a library that
+// several subcharts bring along, are parsed once.
+func (e *execution) parse(sources []*source) error {
+	var unique []*source
+	place := map[string]int{}
+	for _, src := range sources {
+		if _, ok := place[src.text]; !ok {
+			place[src.text] = len(unique)
+			unique = append(unique, src)
+		}
+	}
+	units, err := parseUnits(unique, e.functions.names)
+	if err != nil {
+		return err
+	}
+	for _, src := range sources {
+		e.root.add(units[place[src.text]], src.path)
+	}
+	return nil
+}
+
+// parseUnits parses files side by side: it is most of the time of rendering
+// large charts, and one file knows nothing of another. The error is that of the
+// first file that has one, whatever the order they were read in.
+func parseUnits(sources []*source, functions map[string]any) ([]*unit, error) {
+	units, errs := make([]*unit, len(sources)), make([]error, len(sources))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(sources)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(sources)); i = next.Add(1) - 1 {
+				units[i], errs[i] = parseSafely(sources[i], functions)
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return units, nil
+}
+
+func parseSafely(src *source, functions map[string]any) (u *unit, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &Error{File: src.path, Line: 1, Message: fmt.Sprintf("it can't be parsed: %v", r)}
+		}
+	}()
+	return parseUnit(src.path, src.text, functions)
+}
