@@ -6,12 +6,13 @@ SHELL       := /bin/bash
 VERSION     := $(shell sed -n 's/^version: *"\{0,1\}\([^"]*\)"\{0,1\}$$/\1/p' plugin.yaml 2>/dev/null || echo 0.0.0)
 LDFLAGS     := -s -w -X github.com/kubectl-release/kubectl-release/internal/command.Version=$(VERSION)
 GOLANGCI    := v2.15.0
+BENCHSTAT   := v0.0.0-20260908200009-22c9c6c9d4da
 # The race detector needs a C compiler; tools installs one where that can be done.
 RACE         = $(shell command -v gcc >/dev/null && echo -race)
 CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
 
-.PHONY: build demo test unit lint conformance bench cluster testcluster tools generate clean
+.PHONY: build demo test unit lint conformance bench benchstat cluster testcluster tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
@@ -42,6 +43,13 @@ bin/golangci-lint-$(GOLANGCI):
 conformance: build testcluster ## compare rendering with Helm 4.3.1 over a folder of charts (CHARTS=dir)
 	go run -C conformance . --charts $(abspath $(CHARTS)) $(addprefix --cases ,$(wildcard $(abspath $(CHARTS))/cases.tsv)) \
 	  --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release
+
+bench: build testcluster ## time and memory side by side with Helm 4.3.1; OUT=file keeps the runs for benchstat
+	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
+	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
+
+benchstat: ## compare two files of make bench: OLD=file NEW=file
+	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 	$(CLUSTER_BIN)/testcluster start

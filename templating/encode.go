@@ -19,7 +19,7 @@ func encodingFunctions() map[string]any {
 		"toYaml":        toYAML,
 		"mustToYaml":    mustToYAML,
 		"toYamlPretty":  toYAMLPretty,
-		"fromYaml":      func(text string) map[string]any { return decodeTable(text, unmarshalYAML) },
+		"fromYaml":      fromYAML,
 		"fromYamlArray": func(text string) []any { return decodeList(text, unmarshalYAML) },
 		"toJson":        func(v any) string { out, _ := toJSON(v); return out },
 		"mustToJson":    toJSON,
@@ -32,6 +32,13 @@ func encodingFunctions() map[string]any {
 }
 
 func unmarshalYAML(data []byte, into any) error { return yaml.Unmarshal(data, into) }
+
+func fromYAML(text string) map[string]any {
+	if table, ok := flatTable(text); ok {
+		return table
+	}
+	return decodeTable(text, unmarshalYAML)
+}
 
 func toYAML(v any) string {
 	out, _ := mustToYAML(v)

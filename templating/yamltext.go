@@ -16,15 +16,23 @@ func yamlText(v any) (text string, ok bool) {
 	w := &yamlWriter{}
 	switch v := v.(type) {
 	case map[string]any:
-		ok = len(v) > 0 && w.table(v, 0, false)
+		ok = w.top(v, len(v), func() bool { return w.table(v, 0, false) })
 	case Values:
-		ok = len(v) > 0 && w.table(v, 0, false)
+		ok = w.top(map[string]any(v), len(v), func() bool { return w.table(v, 0, false) })
 	case []any:
-		ok = len(v) > 0 && w.items(v, 0, false)
+		ok = w.top(v, len(v), func() bool { return w.items(v, 0, false) })
 	case string:
 		ok = w.word(v)
 	}
 	return string(w.out), ok
+}
+
+// top writes a collection as a block, and an empty one as a scalar.
+func (w *yamlWriter) top(v any, size int, block func() bool) bool {
+	if size == 0 {
+		return w.scalar(v)
+	}
+	return block()
 }
 
 type yamlWriter struct {
@@ -220,7 +228,7 @@ func isPlain(s string) bool {
 	c := s[0]
 	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '/' || c == '_'
 	if !letter {
-		return isQuantity(s)
+		return isQuantity(s) || isDotted(s)
 	}
 	if len(s) <= 5 {
 		switch strings.ToLower(s) {
@@ -251,4 +259,32 @@ func isQuantity(s string) bool {
 		return true
 	}
 	return false
+}
+
+// isDotted is a version of digits with at least two dots, which is no number.
+func isDotted(s string) bool {
+	return strings.Count(s, ".") >= 2 && strings.Trim(s, "0123456789.") == "" && isDigit(s[0]) && isDigit(s[len(s)-1])
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// flatTable reads lines of "key: word" as fromYaml would, and gives up on all
+// else. Charts pass tables of labels through toYaml and fromYaml to merge them.
+func flatTable(text string) (map[string]any, bool) {
+	text = strings.TrimSuffix(text, "\n")
+	table := map[string]any{}
+	if text == "{}" {
+		return table, true
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		key, value, ok := strings.Cut(line, ": ")
+		if !ok || key == "" || value == "" || len(key) > 100 || !isPlain(key) || !isPlain(value) {
+			return nil, false
+		}
+		if _, twice := table[key]; twice {
+			return nil, false
+		}
+		table[key] = value
+	}
+	return table, true
 }

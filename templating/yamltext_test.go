@@ -55,6 +55,30 @@ func FuzzYAMLText(f *testing.F) {
 	})
 }
 
+// FuzzFlatTable holds the short way of fromYaml against the long one.
+func FuzzFlatTable(f *testing.F) {
+	for _, a := range yamlWords {
+		f.Add("key: " + a + "\nother: b\n")
+		f.Add(a + ": b")
+	}
+	f.Add("{}\n")
+	f.Add("a: b\na: c\n")
+	f.Add("a: b\n c: d\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := flatTable(text)
+		if !ok {
+			return
+		}
+		want := map[string]any{}
+		if err := yaml.Unmarshal([]byte(text), &want); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("%q: %s", text, d)
+		}
+	})
+}
+
 var yamlWords = []string{
 	"a", "b", "key", "app.kubernetes.io/name", "/var/lib", "100m", "1Gi", "8080", "0", "01", "1.5", "1e3", "", " ", "a b", "a: b", "a:b", "a #b", "a#b",
 	"yes", "No", "ON", "off", "y", "Y", "n", "true", "True", "null", "Null", "~", "-", "- a", "-a", "a-", "a1", "a2", "a10", "a01", "1a", "2a", "10a", "_x", "A", "z",
@@ -62,7 +86,7 @@ var yamlWords = []string{
 	"https://example.com/a?b=c", "=", "<<", "a=b", "a+b", "$(VAR)", "$a", "a;b", "2020-01-02", "1ms", "3s", ".5", "+1", "inf", ".inf", "nan",
 	"some words that are longer than the width at which the emitter folds a plain scalar, which is eighty",
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-	"fifty characters and some spaces are not folded at all", "-1", "1.0.0", "v1.2.3", "a/b", "n/a", "no-op", "on-call", "e5", "Infinity", "99999999999",
+	"fifty characters and some spaces are not folded at all", "-1", "1.0.0", "1.2.3.4", "1.2.", ".1.2", "v1.2.3", "a/b", "n/a", "no-op", "on-call", "e5", "Infinity", "99999999999",
 }
 
 func grownValue(r *rand.Rand, depth int) any {

@@ -33,6 +33,9 @@ func clone(v any) any {
 	}
 	return v
 }
+
+// Clone copies a table with all the tables and lists in it; nil becomes an
+// empty table.
 func Clone(t map[string]any) map[string]any {
 	out := make(map[string]any, len(t))
 	for k, v := range t {
