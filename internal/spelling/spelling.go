@@ -1,0 +1,83 @@
+// Package spelling finds the word that somebody meant: edit distance over a few
+// candidates.
+//
+// It knows no dictionary and no language, and it says nothing where it would
+// have to guess.
+package spelling
+
+import (
+	"slices"
+	"strings"
+)
+
+// Nearest is the candidate that needs the fewest edits to become name, "" when
+// that takes more than a third of name's letters. Of equals the first counts.
+// It suits errors: something is wrong already, and a guess may be a bold one.
+func Nearest(name string, candidates []string) string {
+	return nearest(name, candidates, max(len(name)/3, 1))
+}
+
+// Namesake is Nearest for warnings, where a guess has to be a safe one: the same
+// letters in another case or with other dashes and underscores, one slip in a
+// word of four letters or more, or two slips in one of eight or more. name
+// itself is no namesake of its own.
+func Namesake(name string, candidates []string) string {
+	others := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return c == name })
+	for _, c := range others {
+		if strings.EqualFold(plain(c), plain(name)) {
+			return c
+		}
+	}
+	switch {
+	case len(name) >= 8:
+		return nearest(name, others, 2)
+	case len(name) >= 4:
+		return nearest(name, others, 1)
+	}
+	return ""
+}
+
+// plain is a word without what people mix up between words of one name.
+func plain(word string) string {
+	return strings.NewReplacer("-", "", "_", "").Replace(word)
+}
+
+func nearest(name string, candidates []string, most int) string {
+	best, found := most+1, ""
+	for _, c := range candidates {
+		if strings.EqualFold(c, name) {
+			return c
+		}
+		if diff := len(c) - len(name); diff >= best || -diff >= best {
+			continue
+		}
+		if d := edits(name, c); d < best {
+			best, found = d, c
+		}
+	}
+	return found
+}
+
+// edits counts the slips between two words in bytes: a letter too many, one
+// missing, a wrong one, or two neighbours swapped (optimal string alignment).
+func edits(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,46 @@
+package spelling_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/spelling"
+)
+
+func TestNearest(t *testing.T) {
+	for _, tc := range []struct {
+		why, name  string
+		candidates []string
+		want       string
+	}{
+		{"one letter missing", "replicaCout", []string{"image", "replicaCount"}, "replicaCount"},
+		{"two letters swapped are one slip", "tga", []string{"tag"}, "tag"},
+		{"another case is the same word", "IMAGE", []string{"imago", "image"}, "image"},
+		{"the nearest, not the first", "labels", []string{"lapel", "label"}, "label"},
+		{"nothing is near", "image", []string{"service", "ingress"}, ""},
+		{"nothing to choose from", "image", nil, ""},
+	} {
+		if got := spelling.Nearest(tc.name, tc.candidates); got != tc.want {
+			t.Errorf("%s: %q is near %q, want %q", tc.why, got, tc.name, tc.want)
+		}
+	}
+}
+
+func TestNamesake(t *testing.T) {
+	for _, tc := range []struct {
+		why, name  string
+		candidates []string
+		want       string
+	}{
+		{"one letter missing", "enable", []string{"enabled"}, "enabled"},
+		{"two slips in a long word", "replciaCuont", []string{"replicaCount"}, "replicaCount"},
+		{"two slips in a short word are another word", "ports", []string{"hosts"}, ""},
+		{"a slip in three letters is another word", "tap", []string{"tag"}, ""},
+		{"the same letters in another case", "Tag", []string{"tag"}, "tag"},
+		{"the same letters with other separators", "node_selector", []string{"nodeSelector"}, "nodeSelector"},
+		{"a word is not its own namesake", "image", []string{"image"}, ""},
+	} {
+		if got := spelling.Namesake(tc.name, tc.candidates); got != tc.want {
+			t.Errorf("%s: namesake of %q is %q, want %q", tc.why, tc.name, got, tc.want)
+		}
+	}
+}
