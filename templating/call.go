@@ -173,6 +173,9 @@ func (s *state) run(f *function, args []any) any {
 	if err := s.room(size); err != nil {
 		s.check(err)
 	}
+	if s.reads != nil {
+		s.reads.call(f.name, args)
+	}
 	if f.guard != nil {
 		if err := f.guard(&s.budget, args); err != nil {
 			s.check(fmt.Errorf("%s: %w", f.name, err))
@@ -181,6 +184,9 @@ func (s *state) run(f *function, args []any) any {
 	result, err := safely(f, args)
 	if err != nil {
 		s.functionError(f, err)
+	}
+	if s.reads != nil {
+		s.reads.copied(f.name, args, result)
 	}
 	if f.grows {
 		s.check(s.made(sizeOf(result)))

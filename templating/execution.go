@@ -16,6 +16,7 @@ type execution struct {
 	calls     []call
 	warnings  []string
 	buffers   [][]byte
+	reads     *reads
 }
 
 // call is one link of the chain that led to the template being executed.
@@ -30,6 +31,7 @@ func newExecution(o Options) *execution {
 		root:     &names{own: map[string]*template{}},
 		tpls:     map[string]*unit{},
 		includes: map[string]int{},
+		reads:    newReads(o.Watch),
 	}
 	e.functions = newRegistry(e)
 	return e

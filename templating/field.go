@@ -39,6 +39,9 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 		if !isValuesMethod(name) {
 			return s.entry(r, name, c)
 		}
+		if s.reads != nil && name != "AsMap" {
+			s.reads.whole(r)
+		}
 	case nil:
 		if s.options.Strict {
 			s.node = c.node
@@ -64,6 +67,9 @@ func (s *state) entry(m map[string]any, name string, c site) any {
 	if c.hasArgs() {
 		s.node = c.node
 		s.fail("%s is a value, not a function, so it can't be given an argument", name)
+	}
+	if s.reads != nil {
+		s.reads.key(m, name)
 	}
 	v, ok := m[name]
 	if !ok && s.options.Strict {

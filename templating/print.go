@@ -22,6 +22,9 @@ func (s *state) print(v any) {
 		s.write(strconv.FormatBool(v))
 		return
 	}
+	if s.reads != nil {
+		s.reads.whole(v)
+	}
 	s.check(s.weighed(v))
 	s.write(fmt.Sprint(printable(v)))
 }

@@ -56,6 +56,9 @@ func (l *loop) over(value any) bool {
 }
 
 func (l *loop) overTable(m map[string]any) bool {
+	if l.reads != nil {
+		l.reads.level(m)
+	}
 	keys := sortedKeys(m)
 	values := make([]any, len(keys))
 	for i, k := range keys {

@@ -34,6 +34,8 @@ type Options struct {
 	DNS bool
 	// SubchartNotes adds the notes of subcharts to those of the chart.
 	SubchartNotes bool
+	// Watch are tables of the values whose doubted keys should be found read.
+	Watch []Watched
 	// Lookup is nil when there is no cluster: every lookup finds nothing.
 	Lookup LookupFunc
 }
@@ -47,6 +49,9 @@ type Rendered struct {
 	Notes string
 	// Warnings are the messages of required and fail in lint mode.
 	Warnings []string
+	// Seen is what was read of Options.Watch, in that order. A render that fails
+	// gives what was read until then.
+	Seen []Seen
 }
 
 // notesName ends the path of every file that is kept out of the manifests.
@@ -72,7 +77,7 @@ func Render(c *chart.Chart, top map[string]any, o Options) (Rendered, error) {
 		}
 		text, err := e.file(src)
 		if err != nil {
-			return Rendered{}, err
+			return Rendered{Seen: e.reads.seen(o.Watch)}, err
 		}
 		texts[src.path] = text
 	}
@@ -81,7 +86,7 @@ func Render(c *chart.Chart, top map[string]any, o Options) (Rendered, error) {
 
 // sort parts notes from manifests and puts both in order.
 func (e *execution) sort(c *chart.Chart, texts map[string]string, subchartNotes bool) Rendered {
-	out := Rendered{Warnings: e.warnings}
+	out := Rendered{Warnings: e.warnings, Seen: e.reads.seen(e.options.Watch)}
 	own := path.Join(c.Name(), "templates", notesName)
 	notes := []string{}
 	if text, ok := texts[own]; ok && text != "" {

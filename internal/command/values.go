@@ -79,15 +79,18 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 	if err != nil {
 		return engine.Source{}, chartHint(path, err)
 	}
-	given, more, err := values.Sources{
+	sources := values.Sources{
 		Files: c.StringSlice("values"), JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
 		String: c.StringSlice("set-string"), File: c.StringSlice("set-file"), Literal: c.StringSlice("set-literal"),
-	}.Merge(p.readFile)
+	}
+	read := remembered(p.readFile)
+	given, more, err := sources.Merge(read)
 	if err != nil {
 		return engine.Source{}, err
 	}
 	return engine.Source{
 		Chart: loaded, Warnings: append(warnings, more...), Values: given, Reuse: reuseMode(c),
+		Origin: func(path []string) string { return sources.Origin(path, read) },
 		Render: engine.RenderOptions{
 			SkipSchema: c.Bool("skip-schema-validation"), DNS: c.Bool("enable-dns"),
 			SubchartNotes: c.Bool("render-subchart-notes"), Strict: c.Bool("strict"), PostRender: postRenderer(c),
@@ -114,6 +117,21 @@ func (p *program) readFile(name string) ([]byte, error) {
 		return io.ReadAll(p.streams.In)
 	}
 	return os.ReadFile(name)
+}
+
+// remembered reads every file once: standard input has no second time.
+func remembered(read func(string) ([]byte, error)) func(string) ([]byte, error) {
+	content := map[string][]byte{}
+	return func(name string) ([]byte, error) {
+		if data, ok := content[name]; ok {
+			return data, nil
+		}
+		data, err := read(name)
+		if err == nil {
+			content[name] = data
+		}
+		return data, err
+	}
 }
 
 // postRenderer runs a program with the manifest on its standard input.

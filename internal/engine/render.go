@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,6 +26,9 @@ type Source struct {
 	Warnings []chart.Warning
 	// Values are the user's own.
 	Values map[string]any
+	// Origin says which flag or file gave the value at a path, "" when none
+	// did; nil when nobody knows.
+	Origin func(path []string) string
 	Reuse  values.Reuse
 	Render RenderOptions
 }
@@ -77,19 +79,26 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	if err != nil {
 		return Rendering{}, err
 	}
+	table, _ := top["Values"].(map[string]any)
 	valid := func() error { return nil }
 	if !s.Render.SkipSchema {
-		valid = validation(c, top)
+		valid = validation(c, table)
 	}
+	suspects := values.Suspects(s.Chart, c, s.Values, table)
 	rendered, err := templating.Render(c, top, templating.Options{
 		Strict: s.Render.Strict, DNS: s.Render.DNS, SubchartNotes: s.Render.SubchartNotes, Lookup: lookup,
+		Watch: watch(suspects),
 	})
-	if err := cmp.Or(valid(), err); err != nil {
+	if err := valid(); err != nil {
 		return Rendering{}, err
+	}
+	unread := unread(s, table, suspects, rendered.Seen)
+	if err != nil {
+		return Rendering{}, hinted(err, unread)
 	}
 	out := Rendering{
 		Chart: c, Config: s.Values, Notes: rendered.Notes,
-		Warnings: append(slices.Clone(s.Warnings), values.Warnings(s.Chart, s.Values)...),
+		Warnings: slices.Concat(s.Warnings, values.Warnings(s.Chart, s.Values), unread),
 	}
 	if out.Classified, err = manifest.Classify(rendered.Files); err != nil {
 		return Rendering{}, err
@@ -103,8 +112,7 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 // validation checks values against the charts' schemas while templates render:
 // compiling a large schema takes a fifth of the time of both. Templates may
 // change values, so the check has its own. Calling what is returned waits.
-func validation(c *chart.Chart, top map[string]any) func() error {
-	table, _ := top["Values"].(map[string]any)
+func validation(c *chart.Chart, table map[string]any) func() error {
 	table = values.Clone(table)
 	done := make(chan error, 1)
 	go func() { done <- values.Validate(c, table) }()

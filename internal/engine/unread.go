@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// watch hands the tables with doubted keys to the renderer.
+func watch(suspects []values.Suspect) []templating.Watched {
+	var out []templating.Watched
+	for _, s := range suspects {
+		out = append(out, templating.Watched{Tables: s.Tables, Keys: s.Keys})
+	}
+	return out
+}
+
+// unread warns of the user's keys that no template reads while one of nearly
+// the same name is known or read in their place. What is below a key that is
+// warned of is not looked at.
+func unread(s Source, vals map[string]any, suspects []values.Suspect, seen []templating.Seen) []chart.Warning {
+	var out []chart.Warning
+	told := map[string]bool{}
+	for i, saw := range seen {
+		for _, key := range saw.Unread {
+			path := append(slices.Clip(suspects[i].Path), key)
+			if below(told, path) {
+				continue
+			}
+			meant := suspects[i].Meant(key, saw.Read)
+			if meant == "" || templating.Mentioned(s.Chart, vals, key) {
+				continue
+			}
+			told[strings.Join(path, "\x00")] = true
+			out = append(out, unreadKey(s, path, meant))
+		}
+	}
+	return out
+}
+
+func unreadKey(s Source, path []string, meant string) chart.Warning {
+	origin := ""
+	if s.Origin != nil {
+		origin = s.Origin(path)
+	}
+	if origin == "" {
+		origin = "values of an earlier revision"
+	}
+	right := append(slices.Clone(path[:len(path)-1]), meant)
+	return chart.Warning{Where: origin, What: fmt.Sprintf("values key %s is read by no template; did you mean %s?", values.PathText(path), values.PathText(right))}
+}
+
+func below(told map[string]bool, path []string) bool {
+	for n := range path {
+		if told[strings.Join(path[:n], "\x00")] {
+			return true
+		}
+	}
+	return false
+}
+
+// hinted adds to a template's error the keys that look like slips: the value
+// that is missing may be there under another name.
+func hinted(err error, unread []chart.Warning) error {
+	var at *templating.Error
+	if !errors.As(err, &at) || len(unread) == 0 {
+		return err
+	}
+	hints := make([]string, 0, len(unread)+1)
+	if at.Hint != "" {
+		hints = append(hints, at.Hint)
+	}
+	for _, w := range unread {
+		hints = append(hints, w.String())
+	}
+	at.Hint = strings.Join(hints, "; ")
+	return err
+}

@@ -1,0 +1,80 @@
+package values
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Origin says which flag or file gave the value at a path: "--set",
+// "prod.yaml"; of several the one that counts. "" when none did. The path is
+// written as Suspect.Path is. Sources that can't be read have said so in Merge
+// and are passed over.
+func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) string {
+	for _, flag := range []struct {
+		name string
+		from Sources
+	}{
+		{"--set-literal", Sources{Literal: s.Literal}},
+		{"--set-file", Sources{File: s.File}},
+		{"--set-string", Sources{String: s.String}},
+		{"--set", Sources{Set: s.Set}},
+		{"--set-json", Sources{JSON: s.JSON}},
+	} {
+		if table, err := flag.from.setAll(map[string]any{}, read); err == nil && holds(table, path) {
+			return flag.name
+		}
+	}
+	for _, name := range slices.Backward(s.Files) {
+		data, err := read(name)
+		if err != nil {
+			continue
+		}
+		if table, _, err := Parse(data, name); err == nil && holds(table, path) {
+			if name == "-" {
+				return "standard input"
+			}
+			return name
+		}
+	}
+	return ""
+}
+
+// holds says whether a value has something at a path.
+func holds(v any, path []string) bool {
+	for _, key := range path {
+		switch at := v.(type) {
+		case map[string]any:
+			below, ok := at[key]
+			if !ok {
+				return false
+			}
+			v = below
+		case []any:
+			i, err := strconv.Atoi(strings.Trim(key, "[]"))
+			if err != nil || i < 0 || i >= len(at) {
+				return false
+			}
+			v = at[i]
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// PathText writes a path as --set does: a.b[0].c, with dots in keys escaped.
+func PathText(path []string) string {
+	var b strings.Builder
+	for _, key := range path {
+		if strings.HasPrefix(key, "[") {
+			b.WriteString(key)
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(strings.ReplaceAll(key, ".", `\.`))
+	}
+	return b.String()
+}

@@ -1,0 +1,266 @@
+package values
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/spelling"
+)
+
+// Suspect is a table of the user's values with keys that no chart has a default
+// for. That is no mistake yet: many charts read keys without a default. What
+// templates read of Tables can tell.
+type Suspect struct {
+	// Path leads to the table from the root of the values; an index of a list is
+	// written "[0]".
+	Path []string
+	// Tables are the table in the coalesced values, as templates get it. The
+	// globals of each chart are a table of their own.
+	Tables []map[string]any
+	// Keys are the doubted ones, in order.
+	Keys []string
+	// Known are the keys that the charts do know there: defaults, names of
+	// subcharts, what conditions and tags are read from.
+	Known []string
+	// Aliases are the names that dependencies have here, by their charts' names.
+	Aliases map[string]string
+}
+
+// Suspects are the tables of the user's values that hold keys which the charts
+// do not mention in their defaults. loaded is the whole tree, processed what
+// ProcessDependencies made of it, vals what RenderValues did. What belongs to
+// subcharts that are switched off is passed over, and so are nulls.
+func Suspects(loaded, processed *chart.Chart, user, vals map[string]any) []Suspect {
+	d := doubter{globals: globalTables(processed, vals)}
+	d.chart(loaded, processed, nil, user, vals, nil)
+	return d.found
+}
+
+type doubter struct {
+	found []Suspect
+	// globals are the tables of all charts under "global", defaults its known keys.
+	globals  []map[string]any
+	defaults []map[string]any
+}
+
+// place is one table as its several sides see it.
+type place struct {
+	path     []string
+	tables   []map[string]any
+	defaults []map[string]any
+}
+
+// chart looks at the values of one chart. defaults are what parents know of it.
+func (d *doubter) chart(loaded, processed *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
+	defaults = append(slices.Clip(defaults), processed.Values, switches(loaded))
+	at := place{path, []map[string]any{vals}, defaults}
+	subs := map[string]*chart.Chart{}
+	own := map[string]any{}
+	known := map[string]any{globalKey: nil}
+	for _, sub := range processed.Dependencies() {
+		subs[sub.Name()] = sub
+		known[sub.Name()] = nil
+	}
+	names, aliases := dependencyNames(loaded)
+	for _, name := range names {
+		known[name] = nil
+	}
+	for key, v := range user {
+		if _, isOff := known[key]; !isOff {
+			own[key] = v
+		}
+	}
+	at.defaults = append(at.defaults, known)
+	d.table(at, own, aliases)
+	if global, ok := user[globalKey].(map[string]any); ok {
+		d.table(place{longer(path, globalKey), d.globals, d.globalDefaults(processed)}, global, nil)
+	}
+	for _, name := range slices.Sorted(maps.Keys(subs)) {
+		given, _ := user[name].(map[string]any)
+		below, _ := vals[name].(map[string]any)
+		if given != nil && below != nil {
+			d.chart(original(loaded, subs[name]), subs[name], longer(path, name), given, below, tablesAt(defaults, name))
+		}
+	}
+}
+
+// table looks at one table that the user gave and at those in it.
+func (d *doubter) table(at place, user map[string]any, aliases map[string]string) {
+	s := Suspect{Path: at.path, Tables: at.tables, Aliases: aliases}
+	for _, key := range slices.Sorted(maps.Keys(user)) {
+		v := user[key]
+		if v != nil && !slices.ContainsFunc(at.defaults, func(t map[string]any) bool { _, ok := t[key]; return ok }) {
+			s.Keys = append(s.Keys, key)
+		}
+		d.below(place{longer(at.path, key), tablesAt(at.tables, key), tablesAt(at.defaults, key)}, v, at, key)
+	}
+	if len(s.Keys) == 0 || len(s.Tables) == 0 {
+		return
+	}
+	known := map[string]bool{}
+	for _, t := range at.defaults {
+		for key := range t {
+			known[key] = true
+		}
+	}
+	s.Known = slices.Sorted(maps.Keys(known))
+	d.found = append(d.found, s)
+}
+
+// below goes on into a table, or into the tables of a list, which share what is
+// known of them.
+func (d *doubter) below(at place, v any, above place, key string) {
+	switch v := v.(type) {
+	case map[string]any:
+		d.table(at, v, nil)
+	case []any:
+		// A key that is read of one item counts as read of all.
+		items, known := itemsAt(above.tables, key), itemsAt(above.defaults, key)
+		for i, item := range v {
+			t, ok := item.(map[string]any)
+			if !ok {
+				continue
+			}
+			d.table(place{longer(at.path, fmt.Sprintf("[%d]", i)), items, known}, t, nil)
+		}
+	}
+}
+
+func longer(path []string, key string) []string { return append(slices.Clip(path), key) }
+
+func tablesAt(tables []map[string]any, key string) []map[string]any {
+	var out []map[string]any
+	for _, t := range tables {
+		if below, ok := t[key].(map[string]any); ok {
+			out = append(out, below)
+		}
+	}
+	return out
+}
+
+// itemsAt are the tables in the lists under key.
+func itemsAt(tables []map[string]any, key string) []map[string]any {
+	var out []map[string]any
+	for _, t := range tables {
+		list, _ := t[key].([]any)
+		for _, item := range list {
+			if t, ok := item.(map[string]any); ok {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// globalTables are the globals of every chart of the tree.
+func globalTables(c *chart.Chart, vals map[string]any) []map[string]any {
+	out := tablesAt([]map[string]any{vals}, globalKey)
+	for _, sub := range c.Dependencies() {
+		if below, ok := vals[sub.Name()].(map[string]any); ok {
+			out = append(out, globalTables(sub, below)...)
+		}
+	}
+	return out
+}
+
+// globalDefaults are the globals that any chart of the tree has defaults for.
+func (d *doubter) globalDefaults(c *chart.Chart) []map[string]any {
+	if d.defaults != nil {
+		return d.defaults
+	}
+	root := c
+	for root.Parent() != nil {
+		root = root.Parent()
+	}
+	var add func(c *chart.Chart)
+	add = func(c *chart.Chart) {
+		d.defaults = append(d.defaults, tablesAt([]map[string]any{c.Values}, globalKey)...)
+		for _, sub := range c.Dependencies() {
+			add(sub)
+		}
+	}
+	add(root)
+	return d.defaults
+}
+
+// switches are the values that decide over c's dependencies, as a table.
+func switches(c *chart.Chart) map[string]any {
+	out := tags(c)
+	for _, dep := range c.Metadata.Dependencies {
+		for _, condition := range strings.Split(strings.TrimSpace(dep.Condition), ",") {
+			if condition == "" {
+				continue
+			}
+			parent, key := ".", condition
+			if i := strings.LastIndex(condition, "."); i >= 0 {
+				parent, key = condition[:i], condition[i+1:]
+			}
+			out = overlay(out, nest(parent, map[string]any{key: nil}))
+		}
+	}
+	return out
+}
+
+// tags are those of c and of all below it: they are looked up at the root.
+func tags(c *chart.Chart) map[string]any {
+	out := map[string]any{}
+	for _, dep := range c.Metadata.Dependencies {
+		for _, tag := range dep.Tags {
+			out = overlay(out, map[string]any{"tags": map[string]any{tag: nil}})
+		}
+	}
+	for _, sub := range c.Dependencies() {
+		out = overlay(out, tags(sub))
+	}
+	return out
+}
+
+// dependencyNames are the names under which c knows its subcharts, switched on
+// or off, and the aliases among them by the names of the charts.
+func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string) {
+	aliases = map[string]string{}
+	for _, dep := range c.Metadata.Dependencies {
+		names = append(names, dep.EffectiveName())
+		if dep.Alias != "" && dep.Alias != dep.Name {
+			aliases[dep.Name] = dep.Alias
+		}
+	}
+	for _, sub := range c.Dependencies() {
+		if !isDeclared(c, sub) {
+			names = append(names, sub.Name())
+		}
+	}
+	return names, aliases
+}
+
+// Meant is the key that a doubted one was probably meant to be: one that the
+// charts know or that templates have read there. "" when there is no such key.
+func (s Suspect) Meant(key string, read []string) string {
+	if alias, ok := s.Aliases[key]; ok {
+		return alias
+	}
+	candidates := slices.Concat(s.Known, read)
+	slices.Sort(candidates)
+	return spelling.Namesake(key, slices.Compact(candidates))
+}
+
+// original is the loaded chart that a processed subchart was made of; the
+// subchart itself when there is none.
+func original(parent, sub *chart.Chart) *chart.Chart {
+	name := sub.Name()
+	for _, dep := range parent.Metadata.Dependencies {
+		if dep.EffectiveName() == name {
+			name = dep.Name
+			break
+		}
+	}
+	for _, loaded := range parent.Dependencies() {
+		if loaded.Name() == name {
+			return loaded
+		}
+	}
+	return sub
+}
