@@ -63,7 +63,7 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.show(c, p.streams.Out, made); err != nil {
+	if err := p.shown(c, made); err != nil {
 		return err
 	}
 	if made.Blocked() {

@@ -25,7 +25,12 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 	} else if dry {
 		return p.planned(c, func(s *session) (*plan.Plan, error) { return make(c.Context, s) })
 	}
+	warned := false
 	see := func(made *plan.Plan) error {
+		if !warned {
+			warned = true
+			p.warnings(c, made)
+		}
 		if !made.Blocked() {
 			fmt.Fprintf(p.streams.Err, "%s\n", headline(made))
 			return nil

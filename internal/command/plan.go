@@ -97,7 +97,7 @@ func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error
 	if err != nil {
 		return err
 	}
-	if err := p.show(c, p.streams.Out, made); err != nil {
+	if err := p.shown(c, made); err != nil {
 		return err
 	}
 	if made.Blocked() {

@@ -60,7 +60,7 @@ func (p *program) template(c *cli.Context) error {
 		return err
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(w.String()))
+		p.warn(w.String())
 	}
 	docs, err := pick(c, documents(c, r))
 	if err != nil {

@@ -70,13 +70,9 @@ func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartR
 }
 
 func problems(warnings []chart.Warning) []plan.Problem {
-	seen := map[string]bool{}
 	var out []plan.Problem
 	for _, w := range warnings {
-		if !seen[w.String()] {
-			seen[w.String()] = true
-			out = append(out, plan.Problem{What: w.String()})
-		}
+		out = append(out, plan.Problem{What: w.String()})
 	}
 	return out
 }

@@ -106,7 +106,31 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	for _, d := range out.Classified.Dropped {
 		out.Warnings = append(out.Warnings, chart.Warning{Where: d.Path, What: "its hook event is unknown, so the object is left out"})
 	}
-	return out, postRender(ctx, s.Render.PostRender, &out)
+	err = postRender(ctx, s.Render.PostRender, &out)
+	out.Warnings = once(append(out.Warnings, duplicates(out.Classified)...))
+	return out, err
+}
+
+// duplicates warns of keys that rendered documents give twice.
+func duplicates(c manifest.Classified) []chart.Warning {
+	var out []chart.Warning
+	for _, d := range c.Duplicates {
+		out = append(out, chart.Warning{
+			Where: fmt.Sprintf("%s:%d (as rendered)", d.Path, d.Line),
+			What:  fmt.Sprintf("key %q is given twice; the last one counts", d.Key),
+		})
+	}
+	return out
+}
+
+// once drops what was said before.
+func once(warnings []chart.Warning) []chart.Warning {
+	seen := map[chart.Warning]bool{}
+	return slices.DeleteFunc(warnings, func(w chart.Warning) bool {
+		again := seen[w]
+		seen[w] = true
+		return again
+	})
 }
 
 // validation checks values against the charts' schemas while templates render:
@@ -134,6 +158,7 @@ func postRender(ctx context.Context, rewrite func(context.Context, string) (stri
 		return err
 	}
 	r.Classified.Documents = again.Documents
+	r.Classified.Duplicates = append(r.Classified.Duplicates, again.Duplicates...)
 	return nil
 }
 

@@ -17,6 +17,8 @@ type Classified struct {
 	Hooks []Hook
 	// Dropped are documents with an unknown hook event, which Helm ignores.
 	Dropped []Document
+	// Duplicates are keys given twice, in the order of files and lines.
+	Duplicates []Duplicate
 }
 
 // Classify splits rendered files into hooks and objects and puts both in
@@ -33,10 +35,11 @@ func Classify(files []File) (Classified, error) {
 			continue
 		}
 		for _, text := range Split(f.Content) {
-			head, err := newHead(text)
+			head, duplicates, err := newHead(text)
 			if err != nil {
 				return Classified{}, fmt.Errorf("parse YAML that %s rendered: %w", f.Path, err)
 			}
+			out.Duplicates = append(out.Duplicates, place(duplicates, f, text)...)
 			out.add(Document{Path: f.Path, Text: text, Head: head})
 		}
 	}

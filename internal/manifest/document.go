@@ -35,15 +35,15 @@ type Metadata struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// newHead reads the head of a document. Errors are those of the YAML library:
-// the whole document has to be sound.
-func newHead(text string) (Head, error) {
+// newHead reads the head of a document and finds keys that are given twice.
+// Errors are those of the YAML library: the whole document has to be sound.
+func newHead(text string) (Head, []Duplicate, error) {
 	if h, ok := plainHead(text); ok {
-		return h, nil
+		return h, nil, nil
 	}
 	var h Head
-	err := yaml.Unmarshal([]byte(text), &h)
-	return h, err
+	found, err := readHead(text, &h)
+	return h, found, err
 }
 
 func (h Head) annotation(key string) (string, bool) {

@@ -101,9 +101,7 @@ func (c *converter) scalar(v any) (any, error) {
 // whole notes integers that change when they become a float64.
 func (c *converter) whole(f float64, text string) float64 {
 	if strconv.FormatFloat(f, 'f', 0, 64) != text {
-		c.warnings = append(c.warnings, fmt.Sprintf(
-			"%s: %s is larger than a number can be exactly and becomes %s; quote it",
-			c.where(), text, strconv.FormatFloat(f, 'f', 0, 64)))
+		c.warnings = append(c.warnings, inexact(c.path, text, f))
 	}
 	return f
 }

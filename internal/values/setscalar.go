@@ -68,17 +68,21 @@ func typed(text string) (any, error) {
 
 func untyped(text string) (any, error) { return text, nil }
 
-// jsonScalars reads a JSON document; nothing at all is null.
-type jsonScalars struct{}
+// jsonScalars reads a JSON document; nothing at all is null. With exact it
+// keeps numbers as they are written.
+type jsonScalars struct{ exact bool }
 
 func (jsonScalars) keyEnds() string { return "=[,." }
 
-func (jsonScalars) read(in *input) (any, error) {
+func (j jsonScalars) read(in *input) (any, error) {
 	if in.blank() {
 		return nil, nil
 	}
 	var v any
 	dec := json.NewDecoder(strings.NewReader(in.rest()))
+	if j.exact {
+		dec.UseNumber()
+	}
 	if err := dec.Decode(&v); err != nil {
 		return nil, err
 	}

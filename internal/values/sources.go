@@ -22,7 +22,8 @@ type Sources struct {
 
 // Merge makes one table of all sources. read returns the content of a file
 // named by Files or File; "-" is passed on as it is. Null values stay in the
-// table: they take defaults away when it is coalesced.
+// table: they take defaults away when it is coalesced. Warnings are of
+// duplicate keys and of numbers that do not stay what they are.
 func (s Sources) Merge(read func(name string) ([]byte, error)) (map[string]any, []chart.Warning, error) {
 	out := map[string]any{}
 	var warnings []chart.Warning
@@ -36,13 +37,13 @@ func (s Sources) Merge(read func(name string) ([]byte, error)) (map[string]any, 
 			return nil, nil, err
 		}
 		out = overlay(out, table)
-		warnings = append(warnings, found...)
+		warnings = append(append(warnings, found...), literals(data, name)...)
 	}
 	out, err := s.setAll(out, read)
 	if err != nil {
 		return nil, nil, err
 	}
-	return out, warnings, nil
+	return out, append(warnings, s.setWarnings()...), nil
 }
 
 func (s Sources) setAll(out map[string]any, read func(string) ([]byte, error)) (map[string]any, error) {

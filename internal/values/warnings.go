@@ -22,11 +22,20 @@ func Warnings(c *chart.Chart, user map[string]any) []chart.Warning {
 		return nil
 	}
 	found = append(found, co.warnings...)
-	if c.Metadata.Deprecated {
-		found = append(found, chart.Warning{Where: c.FullPath(), What: fmt.Sprintf("chart %s is deprecated", c.Name())})
-	}
+	found = append(found, deprecated(processed)...)
 	slices.SortFunc(found, func(a, b chart.Warning) int {
 		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What))
 	})
 	return slices.Compact(found)
+}
+
+func deprecated(c *chart.Chart) []chart.Warning {
+	var out []chart.Warning
+	if c.Metadata.Deprecated {
+		out = append(out, chart.Warning{Where: c.FullPath(), What: fmt.Sprintf("chart %s is deprecated", c.Name())})
+	}
+	for _, sub := range c.Dependencies() {
+		out = append(out, deprecated(sub)...)
+	}
+	return out
 }

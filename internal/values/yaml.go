@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v2"
@@ -73,6 +74,7 @@ func parseDocument(doc []byte) (map[string]any, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	slices.Sort(conv.warnings)
 	warnings = append(warnings, conv.warnings...)
 	switch t := v.(type) {
 	case nil:

@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 func TestParseWarnings(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 1\nb: 1\na: 2\n":             `v.yaml: line 3: key "a" is given twice; the last one counts`,
-		"a: {b: [9007199254740993]}\n":   "v.yaml: a.b.[]: 9007199254740993 is larger than a number can be exactly and becomes 9007199254740992; quote it",
+		"a: {b: [9007199254740993]}\n":   "v.yaml: a.b[]: 9007199254740993 is larger than a number can be exactly and becomes 9007199254740992; quote it",
 		"a: &x {k: 1}\nb: {<<: *x}\n":    "",
 		"a: &x {k: 1}\nb: {<<: *x,k: 2}": "",
 		"a: 9007199254740992\n":          "",

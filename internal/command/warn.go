@@ -1,0 +1,49 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// warn prints a warning. Whoever calls it sees to it that it is said once.
+func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(text)) }
+
+// warnings prints the warnings among a plan's problems, with secrets masked as
+// in the plan itself.
+func (p *program) warnings(c *cli.Context, made *plan.Plan) {
+	if made.Summary.Warnings == 0 {
+		return
+	}
+	if !c.Bool("show-secrets") {
+		made = report.Redact(made)
+	}
+	for _, problem := range made.Problems {
+		if problem.Blocking {
+			continue
+		}
+		text := problem.What
+		if problem.Object.Kind != "" {
+			text = problem.Object.String() + ": " + text
+		}
+		if problem.Do != "" {
+			text += "; " + problem.Do
+		}
+		p.warn(text)
+	}
+}
+
+// shown prints a plan, and its warnings on standard error unless somebody at a
+// terminal has just read them in the plan.
+func (p *program) shown(c *cli.Context, made *plan.Plan) error {
+	if err := p.show(c, p.streams.Out, made); err != nil {
+		return err
+	}
+	if format := c.String("output"); format != "" && format != "text" || !isTerminal(p.streams.Out) {
+		p.warnings(c, made)
+	}
+	return nil
+}
