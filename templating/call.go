@@ -161,10 +161,13 @@ func (s *state) count(f *function, n int) {
 
 // run calls an ordinary function within the budget.
 func (s *state) run(f *function, args []any) any {
-	size := 0
+	size, floats := 0, false
 	for _, a := range args {
-		if text, ok := a.(string); ok {
-			size += len(text)
+		switch a := a.(type) {
+		case string:
+			size += len(a)
+		case float64:
+			floats = true
 		}
 	}
 	if err := s.step(1 + size/64); err != nil {
@@ -173,13 +176,13 @@ func (s *state) run(f *function, args []any) any {
 	if err := s.room(size); err != nil {
 		s.check(err)
 	}
-	if s.reads != nil {
-		s.reads.call(f.name, args)
-	}
 	if f.guard != nil {
 		if err := f.guard(&s.budget, args); err != nil {
 			s.check(fmt.Errorf("%s: %w", f.name, err))
 		}
+	}
+	if s.reads != nil {
+		s.reads.call(f.name, args)
 	}
 	result, err := safely(f, args)
 	if err != nil {
@@ -187,6 +190,9 @@ func (s *state) run(f *function, args []any) any {
 	}
 	if s.reads != nil {
 		s.reads.copied(f.name, args, result)
+	}
+	if floats {
+		s.wrote(f.name, args, result)
 	}
 	if f.grows {
 		s.check(s.made(sizeOf(result)))

@@ -17,6 +17,7 @@ type execution struct {
 	warnings  []string
 	buffers   [][]byte
 	reads     *reads
+	exponents []Place
 }
 
 // call is one link of the chain that led to the template being executed.

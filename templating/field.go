@@ -40,7 +40,7 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 			return s.entry(r, name, c)
 		}
 		if s.reads != nil && name != "AsMap" {
-			s.reads.whole(r)
+			s.reads.whole(r, 0)
 		}
 	case nil:
 		if s.options.Strict {

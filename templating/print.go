@@ -22,8 +22,9 @@ func (s *state) print(v any) {
 		s.write(strconv.FormatBool(v))
 		return
 	}
+	s.printed(v)
 	if s.reads != nil {
-		s.reads.whole(v)
+		s.reads.whole(v, 0)
 	}
 	s.check(s.weighed(v))
 	s.write(fmt.Sprint(printable(v)))

@@ -104,51 +104,53 @@ func (r *reads) level(v any) {
 }
 
 // whole notes that a value was read all the way down.
-func (r *reads) whole(v any) {
+func (r *reads) whole(v any, depth int) {
 	switch v := v.(type) {
 	case nil, absent, string, bool, int, int64, float64:
 		return
 	case map[string]any:
-		r.wholeTable(v)
+		r.wholeTable(v, depth)
 		return
 	case Values:
-		r.wholeTable(v)
+		r.wholeTable(v, depth)
 		return
 	case []any:
-		if r.spend(len(v)) {
+		if r.spend(len(v), depth) {
 			for _, e := range v {
-				r.whole(e)
+				r.whole(e, depth+1)
 			}
 		}
 		return
 	}
 	rv := reflect.ValueOf(v)
-	if rv.Kind() != reflect.Slice || rv.Type().Elem().Kind() == reflect.String || !r.spend(rv.Len()) {
+	if rv.Kind() != reflect.Slice || rv.Type().Elem().Kind() == reflect.String || !r.spend(rv.Len(), depth) {
 		return
 	}
 	for i := range rv.Len() {
-		r.whole(rv.Index(i).Interface())
+		r.whole(rv.Index(i).Interface(), depth+1)
 	}
 }
 
-func (r *reads) wholeTable(t map[string]any) {
+func (r *reads) wholeTable(t map[string]any, depth int) {
 	known := len(r.tables[identity(t)]) > 0
 	for _, one := range r.tables[identity(t)] {
 		known = known && one.whole
 		one.all, one.whole = true, true
 	}
-	if known {
+	if known || !r.spend(len(t), depth) {
 		return
 	}
-	if r.spend(len(t)) {
-		for _, e := range t {
-			r.whole(e)
-		}
+	for _, e := range t {
+		r.whole(e, depth+1)
 	}
 }
 
-// spend ends what would be endless: tables can contain themselves.
-func (r *reads) spend(n int) bool {
+// spend ends what would be endless, for tables can contain themselves: then
+// everything counts as read.
+func (r *reads) spend(n, depth int) bool {
 	r.room -= n + 1
+	if depth > maxValueDepth {
+		r.room = -1
+	}
 	return r.room >= 0
 }

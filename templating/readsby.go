@@ -27,12 +27,12 @@ func (r *reads) call(name string, args []any) {
 			r.level(t)
 		}
 	case "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite":
-		r.merge(args)
+		r.merge(args, 0)
 	case "deepCopy", "mustDeepCopy", "omit", "pick":
 		// What they copy is not read yet: see copied.
 	default:
 		for _, a := range args {
-			r.whole(a)
+			r.whole(a, 0)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (r *reads) path(v any, keys []any) {
 func (r *reads) copied(name string, args []any, result any) {
 	switch name {
 	case "deepCopy", "mustDeepCopy":
-		r.mirror(result, args[0])
+		r.mirror(result, args[0], 0)
 	case "omit", "pick":
 		if t, ok := asTable(result); ok {
 			r.stand(t, args[0])
@@ -85,42 +85,42 @@ func (r *reads) stand(t map[string]any, from any) {
 }
 
 // mirror is stand for a value and its copy, all the way down.
-func (r *reads) mirror(result, from any) {
+func (r *reads) mirror(result, from any, depth int) {
 	if list, ok := from.([]any); ok {
 		again, _ := result.([]any)
-		for i := 0; i < len(list) && i < len(again) && r.spend(1); i++ {
-			r.mirror(again[i], list[i])
+		for i := 0; i < len(list) && i < len(again) && r.spend(1, depth); i++ {
+			r.mirror(again[i], list[i], depth+1)
 		}
 		return
 	}
 	f, isTable := asTable(from)
 	t, same := asTable(result)
-	if !isTable || !same || !r.spend(len(f)) {
+	if !isTable || !same || !r.spend(len(f), depth) {
 		return
 	}
 	r.stand(t, f)
 	for key, v := range f {
-		r.mirror(t[key], v)
+		r.mirror(t[key], v, depth+1)
 	}
 }
 
 // merge copies the keys of later tables into the first. A table that the first
 // one lacks is not copied but shared.
-func (r *reads) merge(args []any) {
+func (r *reads) merge(args []any, depth int) {
 	into, ok := asTable(args[0])
 	if !ok {
 		return
 	}
 	for i, arg := range args[1:] {
 		from, ok := asTable(arg)
-		if !ok || !r.spend(len(from)) {
+		if !ok || !r.spend(len(from), depth) {
 			continue
 		}
 		r.stand(into, from)
 		for key, v := range from {
 			// The first table under key is where those of later ones go.
 			if at := firstTable(args[:i+1], key); at != nil {
-				r.merge([]any{at, v})
+				r.merge([]any{at, v}, depth+1)
 			}
 		}
 	}

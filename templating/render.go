@@ -52,6 +52,9 @@ type Rendered struct {
 	// Seen is what was read of Options.Watch, in that order. A render that fails
 	// gives what was read until then.
 	Seen []Seen
+	// Exponents are the places where a large whole number became a text with an
+	// exponent, such as 1e+06.
+	Exponents []Place
 }
 
 // notesName ends the path of every file that is kept out of the manifests.
@@ -86,7 +89,7 @@ func Render(c *chart.Chart, top map[string]any, o Options) (Rendered, error) {
 
 // sort parts notes from manifests and puts both in order.
 func (e *execution) sort(c *chart.Chart, texts map[string]string, subchartNotes bool) Rendered {
-	out := Rendered{Warnings: e.warnings, Seen: e.reads.seen(e.options.Watch)}
+	out := Rendered{Warnings: e.warnings, Seen: e.reads.seen(e.options.Watch), Exponents: e.exponents}
 	own := path.Join(c.Name(), "templates", notesName)
 	notes := []string{}
 	if text, ok := texts[own]; ok && text != "" {

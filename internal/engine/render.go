@@ -98,7 +98,7 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	}
 	out := Rendering{
 		Chart: c, Config: s.Values, Notes: rendered.Notes,
-		Warnings: slices.Concat(s.Warnings, values.Warnings(s.Chart, s.Values), unread),
+		Warnings: slices.Concat(s.Warnings, values.Warnings(s.Chart, s.Values), unread, exponents(rendered)),
 	}
 	if out.Classified, err = manifest.Classify(rendered.Files); err != nil {
 		return Rendering{}, err
@@ -109,28 +109,6 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	err = postRender(ctx, s.Render.PostRender, &out)
 	out.Warnings = once(append(out.Warnings, duplicates(out.Classified)...))
 	return out, err
-}
-
-// duplicates warns of keys that rendered documents give twice.
-func duplicates(c manifest.Classified) []chart.Warning {
-	var out []chart.Warning
-	for _, d := range c.Duplicates {
-		out = append(out, chart.Warning{
-			Where: fmt.Sprintf("%s:%d (as rendered)", d.Path, d.Line),
-			What:  fmt.Sprintf("key %q is given twice; the last one counts", d.Key),
-		})
-	}
-	return out
-}
-
-// once drops what was said before.
-func once(warnings []chart.Warning) []chart.Warning {
-	seen := map[chart.Warning]bool{}
-	return slices.DeleteFunc(warnings, func(w chart.Warning) bool {
-		again := seen[w]
-		seen[w] = true
-		return again
-	})
 }
 
 // validation checks values against the charts' schemas while templates render:

@@ -87,27 +87,42 @@ func (d *doubter) chart(loaded, processed *chart.Chart, path []string, user, val
 	}
 }
 
-// table looks at one table that the user gave and at those in it.
+// table looks at one table that the user gave, then at those in it.
 func (d *doubter) table(at place, user map[string]any, aliases map[string]string) {
 	s := Suspect{Path: at.path, Tables: at.tables, Aliases: aliases}
-	for _, key := range slices.Sorted(maps.Keys(user)) {
-		v := user[key]
-		if v != nil && !slices.ContainsFunc(at.defaults, func(t map[string]any) bool { _, ok := t[key]; return ok }) {
+	keys := slices.Sorted(maps.Keys(user))
+	for _, key := range keys {
+		if user[key] != nil && !at.knows(key) {
 			s.Keys = append(s.Keys, key)
 		}
-		d.below(place{longer(at.path, key), tablesAt(at.tables, key), tablesAt(at.defaults, key)}, v, at, key)
 	}
-	if len(s.Keys) == 0 || len(s.Tables) == 0 {
-		return
+	if len(s.Keys) > 0 && len(s.Tables) > 0 {
+		s.Known = at.known()
+		d.found = append(d.found, s)
 	}
-	known := map[string]bool{}
-	for _, t := range at.defaults {
-		for key := range t {
-			known[key] = true
+	for _, key := range keys {
+		d.below(place{longer(at.path, key), tablesAt(at.tables, key), tablesAt(at.defaults, key)}, user[key], at, key)
+	}
+}
+
+func (p place) knows(key string) bool {
+	for _, t := range p.defaults {
+		if _, ok := t[key]; ok {
+			return true
 		}
 	}
-	s.Known = slices.Sorted(maps.Keys(known))
-	d.found = append(d.found, s)
+	return false
+}
+
+// known are the keys of all defaults, in order.
+func (p place) known() []string {
+	keys := map[string]bool{}
+	for _, t := range p.defaults {
+		for key := range t {
+			keys[key] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(keys))
 }
 
 // below goes on into a table, or into the tables of a list, which share what is

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// duplicates warns of keys that rendered documents give twice.
+func duplicates(c manifest.Classified) []chart.Warning {
+	var out []chart.Warning
+	for _, d := range c.Duplicates {
+		out = append(out, chart.Warning{
+			Where: fmt.Sprintf("%s:%d (as rendered)", d.Path, d.Line),
+			What:  fmt.Sprintf("key %q is given twice; the last one counts", d.Key),
+		})
+	}
+	return out
+}
+
+// exponents warns of whole numbers that became texts such as 1e+06. It does not
+// say which number: it may be a secret.
+func exponents(r templating.Rendered) []chart.Warning {
+	var out []chart.Warning
+	for _, at := range r.Exponents {
+		out = append(out, chart.Warning{
+			Where: at.String(),
+			What:  "a large whole number is written as a float, like 1e+06 for 1000000; quote it in the values, or use int64 in the template",
+		})
+	}
+	return out
+}
+
+// once drops what was said before.
+func once(warnings []chart.Warning) []chart.Warning {
+	seen := map[chart.Warning]bool{}
+	return slices.DeleteFunc(warnings, func(w chart.Warning) bool {
+		again := seen[w]
+		seen[w] = true
+		return again
+	})
+}

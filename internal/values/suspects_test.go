@@ -1,0 +1,171 @@
+package values
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// shop is a chart with a subchart, one that is switched off, and one under an
+// alias.
+func shop(t *testing.T) *chart.Chart {
+	t.Helper()
+	part := func(name, defaults string, deps ...*chart.Dependency) *chart.Chart {
+		table, _, err := Parse([]byte(defaults), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &chart.Chart{Metadata: &chart.Metadata{Name: name, Version: "1.0.0", Dependencies: deps}, Values: table}
+	}
+	root := part("shop", "replicas: 1\nimage: {tag: a, pull: null}\nhosts: [{host: a}]\ncache: {size: 1}\nglobal: {zone: a}\n",
+		&chart.Dependency{Name: "db", Version: "1.0.0", Condition: "db.enabled,database.used", Tags: []string{"back"}},
+		&chart.Dependency{Name: "mail", Version: "1.0.0", Condition: "mail.enabled"},
+		&chart.Dependency{Name: "redis", Version: "1.0.0", Alias: "cache"},
+	)
+	root.AddDependency(part("db", "auth: {user: a}\nglobal: {class: b}\n"), part("mail", "from: a\n"), part("redis", "port: 1\n"), part("undeclared", "x: 1\n"))
+	return root
+}
+
+// Only keys that no chart knows are doubted, each in the scope of its chart.
+func TestSuspects(t *testing.T) {
+	for _, tc := range []struct{ why, user, want string }{
+		{"what has a default is known, null defaults too", "replicas: 2\nimage: {tag: b, pull: x}\n", ""},
+		{"a key without a default", "replcas: 2\n", "replcas"},
+		{"in a table that has one", "image: {tga: b}\n", "image.tga"},
+		{"in a table of its own, with all that is in it", "extra: {a: {b: 1}}\n", "extra extra.a extra.a.b"},
+		{"in items of a list, known by the default's items", "hosts: [{host: a}, {hots: b}]\n", "hosts[1].hots"},
+		{"a null takes nothing away and gives nothing", "nope: null\n", ""},
+		{"a subchart's values are its own", "db: {auth: {usr: a}, replicas: 1}\n", "db.auth.usr db.replicas"},
+		{"a parent's defaults for a subchart, and the subchart's under its alias", "cache: {size: 2, port: 2, prot: 3}\n", "cache.prot"},
+		{"the chart's name is none where it has an alias", "redis: {port: 2}\n", "redis redis.port"},
+		{"a subchart that is switched off", "mail: {enabled: false, form: a}\n", ""},
+		{"a subchart that no dependency stands for", "undeclared: {x: 2, z: 3}\n", "undeclared.z"},
+		{"conditions and tags", "db: {enabled: true, enable: true}\ndatabase: {used: true, unused: 1}\ntags: {back: true, bakc: true}\nmail: {enabled: true}\n", "database.unused db.enable tags.bakc"},
+		{"globals are everybody's", "global: {zone: b, class: c, zoen: d}\ndb: {global: {zone: b, clas: c}}\n", "db.global.clas global.zoen"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			user, _, err := Parse([]byte(tc.user), "user")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, s := range suspects(t, shop(t), user) {
+				for _, key := range s.Keys {
+					got = append(got, PathText(longer(s.Path, key)))
+				}
+			}
+			want := strings.Fields(tc.want)
+			if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func sorted(words []string) map[string]int {
+	out := map[string]int{}
+	for _, w := range words {
+		out[w]++
+	}
+	return out
+}
+
+func suspects(t *testing.T, c *chart.Chart, user map[string]any) []Suspect {
+	t.Helper()
+	processed, err := ProcessDependencies(c, user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := RenderValues(processed, user, ReleaseInfo{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vals, _ := top["Values"].(map[string]any)
+	return Suspects(c, processed, user, vals)
+}
+
+// What a doubted key was meant to be.
+func TestMeant(t *testing.T) {
+	for _, tc := range []struct {
+		why, user string
+		read      []string
+		want      string
+	}{
+		{"a default", "replcas: 1\n", nil, "replicas"},
+		{"a key that templates asked for", "nodeSelecter: 1\n", []string{"nodeSelector"}, "nodeSelector"},
+		{"a subchart, switched on or off", "mial: {from: a}\n", nil, "mail"},
+		{"the alias of a subchart", "redis: {port: 2}\n", nil, "cache"},
+		{"a condition", "db: {enable: true}\n", nil, "enabled"},
+		{"a tag", "tags: {bakc: true}\n", nil, "back"},
+		{"a global of a subchart", "global: {clas: a}\n", nil, "class"},
+		{"nothing near", "elephant: 1\n", []string{"giraffe"}, ""},
+	} {
+		user, _, err := Parse([]byte(tc.user), "user")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := suspects(t, shop(t), user)
+		if len(found) == 0 {
+			t.Fatalf("%s: no suspects", tc.why)
+		}
+		if got := found[0].Meant(found[0].Keys[0], tc.read); got != tc.want {
+			t.Errorf("%s: meant %q, want %q", tc.why, got, tc.want)
+		}
+	}
+}
+
+// The tables to watch are those that templates will see: globals have one for
+// each chart.
+func TestSuspectTables(t *testing.T) {
+	found := suspects(t, shop(t), map[string]any{"global": map[string]any{"zoen": "x"}})
+	if len(found) != 1 || len(found[0].Tables) < 3 {
+		t.Fatalf("%+v", found)
+	}
+	for _, table := range found[0].Tables {
+		if table["zoen"] != "x" {
+			t.Errorf("%v is not the globals of a chart", table)
+		}
+	}
+}
+
+// The last source that gives a value counts, flags over files.
+func TestOrigin(t *testing.T) {
+	s := Sources{
+		Files: []string{"a", "b", "-"}, Set: []string{"x=1", "l[1].k=2"}, String: []string{"s=1"}, JSON: []string{`{"j":{"k":1}}`},
+		File: []string{"f=a"}, Literal: []string{"t.u=1"},
+	}
+	read := files{"a": "x: 0\nv: {z: 1}\n", "b": "v: {z: 2}\n", "-": "p: 1\n"}.read
+	for path, want := range map[string]string{
+		"x": "--set", "l [1] k": "--set", "s": "--set-string", "j k": "--set-json", "f": "--set-file", "t u": "--set-literal",
+		"v z": "b", "p": "standard input", "nowhere": "", "x deeper": "",
+	} {
+		if got := s.Origin(strings.Fields(path), read); got != want {
+			t.Errorf("%s comes from %q, want %q", path, got, want)
+		}
+	}
+}
+
+// Subcharts that are switched on tell that they are deprecated, once each.
+func TestDeprecated(t *testing.T) {
+	c := shop(t)
+	c.Metadata.Deprecated = true
+	for _, sub := range c.Dependencies() {
+		sub.Metadata.Deprecated = true
+	}
+	user := map[string]any{"mail": map[string]any{"enabled": false}}
+	got := ""
+	for _, w := range Warnings(c, user) {
+		got += w.String() + "\n"
+	}
+	want := `shop: chart shop is deprecated
+shop/charts/cache: chart cache is deprecated
+shop/charts/db: chart db is deprecated
+shop/charts/undeclared: chart undeclared is deprecated
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
