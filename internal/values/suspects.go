@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/spelling"
@@ -30,13 +29,25 @@ type Suspect struct {
 }
 
 // Suspects are the tables of the user's values that hold keys which the charts
-// do not mention in their defaults. loaded is the whole tree, processed what
-// ProcessDependencies made of it, vals what RenderValues did. What belongs to
-// subcharts that are switched off is passed over, and so are nulls.
+// do not mention in their defaults, outer tables first. loaded is the whole tree,
+// processed what ProcessDependencies made of it, vals what RenderValues did. Of
+// subcharts that are switched off only the keys at the top are looked at. Nulls
+// are passed over.
 func Suspects(loaded, processed *chart.Chart, user, vals map[string]any) []Suspect {
 	d := doubter{globals: globalTables(processed, vals)}
 	d.chart(loaded, processed, nil, user, vals, nil)
 	return d.found
+}
+
+// Meant is the key that a doubted one was probably meant to be: one that the
+// charts know or that templates have read there. "" when there is no such key.
+func (s Suspect) Meant(key string, read []string) string {
+	if alias, ok := s.Aliases[key]; ok {
+		return alias
+	}
+	candidates := slices.Concat(s.Known, read)
+	slices.Sort(candidates)
+	return spelling.Namesake(key, slices.Compact(candidates))
 }
 
 type doubter struct {
@@ -57,19 +68,13 @@ type place struct {
 func (d *doubter) chart(loaded, processed *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
 	defaults = append(slices.Clip(defaults), processed.Values, switches(loaded))
 	at := place{path, []map[string]any{vals}, defaults}
-	subs := map[string]*chart.Chart{}
-	own := map[string]any{}
-	known := map[string]any{globalKey: nil}
-	for _, sub := range processed.Dependencies() {
-		subs[sub.Name()] = sub
-		known[sub.Name()] = nil
-	}
 	names, aliases := dependencyNames(loaded)
+	known, own := map[string]any{globalKey: nil}, map[string]any{}
 	for _, name := range names {
 		known[name] = nil
 	}
 	for key, v := range user {
-		if _, isOff := known[key]; !isOff {
+		if _, isSubchart := known[key]; !isSubchart {
 			own[key] = v
 		}
 	}
@@ -78,11 +83,16 @@ func (d *doubter) chart(loaded, processed *chart.Chart, path []string, user, val
 	if global, ok := user[globalKey].(map[string]any); ok {
 		d.table(place{longer(path, globalKey), d.globals, d.globalDefaults(processed)}, global, nil)
 	}
-	for _, name := range slices.Sorted(maps.Keys(subs)) {
+	for _, name := range slices.Sorted(maps.Keys(known)) {
 		given, _ := user[name].(map[string]any)
 		below, _ := vals[name].(map[string]any)
-		if given != nil && below != nil {
-			d.chart(original(loaded, subs[name]), subs[name], longer(path, name), given, below, tablesAt(defaults, name))
+		source, sub := subchart(loaded, name), named(processed, name)
+		switch {
+		case given == nil || below == nil || name == globalKey || source == nil:
+		case sub == nil:
+			d.off(loaded, longer(path, name), given, below, defaults)
+		default:
+			d.chart(source, sub, longer(path, name), given, below, tablesAt(defaults, name))
 		}
 	}
 }
@@ -201,81 +211,3 @@ func (d *doubter) globalDefaults(c *chart.Chart) []map[string]any {
 	return d.defaults
 }
 
-// switches are the values that decide over c's dependencies, as a table.
-func switches(c *chart.Chart) map[string]any {
-	out := tags(c)
-	for _, dep := range c.Metadata.Dependencies {
-		for _, condition := range strings.Split(strings.TrimSpace(dep.Condition), ",") {
-			if condition == "" {
-				continue
-			}
-			parent, key := ".", condition
-			if i := strings.LastIndex(condition, "."); i >= 0 {
-				parent, key = condition[:i], condition[i+1:]
-			}
-			out = overlay(out, nest(parent, map[string]any{key: nil}))
-		}
-	}
-	return out
-}
-
-// tags are those of c and of all below it: they are looked up at the root.
-func tags(c *chart.Chart) map[string]any {
-	out := map[string]any{}
-	for _, dep := range c.Metadata.Dependencies {
-		for _, tag := range dep.Tags {
-			out = overlay(out, map[string]any{"tags": map[string]any{tag: nil}})
-		}
-	}
-	for _, sub := range c.Dependencies() {
-		out = overlay(out, tags(sub))
-	}
-	return out
-}
-
-// dependencyNames are the names under which c knows its subcharts, switched on
-// or off, and the aliases among them by the names of the charts.
-func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string) {
-	aliases = map[string]string{}
-	for _, dep := range c.Metadata.Dependencies {
-		names = append(names, dep.EffectiveName())
-		if dep.Alias != "" && dep.Alias != dep.Name {
-			aliases[dep.Name] = dep.Alias
-		}
-	}
-	for _, sub := range c.Dependencies() {
-		if !isDeclared(c, sub) {
-			names = append(names, sub.Name())
-		}
-	}
-	return names, aliases
-}
-
-// Meant is the key that a doubted one was probably meant to be: one that the
-// charts know or that templates have read there. "" when there is no such key.
-func (s Suspect) Meant(key string, read []string) string {
-	if alias, ok := s.Aliases[key]; ok {
-		return alias
-	}
-	candidates := slices.Concat(s.Known, read)
-	slices.Sort(candidates)
-	return spelling.Namesake(key, slices.Compact(candidates))
-}
-
-// original is the loaded chart that a processed subchart was made of; the
-// subchart itself when there is none.
-func original(parent, sub *chart.Chart) *chart.Chart {
-	name := sub.Name()
-	for _, dep := range parent.Metadata.Dependencies {
-		if dep.EffectiveName() == name {
-			name = dep.Name
-			break
-		}
-	}
-	for _, loaded := range parent.Dependencies() {
-		if loaded.Name() == name {
-			return loaded
-		}
-	}
-	return sub
-}

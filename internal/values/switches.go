@@ -1,0 +1,100 @@
+package values
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// switches are the values that decide over c's dependencies, as a table.
+func switches(c *chart.Chart) map[string]any {
+	out := tags(c)
+	for _, dep := range c.Metadata.Dependencies {
+		for _, condition := range strings.Split(strings.TrimSpace(dep.Condition), ",") {
+			if condition == "" {
+				continue
+			}
+			parent, key := ".", condition
+			if i := strings.LastIndex(condition, "."); i >= 0 {
+				parent, key = condition[:i], condition[i+1:]
+			}
+			out = overlay(out, nest(parent, map[string]any{key: nil}))
+		}
+	}
+	return out
+}
+
+// tags are those of c and of all below it: they are looked up at the root.
+func tags(c *chart.Chart) map[string]any {
+	out := map[string]any{}
+	for _, dep := range c.Metadata.Dependencies {
+		for _, tag := range dep.Tags {
+			out = overlay(out, map[string]any{"tags": map[string]any{tag: nil}})
+		}
+	}
+	for _, sub := range c.Dependencies() {
+		out = overlay(out, tags(sub))
+	}
+	return out
+}
+
+// dependencyNames are the names under which c knows its subcharts, switched on
+// or off, and the aliases among them by the names of the charts.
+func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string) {
+	aliases = map[string]string{}
+	for _, dep := range c.Metadata.Dependencies {
+		names = append(names, dep.EffectiveName())
+		if dep.Alias != "" && dep.Alias != dep.Name {
+			aliases[dep.Name] = dep.Alias
+		}
+	}
+	for _, sub := range c.Dependencies() {
+		if !isDeclared(c, sub) {
+			names = append(names, sub.Name())
+		}
+	}
+	return names, aliases
+}
+
+// off doubts keys of a subchart that is switched off, those at its top only: a
+// slip in the key that would switch it on.
+func (d *doubter) off(loaded *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
+	name := path[len(path)-1]
+	at := place{path: path, tables: []map[string]any{vals}, defaults: tablesAt(defaults, name)}
+	if sub := subchart(loaded, name); sub != nil {
+		at.defaults = append(at.defaults, sub.Values)
+	}
+	s := Suspect{Path: path, Tables: at.tables}
+	for _, key := range slices.Sorted(maps.Keys(user)) {
+		if user[key] != nil && !at.knows(key) {
+			s.Keys = append(s.Keys, key)
+		}
+	}
+	if len(s.Keys) > 0 {
+		s.Known = place{defaults: tablesAt([]map[string]any{switches(loaded)}, name)}.known()
+		d.found = append(d.found, s)
+	}
+}
+
+// subchart is the loaded subchart that has a name, or an alias, in c; nil when
+// there is none.
+func subchart(c *chart.Chart, name string) *chart.Chart {
+	for _, dep := range c.Metadata.Dependencies {
+		if dep.EffectiveName() == name {
+			name = dep.Name
+			break
+		}
+	}
+	return named(c, name)
+}
+
+func named(c *chart.Chart, name string) *chart.Chart {
+	for _, sub := range c.Dependencies() {
+		if sub.Name() == name {
+			return sub
+		}
+	}
+	return nil
+}
