@@ -210,4 +210,3 @@ func (d *doubter) globalDefaults(c *chart.Chart) []map[string]any {
 	add(root)
 	return d.defaults
 }
-
