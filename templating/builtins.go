@@ -32,11 +32,14 @@ func builtinFunctions() map[string]any {
 	}
 }
 
+// errUnset is what index says of nil.
+var errUnset = errors.New("there is nothing to index (nil)")
+
 // index is x[1][2] for maps, lists and text. A key that a map does not have
 // gives the zero of its type.
 func index(item any, keys ...any) (any, error) {
 	if item == nil {
-		return nil, errors.New("there is nothing to index (nil)")
+		return nil, errUnset
 	}
 	for _, key := range keys {
 		if m, ok := item.(map[string]any); ok {

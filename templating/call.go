@@ -1,6 +1,7 @@
 package templating
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"text/template/parse"
@@ -236,5 +237,10 @@ func sizeOf(v any) int {
 
 // functionError ends the render with what a function said.
 func (s *state) functionError(f *function, err error) {
+	if errors.Is(err, errUnset) {
+		if e := s.unset(err); e != nil {
+			panic(e)
+		}
+	}
 	panic(s.failure(f.name+": "+err.Error(), err))
 }

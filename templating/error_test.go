@@ -38,11 +38,32 @@ func TestErrorText(t *testing.T) {
 			"text of tpl at t/templates/x.yaml:2:2:10: {{ 1 }}: 1 can't be given where string is needed\n  called from t/templates/x.yaml:2",
 		},
 		{
+			"a path that goes wrong by a slip, in whatever way it begins", "{{ with .Values }}{{ $v := . }}{{ $v.imgae.tag }}{{ end }}",
+			"t/templates/x.yaml:1:37: {{ $v.imgae.tag }}: $v.imgae is not set (or null), so .tag can't be read from it; there is no key \"imgae\"; did you mean \"image\"?",
+		},
+		{
+			"a null is no slip", "{{ .Values.none.tag }}",
+			"t/templates/x.yaml:1:11: {{ .Values.none.tag }}: .Values.none is not set (or null), so .tag can't be read from it",
+		},
+		{
+			"a scalar where a table is expected", "{{ .Values.image.name.first }}",
+			"t/templates/x.yaml:1:11: {{ .Values.image.name.first }}: .Values.image.name is text and no table, so .first can't be read from it",
+		},
+		{
+			"a list where a table is expected", "{{ .Values.ports.http }}",
+			"t/templates/x.yaml:1:11: {{ .Values.ports.http }}: .Values.ports is a list and no table, so .http can't be read from it",
+		},
+		{
+			"index says what it was to read from", "{{ index .Values.nope \"a\" }}",
+			"t/templates/x.yaml:1:4: {{ index .Values.nope \"a\" }}: index: .Values.nope is not set (or null), so nothing can be read from it",
+		},
+		{
 			"a function's own error", "{{ fromJson (mustToJson 1) | index 5 }}",
 			"t/templates/x.yaml:1:30: {{ index 5 }}: index: a value of type int can't be indexed",
 		},
 	} {
-		_, err := templating.Render(tree(map[string]string{"x.yaml": tc.text}), map[string]any{"Values": map[string]any{}}, templating.Options{})
+		values := map[string]any{"image": map[string]any{"name": "a"}, "none": nil, "ports": []any{1}}
+		_, err := templating.Render(tree(map[string]string{"x.yaml": tc.text}), map[string]any{"Values": values}, templating.Options{})
 		if err == nil {
 			t.Errorf("%s: no error", tc.why)
 			continue

@@ -2,7 +2,6 @@ package templating
 
 import (
 	"reflect"
-	"strings"
 	"text/template/parse"
 )
 
@@ -49,7 +48,7 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 		}
 		return nil
 	case absent:
-		s.nilField(name, c)
+		s.nilField(dot, name, c)
 	}
 	return s.reflectField(dot, receiver, name, c)
 }
@@ -76,16 +75,6 @@ func (s *state) entry(m map[string]any, name string, c site) any {
 		s.missingKey(m, name, c)
 	}
 	return wrapNil(v)
-}
-
-// nilField reports a field of a nil and how the path to it is written.
-func (s *state) nilField(name string, c site) {
-	s.node = c.node
-	path := strings.TrimPrefix(c.node.String(), "$")
-	if i := strings.LastIndex(path, "."+name); i > 0 && !strings.ContainsAny(path[:i], " ()") {
-		s.fail("%s is not set (or null), so .%s can't be read from it", c.node.String()[:len(c.node.String())-len(path)+i], name)
-	}
-	s.fail("nothing is set there, so .%s can't be read from it", name)
 }
 
 // reflectField reads a method, struct field or map key of any other type.
@@ -118,6 +107,9 @@ func (s *state) reflectField(dot, receiver any, name string, c site) any {
 	}
 	if isNil {
 		s.fail("the value is nil, so .%s can't be read from it", name)
+	}
+	if at, ok := before(c.node, name); ok && isScalar(receiver) {
+		s.fail("%s is %s and no table, so .%s can't be read from it", at, inWords(receiver), name)
 	}
 	s.fail("a value of type %s has no field %s", typ, name)
 	return nil
