@@ -21,8 +21,8 @@ type Error struct {
 	Message string
 	// Hint is a likely remedy, or "".
 	Hint string
-	// Trail are the places that led here, the innermost first.
-	Trail []Place
+	// Trail are the calls that led here, the innermost first.
+	Trail []Call
 	// Err is the cause, where a function returned one.
 	Err error
 }
@@ -34,6 +34,15 @@ type Place struct {
 }
 
 func (p Place) String() string { return p.File + ":" + strconv.Itoa(p.Line) }
+
+// Call is a call of a template and where it is.
+type Call struct {
+	Place
+	// What is called, as it is written: include "name", template "name" or tpl.
+	What string
+}
+
+func (c Call) String() string { return c.Place.String() + " (" + c.What + ")" }
 
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -63,7 +72,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-func trailText(trail []Place) string {
+func trailText(trail []Call) string {
 	parts := make([]string, 0, maxTrail+1)
 	for i, p := range trail {
 		if len(trail) > maxTrail && i >= maxTrail/2 && i < len(trail)-maxTrail/2 {
@@ -81,11 +90,24 @@ func trailText(trail []Place) string {
 func (s *state) failure(message string, cause error) *Error {
 	e := s.located(s.tmpl, s.node)
 	e.Message, e.Err = message, cause
+	callee := s.tmpl
 	for i := len(s.calls) - 1; i >= 0; i-- {
 		at := s.located(s.calls[i].from, s.calls[i].node)
-		e.Trail = append(e.Trail, Place{File: at.File, Line: at.Line})
+		e.Trail = append(e.Trail, Call{Place{File: at.File, Line: at.Line}, calling(callee, s.calls[i].node)})
+		callee = s.calls[i].from
 	}
 	return e
+}
+
+// calling says how a template was called.
+func calling(callee *template, by parse.Node) string {
+	if _, ok := by.(*parse.TemplateNode); ok {
+		return fmt.Sprintf("template %q", callee.name)
+	}
+	if callee.name == mainName {
+		return "tpl"
+	}
+	return fmt.Sprintf("include %q", callee.name)
 }
 
 // fail ends the render. It is caught by execution.file.

@@ -31,11 +31,11 @@ func TestErrorText(t *testing.T) {
 		},
 		{
 			"the chain of callers, the innermost first", "{{ define \"a\" }}{{ fail \"boom\" }}{{ end }}\n{{ define \"b\" }}{{ include \"a\" . }}{{ end }}\n\n{{ template \"b\" . }}",
-			"t/templates/x.yaml:1:20: {{ fail \"boom\" }}: boom\n  called from t/templates/x.yaml:2, t/templates/x.yaml:4",
+			"t/templates/x.yaml:1:20: {{ fail \"boom\" }}: boom\n  called from t/templates/x.yaml:2 (include \"a\"), t/templates/x.yaml:4 (template \"b\")",
 		},
 		{
 			"the text of tpl is named by its call", "\n{{ tpl \"\\n{{ upper 1 }}\" . }}",
-			"text of tpl at t/templates/x.yaml:2:2:10: {{ 1 }}: 1 can't be given where string is needed\n  called from t/templates/x.yaml:2",
+			"text of tpl at t/templates/x.yaml:2:2:10: {{ 1 }}: 1 can't be given where string is needed\n  called from t/templates/x.yaml:2 (tpl)",
 		},
 		{
 			"a path that goes wrong by a slip, in whatever way it begins", "{{ with .Values }}{{ $v := . }}{{ $v.imgae.tag }}{{ end }}",
