@@ -37,7 +37,7 @@ func Classify(files []File) (Classified, error) {
 		for _, text := range Split(f.Content) {
 			head, duplicates, err := newHead(text)
 			if err != nil {
-				return Classified{}, fmt.Errorf("parse YAML that %s rendered: %w", f.Path, err)
+				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: %w", f.Path, from(f, text), err)
 			}
 			out.Duplicates = append(out.Duplicates, place(duplicates, f, text)...)
 			out.add(Document{Path: f.Path, Text: text, Head: head})

@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -58,11 +59,24 @@ func place(found []Duplicate, f File, doc string) []Duplicate {
 	if len(found) == 0 {
 		return nil
 	}
-	// Equal documents in one file are told at the first of them.
-	before := strings.Count(f.Content[:max(strings.Index(f.Content, doc), 0)], "\n")
+	before := linesBefore(f, doc)
 	for i := range found {
 		found[i].Path = f.Path
 		found[i].Line += before
 	}
 	return found
+}
+
+// linesBefore is how many lines of a file come before a document of it. Equal
+// documents are all found at the first of them.
+func linesBefore(f File, doc string) int {
+	return strings.Count(f.Content[:max(strings.Index(f.Content, doc), 0)], "\n")
+}
+
+// from says which line of what a file rendered is line 1 of a document.
+func from(f File, doc string) string {
+	if before := linesBefore(f, doc); before > 0 {
+		return fmt.Sprintf(" (lines count from line %d of it)", before+1)
+	}
+	return ""
 }
