@@ -86,6 +86,8 @@ type setup struct {
 	// Namespace is "missing" or "terminating"; else the release's is there.
 	Namespace  string `json:"namespace"`
 	RecordSize int    `json:"recordSize"`
+	// Warnings are what gathering found odd.
+	Warnings []string `json:"warnings"`
 }
 
 type refusal struct {
@@ -142,6 +144,9 @@ func (s scenario) input(setup setup) plan.Input {
 		RollbackTo: setup.RollbackTo, Live: map[manifest.ID]plan.Observation{}, Kinds: map[schema.GroupKind]plan.Kind{},
 	}
 	in.RecordSize, in.MaxRecordSize = setup.RecordSize, 1<<20
+	for _, text := range setup.Warnings {
+		in.Warnings = append(in.Warnings, plan.Problem{What: text})
+	}
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	in.History = s.history(setup.History)
 	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {

@@ -19,7 +19,8 @@ func Nearest(name string, candidates []string) string {
 
 // Namesake is Nearest for warnings, where a guess has to be a safe one: the same
 // letters in another case or with other dashes and underscores, one slip in a
-// word of four letters or more, or two slips in one of eight or more. name
+// word of four letters or more, two slips in one of eight or more, or neighbours
+// swapped in one of three. name
 // itself is no namesake of its own.
 func Namesake(name string, candidates []string) string {
 	others := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return c == name })
@@ -33,8 +34,18 @@ func Namesake(name string, candidates []string) string {
 		return nearest(name, others, 2)
 	case len(name) >= 4:
 		return nearest(name, others, 1)
+	case len(name) == 3:
+		unlike := func(c string) bool { return len(c) != 3 || letters(c) != letters(name) }
+		return nearest(name, slices.DeleteFunc(others, unlike), 1)
 	}
 	return ""
+}
+
+// letters are a word's bytes in order.
+func letters(word string) string {
+	b := []byte(word)
+	slices.Sort(b)
+	return string(b)
 }
 
 // plain is a word without what people mix up between words of one name.

@@ -35,6 +35,7 @@ func TestNamesake(t *testing.T) {
 		{"two slips in a long word", "replciaCuont", []string{"replicaCount"}, "replicaCount"},
 		{"two slips in a short word are another word", "ports", []string{"hosts"}, ""},
 		{"a slip in three letters is another word", "tap", []string{"tag"}, ""},
+		{"but swapped ones are the same word", "tga", []string{"tap", "tag"}, "tag"},
 		{"the same letters in another case", "Tag", []string{"tag"}, "tag"},
 		{"the same letters with other separators", "node_selector", []string{"nodeSelector"}, "nodeSelector"},
 		{"a word is not its own namesake", "image", []string{"image"}, ""},
