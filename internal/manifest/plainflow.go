@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // isFlow says whether a line is one flow collection of simple scalars and other
 // such collections.
@@ -20,13 +23,15 @@ func cutFlow(text string, depth int) (rest string, ok bool) {
 	if text != "" && text[0] == closing {
 		return strings.TrimLeft(text[1:], " "), true
 	}
+	var keys []string
 	for text != "" && depth < maxDepth {
 		if closing == '}' {
 			key := flowWord(text)
 			after, found := strings.CutPrefix(text[len(key):], ": ")
-			if !found || !isWord(key) {
+			if !found || !isWord(key) || slices.Contains(keys, key) {
 				return "", false
 			}
+			keys = append(keys, key)
 			text = strings.TrimLeft(after, " ")
 		}
 		if text, ok = cutFlowValue(text, depth); !ok || text == "" {

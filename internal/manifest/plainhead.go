@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,7 +13,8 @@ import (
 // half of the time of rendering a chart with large CRDs.
 //
 // Plain are mappings and sequences by indentation, scalars in every block
-// style and simple flow collections, without tabs, anchors, tags or odd keys.
+// style and simple flow collections, without tabs, anchors, tags, odd keys or keys
+// that come twice.
 func plainHead(text string) (Head, bool) {
 	if !plainText(text) {
 		return Head{}, false
@@ -50,6 +52,8 @@ type plainReader struct {
 	depth     int
 	head      Head
 	seen      map[string]bool
+	// keys are those of the mappings being read, the innermost last.
+	keys []string
 }
 
 // maxPlainDepth is how deep collections may be nested to be plain.
@@ -94,15 +98,28 @@ func (p *plainReader) mapping(indent int, in section) bool {
 	if p.depth++; p.depth > maxPlainDepth {
 		return false
 	}
+	outer := len(p.keys)
 	for !p.ended && p.indent == indent && !isItem(p.text) {
 		key, rest, ok := cutKey(p.text)
-		if !ok || !p.entry(indent, in, key, rest) {
+		if !ok || !p.fresh(outer, key) || !p.entry(indent, in, key, rest) {
 			return false
 		}
 	}
+	p.keys = p.keys[:outer]
 	p.depth--
 	// A deeper line that nobody took is out of place.
 	return p.ended || p.indent <= indent
+}
+
+// fresh refuses a key that its mapping has already, for the YAML library to tell,
+// and mappings that are too large to be looked through.
+func (p *plainReader) fresh(outer int, key string) bool {
+	const maxKeys = 512
+	if len(p.keys)-outer >= maxKeys || slices.Contains(p.keys[outer:], key) {
+		return false
+	}
+	p.keys = append(p.keys, key)
+	return true
 }
 
 // entry reads the value of a key; what the head needs of it is kept.

@@ -172,5 +172,8 @@ func agree(t *testing.T, text string) (plain bool) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the head differs (-want +got):\n%s\n%s", diff, text)
 	}
+	if found, err := readHead(text, &want); err != nil || len(found) > 0 {
+		t.Errorf("taken for plain with keys that come twice (%v, %v):\n%s", found, err, text)
+	}
 	return true
 }
