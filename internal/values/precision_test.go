@@ -33,7 +33,8 @@ func TestPrecision(t *testing.T) {
 		},
 		{"--set knows no floats, --set-string no numbers", "", Sources{Set: []string{"a=1.10,b=9007199254740992"}, String: []string{"c=9007199254740993"}}, ""},
 		{
-			"--set-json, both forms", "", Sources{JSON: []string{`{"a":{"b":1.10}}`, "c=[9007199254740993]"}},
+			"--set-json, both forms", "",
+			Sources{JSON: []string{`{"a":{"b":1.10}}`, "c=[9007199254740993]"}},
 			"--set-json: a.b: 1.10 is a number and renders as 1.1; quote it to keep it as it is\n" +
 				"--set-json: c[0]: 9007199254740993 is larger than a number can be exactly and becomes 9007199254740992; quote it",
 		},
