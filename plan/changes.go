@@ -131,6 +131,9 @@ func mentions(path string, docs ...map[string]any) bool {
 // chart it can only be the values; with another chart a value that turns up in
 // the field gives the key away.
 func (b *builder) intent(c Change) (Cause, string) {
+	if b.in.Against != nil && b.plan.ChartFrom.Name == "" {
+		return "", "" // rendered YAML does not say from what
+	}
 	sameChart := !b.plan.otherFiles()
 	if key := b.valuesKey(c); key != "" {
 		return CauseValues, key

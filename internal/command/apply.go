@@ -40,6 +40,9 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	if err := saved.Applicable(); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
 	s, err := p.connect(c)
 	if err != nil {
 		return err

@@ -24,15 +24,13 @@ func (p *program) planCommand() *cli.Command {
 		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
 		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1.",
 			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
-		Flags: joined(savingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+		Flags: joined(savingFlags(), planFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, 2, 2)
 			if err != nil {
 				return err
 			}
-			return p.planned(c, func(s *session) (*plan.Plan, error) {
-				return p.planDeployment(c, s, args[0], args[1], engine.InstallOrUpgrade)
-			})
+			return p.planChart(c, args[0], args[1])
 		},
 		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand()},
 	}
@@ -97,6 +95,11 @@ func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error
 	if err != nil {
 		return err
 	}
+	return p.presented(c, made)
+}
+
+// presented shows a plan, and saves it where that is asked for.
+func (p *program) presented(c *cli.Context, made *plan.Plan) error {
 	if err := p.show(c, p.streams.Out, made); err != nil {
 		return err
 	}
@@ -107,7 +110,11 @@ func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error
 		if err := savePlan(file, made); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s apply %s\n", p.name, file)
+		if made.Applicable() != nil {
+			fmt.Fprintf(p.streams.Err, "Saved for reading: %s plan show %s. A comparison can't be applied.\n", p.name, file)
+		} else {
+			fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s apply %s\n", p.name, file)
+		}
 	}
 	return detailed(c, made)
 }
@@ -155,24 +162,28 @@ func readPlan(file string) (*plan.Plan, error) {
 }
 
 func (p *program) planDeployment(c *cli.Context, s *session, name, path string, mode engine.Mode) (*plan.Plan, error) {
-	if err := releaseName(name); err != nil {
-		return nil, err
-	}
-	source, err := p.source(c, path)
+	d, err := p.deployment(c, s.key(name), path, mode)
 	if err != nil {
 		return nil, err
 	}
-	o, err := options(c)
-	if err != nil {
-		return nil, err
+	return s.engine.PlanDeployment(c.Context, d)
+}
+
+// deployment reads chart, values and flags.
+func (p *program) deployment(c *cli.Context, key release.Key, path string, mode engine.Mode) (engine.Deployment, error) {
+	d := engine.Deployment{Release: key, Mode: mode}
+	if err := releaseName(key.Name); err != nil {
+		return d, err
 	}
-	side, err := serverSide(c)
-	if err != nil {
-		return nil, err
+	var err error
+	if d.Source, err = p.source(c, path); err != nil {
+		return d, err
 	}
-	return s.engine.PlanDeployment(c.Context, engine.Deployment{
-		Release: s.key(name), Mode: mode, Source: source, ServerSide: side, Options: o,
-	})
+	if d.Options, err = options(c); err != nil {
+		return d, err
+	}
+	d.ServerSide, err = serverSide(c)
+	return d, err
 }
 
 func (p *program) planRollback(c *cli.Context, s *session, name string, to int) (*plan.Plan, error) {

@@ -73,6 +73,12 @@ func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) err
 	if err != nil {
 		return err
 	}
+	for _, s := range sent {
+		defineScopes(kinds, s.Objects)
+	}
+	if in.Target != nil {
+		defineScopes(kinds, in.Target.CRDs, in.Target.Objects)
+	}
 	scope := func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope }
 	namespaced := func(objects []manifest.Object) []manifest.Object {
 		return manifest.Qualify(objects, in.Release.Namespace, scope)

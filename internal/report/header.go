@@ -204,11 +204,7 @@ func estimates(p *plan.Plan) []string {
 
 // againstText says what a comparison can't know.
 func againstText(a plan.Against) string {
-	text := clean(a.String()) + ", not the live objects: drift is not known, outcomes are estimated, and this plan can't be applied"
-	if a.Offline {
-		return text + "; no cluster was asked"
-	}
-	return text
+	return clean(a.String()) + ", not live objects: drift is not known, outcomes are estimated, and this plan can't be applied"
 }
 
 // toldAbove says whether the header's line on the comparison is reason enough
