@@ -46,6 +46,9 @@ func (a Against) String() string {
 	case AgainstChart:
 		return "the chart " + a.Name
 	case AgainstFile:
+		if a.Name == "-" {
+			return "standard input"
+		}
 	}
 	return "the file " + a.Name
 }

@@ -18,7 +18,7 @@ func (p *Plan) Effect() Effect {
 	switch {
 	case p.Summary.ObjectChanges() > 0 || p.Operation == Uninstall || p.Operation == Test:
 		return EffectObjects
-	case p.Against != nil && len(p.Values) == 0 && !p.otherChart():
+	case p.Against != nil && len(p.Values) == 0 && (p.ChartFrom.Name == "" || !p.otherChart()):
 		return EffectNone
 	case p.FromRevision == 0 || p.Found != "" || len(p.Values) > 0 || p.otherChart():
 		return EffectRecord

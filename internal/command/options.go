@@ -60,8 +60,12 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "summary", Usage: "show only counts, problems and risks", Category: planCategory},
 		&cli.StringSliceFlag{Name: "only", Usage: "show only `KIND/NAME` (repeatable)", Category: planCategory},
 		&cli.IntFlag{Name: "context-lines", Aliases: []string{"C"}, Usage: "unchanged lines around a change in a text", Value: 3, Category: planCategory},
-		&cli.BoolFlag{Name: "show-secrets", Usage: "do not mask secrets", Category: planCategory},
+		showSecretsFlag(),
 	}
+}
+
+func showSecretsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "show-secrets", Usage: "do not mask secrets", Category: planCategory}
 }
 
 const planCategory = "Output"

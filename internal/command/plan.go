@@ -32,7 +32,7 @@ func (p *program) planCommand() *cli.Command {
 			}
 			return p.planChart(c, args[0], args[1])
 		},
-		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand()},
+		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand(), p.planGraphCommand()},
 	}
 }
 

@@ -47,6 +47,10 @@ func BuiltinScope(gk schema.GroupKind) manifest.Scope {
 	case "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "flowcontrol.apiserver.k8s.io",
 		"node.k8s.io", "scheduling.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io":
 		return manifest.ScopeCluster
+	case "authentication.k8s.io":
+		return scopeAmong(gk.Kind, "SelfSubjectReview", "TokenReview")
+	case "authorization.k8s.io":
+		return scopeAmong(gk.Kind, "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview")
 	case "certificates.k8s.io":
 		return scopeAmong(gk.Kind, "CertificateSigningRequest", "ClusterTrustBundle")
 	case "networking.k8s.io":
