@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/planfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -31,7 +33,7 @@ func againstFlags() []cli.Flag {
 // planChart is plan NAME CHART in all its forms: with a cluster, against
 // something else, offline.
 func (p *program) planChart(c *cli.Context, name, path string) error {
-	if err := checkAgainst(c); err != nil {
+	if err := errors.Join(checkAgainst(c), checkSaving(c)); err != nil {
 		return err
 	}
 	switch {
@@ -125,10 +127,10 @@ func (p *program) baseline(c *cli.Context, d engine.Deployment) (engine.Baseline
 	if gzipped := []byte{0x1f, 0x8b}; bytes.HasPrefix(data, gzipped) || filepath.Ext(name) == ".tgz" {
 		return p.chartBaseline(c, b, d)
 	}
-	if plan.IsSaved(data) {
+	if plan.IsSaved(data) || planfile.Encrypted(data) {
 		b.Kind = plan.AgainstPlan
-		if b.Saved, err = plan.Decode(data); err != nil {
-			return b, fmt.Errorf("%s: %w", name, err)
+		if b.Saved, err = planfile.Parse(name, data, p.keys(c)); err != nil {
+			return b, err
 		}
 		return b, againstOnlyChart(c)
 	}

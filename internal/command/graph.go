@@ -10,7 +10,7 @@ func (p *program) planGraphCommand() *cli.Command {
 		Name: "graph", Usage: "show a plan as a picture", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("Shows the stages of a plan as a Mermaid flowchart, or for Graphviz: of the plan saved\nin FILE, for which no cluster is needed, or of installing or upgrading NAME with CHART.",
 			"kubectl release plan graph web.plan\nkubectl release plan graph web ./chart -f prod.yaml -o dot"),
-		Flags: joined([]cli.Flag{output, showSecretsFlag()}, againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+		Flags: joined([]cli.Flag{output, showSecretsFlag()}, openingFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, 1, 2)
 			if err != nil {
@@ -22,7 +22,7 @@ func (p *program) planGraphCommand() *cli.Command {
 			if len(args) == 2 {
 				return p.planChart(c, args[0], args[1])
 			}
-			saved, err := readPlan(args[0])
+			saved, err := p.readPlan(c, args[0])
 			if err != nil {
 				return err
 			}

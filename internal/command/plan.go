@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -12,19 +11,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-func savingFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: planCategory},
-		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
-	}
-}
-
 func (p *program) planCommand() *cli.Command {
 	return &cli.Command{
 		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
 		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1.",
 			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
-		Flags: joined(savingFlags(), planFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+		Flags: joined(savingFlags(), openingFlags(), planFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, 2, 2)
 			if err != nil {
@@ -69,14 +61,15 @@ func (p *program) planUninstallCommand() *cli.Command {
 func (p *program) planShowCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "show a saved plan", ArgsUsage: "FILE",
-		Description: describe("Shows a plan that --out saved. No cluster is needed.", "kubectl release plan show web.plan"),
-		Flags:       planFlags(),
+		Description: describe("Shows a plan that --out saved, in every form of output. No cluster is needed.",
+			"kubectl release plan show web.plan\nkubectl release plan show web.plan -o html > web.html\nkubectl release plan show web.plan.age --identity key.txt"),
+		Flags: joined(planFlags(), openingFlags()),
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err
 			}
-			saved, err := readPlan(args[0])
+			saved, err := p.readPlan(c, args[0])
 			if err != nil {
 				return err
 			}
@@ -87,6 +80,9 @@ func (p *program) planShowCommand() *cli.Command {
 
 // planned makes a plan, shows it, and saves it where that is asked for.
 func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error)) error {
+	if err := checkSaving(c); err != nil {
+		return err
+	}
 	s, err := p.connect(c)
 	if err != nil {
 		return err
@@ -107,7 +103,7 @@ func (p *program) presented(c *cli.Context, made *plan.Plan) error {
 		return codeError(exitError)
 	}
 	if file := c.String("out"); file != "" {
-		if err := savePlan(file, made); err != nil {
+		if err := p.savePlan(c, file, made); err != nil {
 			return err
 		}
 		if made.Applicable() != nil {
@@ -132,33 +128,6 @@ func detailed(c *cli.Context, made *plan.Plan) error {
 	case plan.EffectNone:
 	}
 	return nil
-}
-
-func savePlan(file string, made *plan.Plan) error {
-	data, err := plan.Encode(made)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return fmt.Errorf("save the plan: %w", err)
-	}
-	// WriteFile keeps the mode of a file that was there before.
-	if err := os.Chmod(file, 0o600); err != nil {
-		return fmt.Errorf("save the plan: %w", err)
-	}
-	return nil
-}
-
-func readPlan(file string) (*plan.Plan, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read the plan: %w", err)
-	}
-	saved, err := plan.Decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return saved, nil
 }
 
 func (p *program) planDeployment(c *cli.Context, s *session, name, path string, mode engine.Mode) (*plan.Plan, error) {
