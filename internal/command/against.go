@@ -33,7 +33,7 @@ func againstFlags() []cli.Flag {
 // planChart is plan NAME CHART in all its forms: with a cluster, against
 // something else, offline.
 func (p *program) planChart(c *cli.Context, name, path string) error {
-	if err := errors.Join(checkAgainst(c), checkSaving(c)); err != nil {
+	if err := errors.Join(checkAgainst(c), checkSaving(c), checkShowing(c)); err != nil {
 		return err
 	}
 	switch {

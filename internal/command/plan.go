@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -80,7 +81,7 @@ func (p *program) planShowCommand() *cli.Command {
 
 // planned makes a plan, shows it, and saves it where that is asked for.
 func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error)) error {
-	if err := checkSaving(c); err != nil {
+	if err := errors.Join(checkSaving(c), checkShowing(c)); err != nil {
 		return err
 	}
 	s, err := p.connect(c)
