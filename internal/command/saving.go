@@ -21,14 +21,14 @@ func savingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
 		&cli.StringSliceFlag{Name: "encrypt-to", Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
-		&cli.BoolFlag{Name: "encrypt", Usage: "with --out: encrypt with a passphrase, which is asked for unless --passphrase-file has it", Category: savingCategory},
+		&cli.BoolFlag{Name: "encrypt", Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
 		passphraseFlag(),
 	}
 }
 
 func passphraseFlag() cli.Flag {
-	return &cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` with the passphrase of an encrypted plan", Category: savingCategory}
+	return &cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` with the passphrase that a saved plan is encrypted with, or is going to be", Category: savingCategory}
 }
 
 // openingFlags are those of commands that read saved plans.
@@ -54,9 +54,15 @@ func checkSaving(c *cli.Context) error {
 	return nil
 }
 
+// byPassphrase says whether to encrypt with a passphrase: whoever names a file
+// with one does not expect a plain plan.
+func byPassphrase(c *cli.Context) bool {
+	return c.Bool("encrypt") || c.String("passphrase-file") != "" && !c.IsSet("encrypt-to")
+}
+
 func (p *program) savePlan(c *cli.Context, file string, made *plan.Plan) error {
 	seal := planfile.Seal{Recipients: c.StringSlice("encrypt-to")}
-	if c.Bool("encrypt") {
+	if byPassphrase(c) {
 		var err error
 		if seal.Passphrase, err = p.newPassphrase(c); err != nil {
 			return err
