@@ -56,6 +56,9 @@ var ErrBlocked = errors.New("the plan has blocking problems")
 //
 // Run never rolls back: that is another plan.
 func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
+	if err := p.Applicable(); err != nil {
+		return Outcome{}, err
+	}
 	if p.Blocked() {
 		return Outcome{}, ErrBlocked
 	}

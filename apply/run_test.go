@@ -317,6 +317,20 @@ func TestACancelledRunIsRecordedAsFailed(t *testing.T) {
 	}
 }
 
+// A comparison knows nothing of the cluster: it is refused whatever way it came.
+func TestAComparisonWritesNothing(t *testing.T) {
+	w := installed(t)
+	p := upgrade(t, w)
+	p.Against = &plan.Against{Kind: plan.AgainstFile, Name: "base.yaml", Offline: true}
+	var compared *plan.ComparedError
+	if _, err := apply.Run(t.Context(), p, w.env()); !errors.As(err, &compared) {
+		t.Fatalf("got %v", err)
+	}
+	if w.calls != 0 {
+		t.Errorf("it wrote %q", w.log)
+	}
+}
+
 // A plan that is blocked writes nothing.
 func TestABlockedPlanWritesNothing(t *testing.T) {
 	w := installed(t)

@@ -51,6 +51,7 @@ func newPlan(in Input) *Plan {
 		Cluster:       in.Cluster,
 		Options:       in.Options,
 		Values:        in.Values,
+		Against:       in.Against,
 		Stages:        []Stage{},
 	}
 	if last := in.History.Last(); last != nil {
@@ -58,11 +59,17 @@ func newPlan(in Input) *Plan {
 		p.ToRevision = last.Version
 		p.ChartFrom = chartRef(last)
 	}
+	if in.Against != nil && in.Against.Chart != (ChartRef{}) {
+		p.ChartFrom = in.Against.Chart
+	}
 	if in.Target != nil {
 		p.ChartTo = in.Target.Chart
 		p.Record, p.CRDs = in.Target.Record, in.Target.CRDs
 		p.Notes = in.Target.Record.Info.Notes
 		p.ToRevision = in.Target.Record.Version
+	}
+	if in.Against != nil {
+		p.ToRevision = p.FromRevision // a comparison writes no revision
 	}
 	return p
 }
@@ -81,12 +88,20 @@ func (b *builder) deploy() {
 	b.checkNamespaces()
 	b.namespaceStage()
 	b.crdStage()
-	b.stage(StagePending, oneByOne([]Step{b.pendingRecord(pending)}))
+	b.recordStage(StagePending, b.pendingRecord(pending))
 	b.hookStage(pre)
 	b.stage(StageResources, b.resources())
 	b.waitStage()
 	b.hookStage(post)
-	b.stage(StageRecord, oneByOne([]Step{b.finalRecord()}))
+	b.recordStage(StageRecord, b.finalRecord())
+	b.compared()
+}
+
+// recordStage writes a record; a comparison has none to write.
+func (b *builder) recordStage(name StageName, step Step) {
+	if b.in.Against == nil {
+		b.stage(name, oneByOne([]Step{step}))
+	}
 }
 
 // moments are an operation's hook events and the status it is pending in.

@@ -131,7 +131,10 @@ func mentions(path string, docs ...map[string]any) bool {
 // chart it can only be the values; with another chart a value that turns up in
 // the field gives the key away.
 func (b *builder) intent(c Change) (Cause, string) {
-	sameChart := b.plan.ChartFrom.Name == b.plan.ChartTo.Name && b.plan.ChartFrom.Version == b.plan.ChartTo.Version
+	if b.in.Against != nil && b.plan.ChartFrom.Name == "" {
+		return "", "" // rendered YAML does not say from what
+	}
+	sameChart := !b.plan.otherFiles()
 	if key := b.valuesKey(c); key != "" {
 		return CauseValues, key
 	}
@@ -154,7 +157,7 @@ func (b *builder) valuesKey(c Change) string {
 		}
 		found = v.Path
 	}
-	if found == "" && len(b.in.Values) == 1 && b.plan.ChartFrom.Version == b.plan.ChartTo.Version {
+	if found == "" && len(b.in.Values) == 1 && !b.plan.otherFiles() {
 		return b.in.Values[0].Path
 	}
 	return found

@@ -18,6 +18,8 @@ func (p *Plan) Effect() Effect {
 	switch {
 	case p.Summary.ObjectChanges() > 0 || p.Operation == Uninstall || p.Operation == Test:
 		return EffectObjects
+	case p.Against != nil && len(p.Values) == 0 && (p.ChartFrom.Name == "" || !p.otherChart()):
+		return EffectNone
 	case p.FromRevision == 0 || p.Found != "" || len(p.Values) > 0 || p.otherChart():
 		return EffectRecord
 	default:
@@ -31,4 +33,12 @@ func (p *Plan) otherChart() bool {
 		from.Digest, to.Digest = "", ""
 	}
 	return from != to
+}
+
+// otherFiles says whether it is known that templates or defaults may differ:
+// by name and version, and by digest where both are known.
+func (p *Plan) otherFiles() bool {
+	from, to := p.ChartFrom, p.ChartTo
+	return from.Name != to.Name || from.Version != to.Version ||
+		from.Digest != to.Digest && from.Digest != "" && to.Digest != ""
 }

@@ -45,6 +45,9 @@ type Input struct {
 	// MaxRecordSize what the store takes; 0 when there is no limit.
 	RecordSize    int
 	MaxRecordSize int
+	// Against is set when Live is not the cluster's but made of something else:
+	// see Unmoved. Only installs and upgrades know it.
+	Against *Against
 	// Warnings come from gathering: a deprecated chart, values that nobody reads.
 	Warnings []Problem
 }

@@ -54,6 +54,10 @@ type Plan struct {
 	Cluster     Cluster  `json:"cluster"`
 	Options     Options  `json:"options"`
 
+	// Against is what the plan was compared with in the place of live objects;
+	// null for every plan that can be applied.
+	Against *Against `json:"against,omitempty"`
+
 	// Values are the changes of the user's values and of the chart's defaults
 	// since the last revision.
 	Values []Change `json:"values,omitempty"`

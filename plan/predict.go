@@ -38,7 +38,7 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	case b.in.Predictions == nil: // the first Build: the server is asked next
 		step.After, step.Fidelity = estimate, FidelityEstimated
 	case !asked:
-		b.estimated(step, estimate, "the API server was not asked")
+		b.estimated(step, estimate, NotAsked)
 		return
 	case answer.Refused != nil:
 		b.refused(step, estimate, *answer.Refused)
@@ -50,6 +50,9 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	}
 	b.diff(step)
 }
+
+// NotAsked is why an outcome is estimated when nothing hindered the question.
+const NotAsked = "the API server was not asked"
 
 // notYet says why the server can't be asked: the object's namespace or kind
 // comes with this very plan.

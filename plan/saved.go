@@ -61,7 +61,7 @@ func IsSaved(data []byte) bool {
 func Decode(data []byte) (*Plan, error) {
 	var s saved
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("the saved plan was cut short or is none: %w", err)
+		return nil, fmt.Errorf("this is no saved plan, or one that was cut short: %w", err)
 	}
 	if s.Kind != savedKind {
 		return nil, errors.New("this is no saved plan")
@@ -79,13 +79,17 @@ func Decode(data []byte) (*Plan, error) {
 	if err := json.Unmarshal(s.Content, &c); err != nil {
 		return nil, fmt.Errorf("read the saved plan: %w", err)
 	}
-	return c.restore()
+	return c.restore(s.FormatVersion)
 }
 
-func (c savedContent) restore() (*Plan, error) {
+// restore puts the plan together again. format is what the file says of itself.
+func (c savedContent) restore(format string) (*Plan, error) {
 	p := c.Plan
 	if p == nil {
 		return nil, errors.New("the saved plan is empty")
+	}
+	if p.FormatVersion != format {
+		return nil, fmt.Errorf("the saved plan says format %s and holds one of format %s: it was changed after it was made", format, p.FormatVersion)
 	}
 	p.Record, p.Notes = c.Record, c.Notes
 	if p.Record != nil {

@@ -82,20 +82,27 @@ func TestDecodeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, broken := range map[string]string{
-		"cut short":           string(data[:len(data)/2]),
-		"changed":             strings.Replace(string(data), `"v2"`, `"v3"`, 1),
-		"of another format":   strings.Replace(string(data), `"formatVersion":"1.0"`, `"formatVersion":"2.0"`, 1),
-		"something else":      `{"kind":"List"}`,
-		"empty":               ``,
-		"without any content": `{"kind":"kubectl-release/plan","formatVersion":"1.0"}`,
+	text := string(data)
+	for name, test := range map[string]struct{ broken, says string }{
+		"cut short":                 {text[:len(text)/2], "one that was cut short"},
+		"without its last byte":     {text[:len(text)-1], "one that was cut short"},
+		"changed":                   {strings.Replace(text, `"v2"`, `"v3"`, 1), "was changed after it was made"},
+		"of another major format":   {strings.Replace(text, `"formatVersion":"1.0"`, `"formatVersion":"2.0"`, 1), "has format 2.0 and this version reads 1.x: make a new plan"},
+		"of a format that it isn't": {strings.Replace(text, `"formatVersion":"1.0"`, `"formatVersion":"1.7"`, 1), "was changed after it was made"},
+		"with another sum":          {strings.Replace(text, `"sum":"`, `"sum":"0`, 1), "was changed after it was made"},
+		"followed by more":          {text + "{}", "no saved plan"},
+		"something else":            {`{"kind":"List"}`, "no saved plan"},
+		"YAML":                      {"replicas: 2\n", "no saved plan"},
+		"empty":                     {``, "no saved plan"},
+		"without any content":       {`{"kind":"kubectl-release/plan","formatVersion":"1.0"}`, "was changed after it was made"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if broken == string(data) {
+			if test.broken == text {
 				t.Fatal("the test did not break anything")
 			}
-			if _, err := plan.Decode([]byte(broken)); err == nil {
-				t.Error("it was read")
+			_, err := plan.Decode([]byte(test.broken))
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("got %v, want an error with %q", err, test.says)
 			}
 		})
 	}

@@ -84,8 +84,10 @@ type setup struct {
 	// Unavailable are kinds whose discovery fails just now.
 	Unavailable []string `json:"unavailable"`
 	// Namespace is "missing" or "terminating"; else the release's is there.
-	Namespace  string `json:"namespace"`
-	RecordSize int    `json:"recordSize"`
+	Namespace string `json:"namespace"`
+	// Against compares with what is stored in the place of live objects.
+	Against    *plan.Against `json:"against"`
+	RecordSize int           `json:"recordSize"`
 	// Warnings are what gathering found odd.
 	Warnings []string `json:"warnings"`
 }
@@ -112,6 +114,9 @@ func (s scenario) plan() string {
 	}
 	in.Predictions = map[string]plan.Prediction{}
 	for _, step := range draft.DryRuns() {
+		if in.Against != nil {
+			break // nobody is asked
+		}
 		in.Predictions[step.ID] = predict(step, setup.Refuse)
 	}
 	built, err := plan.Build(in)
@@ -158,6 +163,10 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	in.Stored = plan.Stored(sent)
 	s.observe(&in, setup)
+	if setup.Against != nil {
+		in.Against = setup.Against
+		in.Live = plan.Unmoved(in.Stored, s.objects("crds", setup, in.Kinds), key)
+	}
 	if setup.Operation != plan.Uninstall {
 		in.Target = s.target(setup, in)
 	}

@@ -21,7 +21,7 @@ func (p *program) applyCommand() *cli.Command {
 		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
 			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
 		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}},
-			planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+			openingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, 1, 2)
 			if err != nil {
@@ -36,9 +36,12 @@ func (p *program) applyCommand() *cli.Command {
 }
 
 func (p *program) applySaved(c *cli.Context, file string) error {
-	saved, err := readPlan(file)
+	saved, err := p.readPlan(c, file)
 	if err != nil {
 		return err
+	}
+	if err := saved.Applicable(); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	s, err := p.connect(c)
 	if err != nil {

@@ -131,10 +131,12 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 		engine: &engine.Engine{
 			Cluster: client, Store: store,
 			Locker:   releasestore.NewLocker(client.CoordinationV1(), releasestore.SystemClock{}),
-			Observer: watched, Now: time.Now, ToolVersion: "kubectl-release " + Version, Owner: owner(),
+			Observer: watched, Now: time.Now, ToolVersion: toolVersion(), Owner: owner(),
 		},
 	}, nil
 }
+
+func toolVersion() string { return "kubectl-release " + Version }
 
 // owner says who holds a lock: user, host and process.
 func owner() string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -70,7 +71,10 @@ func (p *program) hint(err error) string {
 	var stale *engine.StaleError
 	var noRelease *engine.NoReleaseError
 	var locked *releasestore.LockedError
+	var compared *plan.ComparedError
 	switch {
+	case errors.As(err, &compared):
+		return "make a plan with the cluster, without --against, and apply that"
 	case errors.As(err, &usage):
 		return ""
 	case errors.As(err, &stale):

@@ -53,15 +53,19 @@ func deployFlags() []cli.Flag {
 
 // planFlags say how a plan is shown.
 func planFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json, yaml, markdown, html, mermaid or dot", Value: "text", Category: planCategory},
 		&cli.StringFlag{Name: "color", Usage: "auto, always or never", Value: "auto", Category: planCategory},
-		&cli.BoolFlag{Name: "full", Usage: "show everything, also the YAML of new objects", Category: planCategory},
-		&cli.BoolFlag{Name: "summary", Usage: "show only counts, problems and risks", Category: planCategory},
-		&cli.StringSliceFlag{Name: "only", Usage: "show only `KIND/NAME` (repeatable)", Category: planCategory},
-		&cli.IntFlag{Name: "context-lines", Aliases: []string{"C"}, Usage: "unchanged lines around a change in a text", Value: 3, Category: planCategory},
-		&cli.BoolFlag{Name: "show-secrets", Usage: "do not mask secrets", Category: planCategory},
-	}
+		&cli.BoolFlag{Name: "full", Usage: "in text: show everything, also the YAML of new objects", Category: planCategory},
+		&cli.BoolFlag{Name: "summary", Usage: "in text: show only the header, counts, problems and risks", Category: planCategory},
+		&cli.StringSliceFlag{Name: "only", Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may have wildcards (repeatable)", Category: planCategory},
+		&cli.IntFlag{Name: "context-lines", Aliases: []string{"C"}, Usage: "in text: unchanged `LINES` around a change in a value of several lines", Value: 3, Category: planCategory},
+		showSecretsFlag(),
+	}, markdownFlags()...)
+}
+
+func showSecretsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "show-secrets", Usage: "do not mask secrets", Category: planCategory}
 }
 
 const planCategory = "Output"

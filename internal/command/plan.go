@@ -1,8 +1,8 @@
 package command
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -12,29 +12,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-func savingFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: planCategory},
-		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
-	}
-}
-
 func (p *program) planCommand() *cli.Command {
 	return &cli.Command{
 		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
 		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1.",
-			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
-		Flags: joined(savingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan web ./chart --against 3\nkubectl release plan web ./chart --offline --against ../base/chart -o markdown\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
+		Flags: joined(savingFlags(), openingFlags(), planFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, 2, 2)
 			if err != nil {
 				return err
 			}
-			return p.planned(c, func(s *session) (*plan.Plan, error) {
-				return p.planDeployment(c, s, args[0], args[1], engine.InstallOrUpgrade)
-			})
+			return p.planChart(c, args[0], args[1])
 		},
-		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand()},
+		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand(), p.planGraphCommand()},
 	}
 }
 
@@ -71,14 +62,15 @@ func (p *program) planUninstallCommand() *cli.Command {
 func (p *program) planShowCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "show a saved plan", ArgsUsage: "FILE",
-		Description: describe("Shows a plan that --out saved. No cluster is needed.", "kubectl release plan show web.plan"),
-		Flags:       planFlags(),
+		Description: describe("Shows a plan that --out saved, in every form of output. No cluster is needed.",
+			"kubectl release plan show web.plan\nkubectl release plan show web.plan -o html > web.html\nkubectl release plan show web.plan.age --identity key.txt"),
+		Flags: joined(planFlags(), openingFlags()),
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err
 			}
-			saved, err := readPlan(args[0])
+			saved, err := p.readPlan(c, args[0])
 			if err != nil {
 				return err
 			}
@@ -89,6 +81,9 @@ func (p *program) planShowCommand() *cli.Command {
 
 // planned makes a plan, shows it, and saves it where that is asked for.
 func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error)) error {
+	if err := errors.Join(checkSaving(c), checkShowing(c)); err != nil {
+		return err
+	}
 	s, err := p.connect(c)
 	if err != nil {
 		return err
@@ -97,6 +92,11 @@ func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error
 	if err != nil {
 		return err
 	}
+	return p.presented(c, made)
+}
+
+// presented shows a plan, and saves it where that is asked for.
+func (p *program) presented(c *cli.Context, made *plan.Plan) error {
 	if err := p.shown(c, made); err != nil {
 		return err
 	}
@@ -104,10 +104,14 @@ func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error
 		return codeError(exitError)
 	}
 	if file := c.String("out"); file != "" {
-		if err := savePlan(file, made); err != nil {
+		if err := p.savePlan(c, file, made); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s apply %s\n", p.name, file)
+		if made.Applicable() != nil {
+			fmt.Fprintf(p.streams.Err, "Saved for reading: %s plan show %s. A comparison can't be applied.\n", p.name, file)
+		} else {
+			fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s apply %s\n", p.name, file)
+		}
 	}
 	return detailed(c, made)
 }
@@ -127,52 +131,29 @@ func detailed(c *cli.Context, made *plan.Plan) error {
 	return nil
 }
 
-func savePlan(file string, made *plan.Plan) error {
-	data, err := plan.Encode(made)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return fmt.Errorf("save the plan: %w", err)
-	}
-	// WriteFile keeps the mode of a file that was there before.
-	if err := os.Chmod(file, 0o600); err != nil {
-		return fmt.Errorf("save the plan: %w", err)
-	}
-	return nil
-}
-
-func readPlan(file string) (*plan.Plan, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read the plan: %w", err)
-	}
-	saved, err := plan.Decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return saved, nil
-}
-
 func (p *program) planDeployment(c *cli.Context, s *session, name, path string, mode engine.Mode) (*plan.Plan, error) {
-	if err := releaseName(name); err != nil {
-		return nil, err
-	}
-	source, err := p.source(c, path)
+	d, err := p.deployment(c, s.key(name), path, mode)
 	if err != nil {
 		return nil, err
 	}
-	o, err := options(c)
-	if err != nil {
-		return nil, err
+	return s.engine.PlanDeployment(c.Context, d)
+}
+
+// deployment reads chart, values and flags.
+func (p *program) deployment(c *cli.Context, key release.Key, path string, mode engine.Mode) (engine.Deployment, error) {
+	d := engine.Deployment{Release: key, Mode: mode}
+	if err := releaseName(key.Name); err != nil {
+		return d, err
 	}
-	side, err := serverSide(c)
-	if err != nil {
-		return nil, err
+	var err error
+	if d.Source, err = p.source(c, path); err != nil {
+		return d, err
 	}
-	return s.engine.PlanDeployment(c.Context, engine.Deployment{
-		Release: s.key(name), Mode: mode, Source: source, ServerSide: side, Options: o,
-	})
+	if d.Options, err = options(c); err != nil {
+		return d, err
+	}
+	d.ServerSide, err = serverSide(c)
+	return d, err
 }
 
 func (p *program) planRollback(c *cli.Context, s *session, name string, to int) (*plan.Plan, error) {

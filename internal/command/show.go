@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -19,6 +21,9 @@ import (
 // show prints a plan in the format that -o names. Secrets are masked unless
 // --show-secrets is given.
 func (p *program) show(c *cli.Context, w io.Writer, made *plan.Plan) error {
+	if err := checkShowing(c); err != nil {
+		return err
+	}
 	if !c.Bool("show-secrets") {
 		made = report.Redact(made)
 	}
@@ -30,7 +35,7 @@ func (p *program) show(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	case "yaml":
 		return planYAML(w, made)
 	case "markdown", "md":
-		return report.Markdown(w, made, report.MarkdownOptions{})
+		return p.markdown(c, w, made)
 	case "html":
 		return report.HTML(w, made)
 	case "mermaid":
@@ -40,6 +45,24 @@ func (p *program) show(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	default:
 		return usage("-o %s: it is text, json, yaml, markdown, html, mermaid or dot", format)
 	}
+}
+
+// checkShowing finds mistakes in the flags that say how a plan is shown. It is
+// called before a plan is made, too.
+func checkShowing(c *cli.Context) error {
+	switch {
+	case c.Bool("full") && c.Bool("summary"):
+		return usage("--full and --summary are opposites: give one of them")
+	case c.Int("context-lines") < 0:
+		return usage("--context-lines=%d: it is a number of lines, 0 for none", c.Int("context-lines"))
+	}
+	for _, filter := range c.StringSlice("only") {
+		kind, name, _ := strings.Cut(filter, "/")
+		if _, err := path.Match(name, ""); err != nil || kind == "" {
+			return usage("--only %s: it is KIND or KIND/NAME, and * and ? stand for any letters in NAME", filter)
+		}
+	}
+	return checkMarkdown(c)
 }
 
 func planYAML(w io.Writer, made *plan.Plan) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
@@ -75,9 +76,9 @@ func reuseMode(c *cli.Context) values.Reuse {
 
 // source loads the chart and reads the values that flags name.
 func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
-	loaded, warnings, err := chartload.Load(path)
+	loaded, warnings, err := loadChart(path)
 	if err != nil {
-		return engine.Source{}, chartHint(path, err)
+		return engine.Source{}, err
 	}
 	sources := values.Sources{
 		Files: c.StringSlice("values"), JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
@@ -96,6 +97,14 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 			SubchartNotes: c.Bool("render-subchart-notes"), Strict: c.Bool("strict"), PostRender: postRenderer(c),
 		},
 	}, nil
+}
+
+func loadChart(path string) (*chart.Chart, []chart.Warning, error) {
+	loaded, warnings, err := chartload.Load(path)
+	if err != nil {
+		return nil, nil, chartHint(path, err)
+	}
+	return loaded, warnings, nil
 }
 
 // repoChart is a chart of a repository as Helm's users write it.

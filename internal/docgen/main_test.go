@@ -73,7 +73,8 @@ func TestAPlanFitsItsSchema(t *testing.T) {
 	}
 }
 
-// inputs are an install, and an uninstall of what is not there.
+// inputs are an install, one that is compared with a file, and an uninstall of
+// what is not there.
 func inputs(t *testing.T) map[string]plan.Input {
 	t.Helper()
 	objects, err := manifest.Parse("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {key: value}\n")
@@ -83,7 +84,11 @@ func inputs(t *testing.T) map[string]plan.Input {
 	key := release.Key{Namespace: "shop", Name: "web"}
 	record := &release.Revision{Name: "web", Namespace: "shop", Version: 1}
 	return map[string]plan.Input{
-		"install":   {Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects}, Predictions: map[string]plan.Prediction{}},
+		"install": {Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects}, Predictions: map[string]plan.Prediction{}},
+		"comparison": {
+			Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects},
+			Against: &plan.Against{Kind: plan.AgainstFile, Name: "base.yaml", Offline: true}, Predictions: map[string]plan.Prediction{},
+		},
 		"uninstall": {Operation: plan.Uninstall, Release: key},
 	}
 }

@@ -45,6 +45,9 @@ func (e *Engine) Again(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 // and goes on only when the new plan says the same. Errors: *StaleError, and
 // those of Apply.
 func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) (apply.Outcome, error) {
+	if err := p.Applicable(); err != nil {
+		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, err)
+	}
 	if p.Blocked() {
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, apply.ErrBlocked)
 	}

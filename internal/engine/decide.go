@@ -19,11 +19,11 @@ import (
 // decide completes the input by what the cluster says of the objects in it and
 // builds the plan: once to learn what to ask the server, once with its answers.
 func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) {
-	sent, err := e.sent(in)
+	sent, err := sentBy(plan.Sources(in.History))
 	if err != nil {
 		return nil, err
 	}
-	if err := e.qualify(ctx, &in, sent); err != nil {
+	if err := qualify(ctx, e.Cluster, &in, sent); err != nil {
 		return nil, err
 	}
 	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
@@ -45,10 +45,10 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	return plan.Build(in)
 }
 
-// sent parses what the stored revisions have sent.
-func (e *Engine) sent(in plan.Input) ([]plan.Sent, error) {
+// sentBy parses what stored revisions have sent.
+func sentBy(revisions []*release.Revision) ([]plan.Sent, error) {
 	var sent []plan.Sent
-	for _, r := range plan.Sources(in.History) {
+	for _, r := range revisions {
 		objects, err := r.Objects()
 		if err != nil {
 			return nil, err
@@ -60,7 +60,7 @@ func (e *Engine) sent(in plan.Input) ([]plan.Sent, error) {
 
 // qualify asks discovery about every kind in the input and gives every object
 // its namespace.
-func (e *Engine) qualify(ctx context.Context, in *plan.Input, sent []plan.Sent) error {
+func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) error {
 	if in.Target == nil {
 		if last := in.History.Last(); last != nil {
 			var err error
@@ -69,9 +69,15 @@ func (e *Engine) qualify(ctx context.Context, in *plan.Input, sent []plan.Sent) 
 			}
 		}
 	}
-	kinds, err := e.Cluster.Kinds(ctx, gvks(*in, sent))
+	kinds, err := api.Kinds(ctx, gvks(*in, sent))
 	if err != nil {
 		return err
+	}
+	for _, s := range sent {
+		defineScopes(kinds, s.Objects)
+	}
+	if in.Target != nil {
+		defineScopes(kinds, in.Target.CRDs, in.Target.Objects)
 	}
 	scope := func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope }
 	namespaced := func(objects []manifest.Object) []manifest.Object {

@@ -47,7 +47,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	target, err := e.target(ctx, d, g, op)
+	target, err := targetOf(ctx, d, g, op)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,8 @@ type rendered struct {
 	warnings []plan.Problem
 }
 
-func (e *Engine) target(ctx context.Context, d Deployment, g gathered, op plan.Operation) (rendered, error) {
+// targetOf renders what the release shall be.
+func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) (rendered, error) {
 	source, err := reuse(d.Source, g.history)
 	if err != nil {
 		return rendered{}, err
@@ -127,7 +128,7 @@ func (e *Engine) target(ctx context.Context, d Deployment, g gathered, op plan.O
 		version = last.Version + 1
 	}
 	moment := Moment{Key: d.Release, Revision: version, IsInstall: op == plan.Install, IsUpgrade: op == plan.Upgrade}
-	r, err := Render(ctx, source, moment, caps, e.lookup(ctx))
+	r, err := Render(ctx, source, moment, caps, g.lookup)
 	if err != nil {
 		return rendered{}, err
 	}

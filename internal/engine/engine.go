@@ -18,13 +18,19 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
+	"github.com/kubectl-release/kubectl-release/templating"
 )
+
+// API is what is known of a cluster apart from its objects.
+type API interface {
+	Facts(ctx context.Context) (cluster.Facts, error)
+	Kinds(ctx context.Context, kinds []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error)
+}
 
 // Cluster is what gathering needs on top of what applying needs.
 type Cluster interface {
 	apply.Cluster
-	Facts(ctx context.Context) (cluster.Facts, error)
-	Kinds(ctx context.Context, kinds []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error)
+	API
 	Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error)
 	Predict(ctx context.Context, steps []plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error)
 	Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error)
@@ -48,6 +54,8 @@ type gathered struct {
 	facts   cluster.Facts
 	history release.History
 	pending plan.Pending
+	// lookup answers templates; nil without a cluster.
+	lookup templating.LookupFunc
 }
 
 func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) {
@@ -59,7 +67,7 @@ func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) 
 	if err != nil {
 		return gathered{}, err
 	}
-	g := gathered{facts: facts, history: history}
+	g := gathered{facts: facts, history: history, lookup: e.lookup(ctx)}
 	return g, e.settle(ctx, key, &g)
 }
 

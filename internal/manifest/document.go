@@ -100,18 +100,24 @@ const sourceComment = "# Source: "
 func Parse(text string) ([]Object, error) {
 	var objects []Object
 	for _, doc := range Split(text) {
-		source := ""
-		if rest, ok := strings.CutPrefix(doc, sourceComment); ok {
-			source, _, _ = strings.Cut(rest, "\n")
-			source = strings.TrimSpace(source)
-		}
-		parsed, err := ParseDocument(doc, source)
+		parsed, err := ParseDocument(doc, SourceOf(doc))
 		if err != nil {
 			return nil, err
 		}
 		objects = append(objects, parsed...)
 	}
 	return objects, nil
+}
+
+// SourceOf is the template that a document says it was rendered from, in the
+// comment that Text writes; "" when it does not say.
+func SourceOf(doc string) string {
+	rest, ok := strings.CutPrefix(doc, sourceComment)
+	if !ok {
+		return ""
+	}
+	source, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(source)
 }
 
 // ParseDocument reads one YAML document. source is the template it came from.

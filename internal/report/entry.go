@@ -96,7 +96,7 @@ func (w entryWriter) estimate(s *plan.Step) string {
 	switch {
 	case s.Fidelity == plan.FidelityUnknown:
 		return reason("outcome unknown", cmp.Or(s.Estimate, s.Why))
-	case s.Estimate == "":
+	case s.Estimate == "" || toldAbove(w.plan, s):
 		return ""
 	}
 	same := 0

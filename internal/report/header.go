@@ -13,6 +13,9 @@ import (
 // title is "Release shop/web: upgrade 7 → 8".
 func title(p *plan.Plan) string {
 	what := clean(string(p.Operation))
+	if p.Against != nil {
+		return "Release " + clean(p.Release.String()) + ": " + what + ", compared with " + clean(p.Against.String())
+	}
 	switch p.Operation {
 	case plan.Install:
 		what = fmt.Sprintf("install as revision %d", p.ToRevision)
@@ -41,6 +44,9 @@ func facts(p *plan.Plan) []string {
 		out = append(out, "chart "+chart)
 	}
 	var cluster []string
+	if p.Against != nil && p.Against.Offline {
+		cluster = append(cluster, "offline")
+	}
 	if server := p.Cluster.Server; server != "" {
 		_, host, found := strings.Cut(server, "://")
 		if !found {
@@ -82,6 +88,9 @@ func headerNotes(p *plan.Plan, v view) []note {
 		}
 	}
 	user, defaults := valueChanges(p, v)
+	if p.Against != nil {
+		add("against", againstText(*p.Against))
+	}
 	add("values", user...)
 	add("defaults", defaults...)
 	if n := p.Summary.Drifted; n > 0 {
@@ -176,7 +185,7 @@ func estimates(p *plan.Plan) []string {
 	counts := map[string]int{}
 	var reasons []string
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Estimate == "" || s.Op == plan.OpNone {
+		if s.Estimate == "" || s.Op == plan.OpNone || toldAbove(p, s) {
 			return
 		}
 		if counts[s.Estimate]++; counts[s.Estimate] == 1 {
@@ -191,6 +200,17 @@ func estimates(p *plan.Plan) []string {
 		}
 	}
 	return out
+}
+
+// againstText says what a comparison can't know.
+func againstText(a plan.Against) string {
+	return clean(a.String()) + ", not live objects: drift is not known, outcomes are estimated, and this plan can't be applied"
+}
+
+// toldAbove says whether the header's line on the comparison is reason enough
+// for the step's estimate.
+func toldAbove(p *plan.Plan, s *plan.Step) bool {
+	return p.Against != nil && s.Estimate == plan.NotAsked
 }
 
 // duration prints 5m0s as 5m.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -10,34 +11,60 @@ import (
 
 // MarkdownOptions say how a plan is printed for a pull request.
 type MarkdownOptions struct {
-	// Budget is how many bytes a comment may have; 0 is 65000. GitHub's limit
-	// is 65536 characters.
+	// Budget is how many bytes a comment may have; 0 is DefaultBudget.
 	Budget int
+	// Marker tells comments of the same release apart, such as those of two
+	// clusters; "" when there is only one.
+	Marker string
+	// Rest takes what does not fit, in full, as a page of Markdown of its own;
+	// RestName is what the comment calls it. Without it, what does not fit is
+	// only named.
+	Rest     io.Writer
+	RestName string
 }
+
+// DefaultBudget leaves a bit of the 65,536 characters that GitHub allows.
+const DefaultBudget = 65000
 
 // marker begins the comment that a bot looks for to update what it wrote.
 const marker = "<!-- kubectl-release plan of "
 
 // Marker is the first line of Markdown's output for a release. It stays the
-// same from plan to plan.
-func Marker(p *plan.Plan) string {
-	name := strings.NewReplacer("--", "- -", ">", "", "<", "").Replace(clean(p.Release.String()))
-	return marker + name + " -->"
+// same from plan to plan. name is MarkdownOptions.Marker.
+func Marker(p *plan.Plan, name string) string {
+	text := p.Release.String()
+	if name != "" {
+		text += ", " + name
+	}
+	return marker + strings.NewReplacer("--", "- -", ">", "", "<", "").Replace(clean(text)) + " -->"
 }
 
 // Markdown prints the plan for a pull request on GitHub or GitLab: problems,
 // risks and what is destroyed first, all else to unfold. What does not fit the
 // budget is named. It prints secrets when the plan holds them: see Redact.
-// Errors are those of w.
+// Errors are those of w and of Rest.
 func Markdown(w io.Writer, p *plan.Plan, o MarkdownOptions) error {
 	page, err := newPage(p, view{bodies: true, context: 3, rows: 100, lines: 300})
 	if err != nil {
 		return err
 	}
-	m := markdown{budget: orDefault(o.Budget, 65000)}
-	m.head(Marker(p), page)
+	whole, err := newPage(p, view{bodies: true, context: 3})
+	if err != nil {
+		return err
+	}
+	m := markdown{budget: orDefault(o.Budget, DefaultBudget)}
+	if o.Rest != nil {
+		m.restName = code(clean(o.RestName))
+	}
+	m.head(Marker(p, o.Marker), page)
 	if !page.quiet() {
-		m.details(page)
+		m.details(page, whole)
+	}
+	m.end()
+	if o.Rest != nil {
+		if _, err := io.WriteString(o.Rest, m.restPage(page)); err != nil {
+			return err
+		}
 	}
 	_, err = io.WriteString(w, m.String())
 	return err
@@ -49,6 +76,9 @@ type markdown struct {
 	budget int
 	// omitted are the names of what did not fit.
 	omitted []string
+	// rest is what did not fit; restName says where it goes, "" if nowhere.
+	rest     strings.Builder
+	restName string
 	// listing is set after an item of a list: the next needs no empty line.
 	listing bool
 }
@@ -94,7 +124,7 @@ func (m *markdown) head(first string, p *page) {
 	for _, n := range p.notes {
 		const shown = 40
 		if !m.add("- " + inline(n.label) + ": " + codes(n.items, shown) + "\n") {
-			m.omitted = append(m.omitted, inline(n.label))
+			m.omit(inline(n.label), "- "+inline(n.label)+": "+codes(n.items, len(n.items))+"\n")
 		}
 	}
 }
@@ -108,25 +138,34 @@ func (m *markdown) alert(kind, title string, notices []notice) {
 		m.add("> " + title + "\n")
 	}
 	for i, n := range notices {
-		text := inline(n.text)
-		if n.name != "" {
-			text = "**" + inline(n.name) + "**: " + text
+		if m.add(noticeLine(n)) {
+			continue
 		}
-		if n.do != "" {
-			text += " → " + inline(n.do)
+		m.omit(count(len(notices)-i, "more notice", "more notices"), "")
+		for _, n := range notices[i:] {
+			m.rest.WriteString(noticeLine(n))
 		}
-		if !m.add("> - " + text + "\n") {
-			m.omitted = append(m.omitted, count(len(notices)-i, "more notice", "more notices"))
-			return
-		}
+		return
 	}
 }
 
+func noticeLine(n notice) string {
+	text := inline(n.text)
+	if n.name != "" {
+		text = "**" + inline(n.name) + "**: " + text
+	}
+	if n.do != "" {
+		text += " → " + inline(n.do)
+	}
+	return "> - " + text + "\n"
+}
+
 // details adds what is destroyed, then the picture, then the rest by stages.
-func (m *markdown) details(p *page) {
+// whole is the same page with nothing left out.
+func (m *markdown) details(p, whole *page) {
 	first := true
-	for _, s := range p.sections {
-		for _, e := range s.entries {
+	for i, s := range p.sections {
+		for j, e := range s.entries {
 			if !destructive(e.op) {
 				continue
 			}
@@ -134,63 +173,79 @@ func (m *markdown) details(p *page) {
 				first = false
 				m.add("\n#### Destroyed\n")
 			}
-			m.entry(e)
+			m.entry(e, whole.sections[i].entries[j])
 		}
 	}
 	m.add("\n<details><summary>The stages as a picture</summary>\n\n```mermaid\n" + mermaid(p) + "```\n\n</details>\n")
 	for i, s := range p.sections {
-		m.section(i+1, s)
+		m.section(i+1, s, whole.sections[i])
 	}
 	for i, line := range p.folded {
 		if !m.item("- " + inline(line) + "\n") {
-			m.omitted = append(m.omitted, count(len(p.folded)-i, "change of labels", "changes of labels"))
+			m.omit(count(len(p.folded)-i, "change of labels", "changes of labels"), "")
+			for _, line := range p.folded[i:] {
+				m.rest.WriteString("- " + inline(line) + "\n")
+			}
 			break
 		}
 	}
-	if len(m.omitted) > 0 {
-		const names = 5
-		text := fmt.Sprintf("\n**Not shown, for lack of room: %s.**\n", list(m.omitted, names))
-		if m.Len()+len(text) > m.budget {
-			text = fmt.Sprintf("\n**Not shown, for lack of room: %d parts.**\n", len(m.omitted))
-		}
-		m.WriteString(text)
-	}
 }
 
-func (m *markdown) section(number int, s section) {
+func (m *markdown) section(number int, s, whole section) {
 	title := fmt.Sprintf("\n#### %d %s\n", number, inline(s.name))
 	if s.text != "" {
 		title += "\n" + inline(s.text) + "\n"
 	}
 	if !m.add(title) {
-		m.omitted = append(m.omitted, "stage "+inline(s.name))
+		m.omit("stage "+inline(s.name), title)
 	}
-	for _, e := range s.entries {
+	for i, e := range s.entries {
 		if !destructive(e.op) {
-			m.entry(e)
+			m.entry(e, whole.entries[i])
 		}
 	}
 }
 
-// entry adds a step with all that can be unfolded, or without when that is too much.
-func (m *markdown) entry(e entry) {
+// entry adds a step with all that can be unfolded, or without when that is too
+// much. whole is the same step with nothing left out.
+func (m *markdown) entry(e, whole entry) {
+	line, folded := entryLine(e), unfolding(e)
+	switch {
+	case folded == "":
+		if !m.item("- " + line + "\n") {
+			m.omit(inline(e.name), "- "+line+"\n")
+		}
+	case m.add(folded):
+		if shortened(e) {
+			m.rest.WriteString(unfolding(whole))
+		}
+	case m.item("- " + line + " (too long to be shown" + m.there(", see ", "") + ")\n"):
+		m.rest.WriteString(unfolding(whole))
+	default:
+		m.omit(inline(e.name), unfolding(whole))
+	}
+}
+
+func entryLine(e entry) string {
 	line := "<code>" + inHTML(mark(e.op)+" "+e.name) + "</code>"
 	if e.detail != "" {
 		line += " " + inHTML(e.detail)
 	}
-	if len(e.rows) == 0 && len(e.body) == 0 {
-		if !m.item("- " + strings.TrimSpace(line) + "\n") {
-			m.omitted = append(m.omitted, inline(e.name))
-		}
-		return
-	}
 	if len(e.rows) > 0 {
 		line += " (" + count(len(e.rows)+e.hiddenRows, "change", "changes") + ")"
 	}
-	if m.add("\n<details><summary>" + line + "</summary>\n\n" + fenced(diffText(e)) + "\n</details>\n") {
-		return
+	return strings.TrimSpace(line)
+}
+
+// unfolding is a step whose changes or body can be unfolded, "" when it has none.
+func unfolding(e entry) string {
+	if len(e.rows) == 0 && len(e.body) == 0 {
+		return ""
 	}
-	if !m.item("- " + line + " (too long to be shown)\n") {
-		m.omitted = append(m.omitted, inline(e.name))
-	}
+	return "\n<details><summary>" + entryLine(e) + "</summary>\n\n" + fenced(diffText(e)) + "\n</details>\n"
+}
+
+// shortened says whether something of the step was left out of the page.
+func shortened(e entry) bool {
+	return e.hiddenRows > 0 || slices.ContainsFunc(e.rows, func(r row) bool { return r.hiddenLines > 0 })
 }

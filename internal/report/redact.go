@@ -34,6 +34,11 @@ func Redact(p *plan.Plan) *plan.Plan {
 
 	out := *p
 	out.Record = nil
+	if p.Against != nil {
+		against := *p.Against
+		against.Name = m.text(against.Name)
+		out.Against = &against
+	}
 	out.Found, out.Notes = m.text(p.Found), m.text(p.Notes)
 	out.Cluster.Server = m.text(p.Cluster.Server)
 	out.Options.Description = m.text(p.Options.Description)

@@ -69,7 +69,7 @@ func TestMarkdownKeepsItsBudget(t *testing.T) {
 		if budget < 10000 && !strings.Contains(b.String(), "Not shown, for lack of room") {
 			t.Errorf("with a budget of %d nothing says that something is missing:\n%s", budget, b.String())
 		}
-		if !strings.HasPrefix(b.String(), Marker(p)+"\n") || !utf8.Valid(b.Bytes()) {
+		if !strings.HasPrefix(b.String(), Marker(p, "")+"\n") || !utf8.Valid(b.Bytes()) {
 			t.Errorf("with a budget of %d the comment does not begin with its marker", budget)
 		}
 	}

@@ -75,6 +75,9 @@ func quietVerdict(p *plan.Plan, c stepCounts) string {
 	if c.Hooks > 0 {
 		hooks = fmt.Sprintf("; %s would run", count(c.Hooks, "hook", "hooks"))
 	}
+	if p.Against != nil {
+		return comparedVerdict(p, c) + hooks + "."
+	}
 	switch p.Operation {
 	case plan.Test:
 		if c.Hooks == 0 {
@@ -98,6 +101,15 @@ func quietVerdict(p *plan.Plan, c stepCounts) string {
 	}
 	return fmt.Sprintf("No changes. Release %s is up to date at revision %d (%s)%s.", clean(p.Release.String()), p.FromRevision,
 		count(c.Unchanged, "object", "objects"), hooks)
+}
+
+// comparedVerdict is the line for a comparison that finds no difference.
+func comparedVerdict(p *plan.Plan, c stepCounts) string {
+	text := "No object changes against " + clean(p.Against.String())
+	if c.Unchanged > 0 {
+		text += " (" + count(c.Unchanged, "object", "objects") + ")"
+	}
+	return text
 }
 
 // recordChanges says whether a new record would say something new: the values

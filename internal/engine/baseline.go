@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Baseline is what a chart is compared with in the place of live objects. Which
+// of the fields counts is said by Kind.
+type Baseline struct {
+	plan.Against
+	// Revision is the number of a stored revision.
+	Revision int
+	// Manifest is rendered YAML, hooks and CRDs included. Nothing in it means
+	// that nothing is there yet.
+	Manifest string
+	// Saved is a plan that counts as applied.
+	Saved *plan.Plan
+	// Source is another chart, or the same one with other values.
+	Source Source
+}
+
+// base is a baseline that was read.
+type base struct {
+	// revision holds manifest, hooks, chart and values as far as they are known;
+	// nil when nothing is there.
+	revision *release.Revision
+	// crds are those of crds/ folders, which no manifest has.
+	crds  []manifest.Object
+	chart plan.ChartRef
+	// partial says that there may be more CRDs than crds tells of.
+	partial bool
+}
+
+func (c comparison) base(ctx context.Context, g gathered) (base, error) {
+	switch c.baseline.Kind {
+	case plan.AgainstRevision:
+		return c.storedBase(g.history)
+	case plan.AgainstPlan:
+		return c.savedBase()
+	case plan.AgainstChart:
+		return c.chartBase(ctx, g)
+	case plan.AgainstFile:
+		return c.fileBase()
+	}
+	return base{}, fmt.Errorf("compare %s with %q: it is of no known kind", c.Release, c.baseline.Kind)
+}
+
+func (c comparison) storedBase(h release.History) (base, error) {
+	if len(h) == 0 {
+		return base{}, &NoReleaseError{Key: c.Release}
+	}
+	r := h.Revision(c.baseline.Revision)
+	if r == nil {
+		return base{}, fmt.Errorf("release %s has no revision %d: see kubectl release history %s", c.Release, c.baseline.Revision, c.Release.Name)
+	}
+	crds, err := crdsOf(r)
+	return base{revision: r.WithStatus(release.StatusDeployed, ""), crds: crds, chart: refOf(r)}, err
+}
+
+func crdsOf(r *release.Revision) ([]manifest.Object, error) {
+	if r.Chart == nil {
+		return nil, nil
+	}
+	return ParseCRDs(r.Chart)
+}
+
+func (c comparison) savedBase() (base, error) {
+	saved := c.baseline.Saved
+	if saved.Record == nil {
+		return base{}, fmt.Errorf("%s is for %s, so there is nothing in it to compare with", c.baseline, saved.Operation)
+	}
+	crds, err := crdsOf(saved.Record)
+	return base{revision: unstored(saved.Record), crds: append(crds, saved.CRDs...), chart: saved.ChartTo}, err
+}
+
+// chartBase renders the other chart in the same moment as the target, so that
+// nothing differs but what chart and values make differ.
+func (c comparison) chartBase(ctx context.Context, g gathered) (base, error) {
+	d := c.Deployment
+	d.Source = c.baseline.Source
+	r, err := targetOf(ctx, d, g, plan.Upgrade)
+	if err != nil {
+		return base{}, fmt.Errorf("render %s: %w", c.baseline, err)
+	}
+	return base{revision: unstored(r.Record), crds: r.CRDs, chart: r.Chart}, nil
+}
+
+// unstored is a revision that counts as deployed and has no number.
+func unstored(r *release.Revision) *release.Revision {
+	out := r.WithStatus(release.StatusDeployed, "")
+	out.Version = 0
+	return out
+}
+
+// fileBase reads rendered YAML: objects, hooks and, by the comment that names
+// their source, the CRDs of crds/ folders.
+func (c comparison) fileBase() (base, error) {
+	var files []manifest.File
+	out := base{partial: true}
+	for _, doc := range manifest.Split(c.baseline.Manifest) {
+		source := manifest.SourceOf(doc)
+		if strings.Contains("/"+source, "/crds/") {
+			crds, err := manifest.ParseDocument(doc, source)
+			if err != nil {
+				return base{}, fmt.Errorf("read %s: %w", c.baseline, err)
+			}
+			out.crds = append(out.crds, crds...)
+			continue
+		}
+		if source == "" {
+			source = "a document"
+		}
+		files = append(files, manifest.File{Path: source, Content: doc})
+	}
+	classified, err := manifest.Classify(files)
+	if err != nil {
+		return base{}, fmt.Errorf("read %s: %w", c.baseline, err)
+	}
+	r := &release.Revision{
+		Name: c.Release.Name, Namespace: c.Release.Namespace, Manifest: manifest.Text(classified.Documents),
+		Info: release.Info{Status: release.StatusDeployed},
+	}
+	for _, h := range classified.Hooks {
+		r.Hooks = append(r.Hooks, release.Hook{Hook: h})
+	}
+	objects, err := r.Objects()
+	if err != nil {
+		return base{}, fmt.Errorf("read %s: %w", c.baseline, err)
+	}
+	if len(objects)+len(r.Hooks)+len(out.crds) > 0 {
+		out.revision = r
+		return out, nil
+	}
+	return base{}, nil
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// PlanAgainst plans as if the cluster held what the baseline says and nothing
+// else. The chart is rendered as for an upgrade in this cluster, lookups
+// included; of the release only its records are read. Errors: *NoReleaseError
+// for a revision of a release that is not there.
+func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*plan.Plan, error) {
+	facts, err := e.Cluster.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	history, err := e.history(ctx, d.Release)
+	if err != nil {
+		return nil, err
+	}
+	c := comparison{api: e.Cluster, toolVersion: e.ToolVersion, Deployment: d, baseline: b}
+	return c.plan(ctx, gathered{facts: facts, history: history, lookup: e.lookup(ctx)})
+}
+
+// PlanOffline plans without any cluster: nobody is asked for records or
+// objects, and lookups find nothing. The values are those given.
+func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
+	facts, err := api.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.Offline = true
+	d.Source.Reuse, b.Source.Reuse = values.ResetValues, values.ResetValues
+	// Charts that ask for the revision see that of a first upgrade.
+	first := &release.Revision{Version: 1, ApplyMethod: release.ServerSide, Info: release.Info{Status: release.StatusDeployed}}
+	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b}
+	return c.plan(ctx, gathered{facts: facts, history: release.History{first}})
+}
+
+// comparison is one run of PlanAgainst or PlanOffline.
+type comparison struct {
+	Deployment
+	api         API
+	toolVersion string
+	baseline    Baseline
+}
+
+func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
+	base, err := c.base(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	op := plan.Upgrade
+	if base.revision == nil {
+		op, g.history = plan.Install, nil
+	}
+	target, err := targetOf(ctx, c.Deployment, g, op)
+	if err != nil {
+		return nil, err
+	}
+	in := plan.Input{
+		Operation: op, Release: c.Release, Options: c.Options, ToolVersion: c.toolVersion,
+		KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster,
+		Target: &target.Target, Warnings: target.warnings, Predictions: map[string]plan.Prediction{},
+	}
+	against := c.baseline.Against
+	against.Chart = base.chart
+	in.Against = &against
+	in.Options.ServerSide = c.ServerSide.settle(g.history)
+	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
+	if base.revision != nil {
+		in.History = release.History{base.revision}
+		if base.revision.Chart != nil {
+			in.Values = valuesChanges(in.History, target.Record)
+		}
+	}
+	return c.decide(ctx, in, base)
+}
+
+// decide is the engine's decide with the baseline in the place of the cluster.
+func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan.Plan, error) {
+	sent, err := sentBy(in.History)
+	if err != nil {
+		return nil, err
+	}
+	if err := qualify(ctx, c.api, &in, sent); err != nil {
+		return nil, err
+	}
+	if base.partial {
+		base.crds = append(base.crds, takenToBeThere(&in, base.crds)...)
+	}
+	in.Live = plan.Unmoved(in.Stored, base.crds, in.Release)
+	if err := measure(&in); err != nil {
+		return nil, err
+	}
+	return plan.Build(in)
+}
+
+// takenToBeThere are the target's CRDs that a rendered file does not have, with
+// a warning: helm template leaves CRDs out unless it is told not to.
+func takenToBeThere(in *plan.Input, known []manifest.Object) []manifest.Object {
+	have := map[manifest.ID]bool{}
+	for _, o := range known {
+		have[o.ID] = true
+	}
+	var missing []manifest.Object
+	for _, o := range in.Target.CRDs {
+		if !have[o.ID] {
+			missing = append(missing, o)
+		}
+	}
+	if len(missing) > 0 && !in.Options.SkipCRDs {
+		in.Warnings = append(in.Warnings, plan.Problem{
+			What: fmt.Sprintf("%s does not have %d of the CRDs in crds/; they are taken to be in the cluster", in.Against, len(missing)),
+			Do:   "render it with --include-crds to see what is new, or leave CRDs out with --skip-crds",
+		})
+	}
+	return missing
+}

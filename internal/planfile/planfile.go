@@ -1,0 +1,56 @@
+// Package planfile keeps saved plans in files: for their owner's eyes only, as
+// a whole or not at all, and encrypted with age when that is asked for.
+//
+// It does not know what a plan says (package plan does), prints nothing and
+// asks nobody: passphrases come through functions that it is given.
+package planfile
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Write saves a plan in a file of mode 0600. Errors: what Encode, the seal and
+// the file system say; the file is then as it was before.
+func Write(file string, p *plan.Plan, s Seal) error {
+	data, err := plan.Encode(p)
+	if err != nil {
+		return err
+	}
+	if s.sealed() {
+		if data, err = s.close(data); err != nil {
+			return fmt.Errorf("encrypt the plan: %w", err)
+		}
+	}
+	if err := WritePrivate(file, data); err != nil {
+		return fmt.Errorf("save the plan: %w", err)
+	}
+	return nil
+}
+
+// Read reads a saved plan, encrypted or not. Errors name the file: it can't be
+// read, no key opens it, it was cut short or changed, it is none.
+func Read(file string, k Keys) (*plan.Plan, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan: %w", err)
+	}
+	return Parse(file, data, k)
+}
+
+// Parse is Read for a file that was read already.
+func Parse(file string, data []byte, k Keys) (*plan.Plan, error) {
+	if Encrypted(data) {
+		var err error
+		if data, err = k.open(file, data); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	p, err := plan.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,348 @@
+package planfile_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+	"filippo.io/age/armor"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/kubectl-release/kubectl-release/internal/planfile"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const secret = "canary-4711"
+
+func aPlan() *plan.Plan {
+	return &plan.Plan{
+		FormatVersion: plan.FormatVersion, Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"},
+		Notes: secret, Stages: []plan.Stage{},
+	}
+}
+
+// keyPair is a recipient and the file of its identity.
+type keyPair struct{ recipient, identity string }
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func ageKey(t *testing.T) keyPair {
+	t.Helper()
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keyPair{id.Recipient().String(), write(t, "key.txt", "# created for a test\n"+id.String()+"\n")}
+}
+
+func postQuantumKey(t *testing.T) keyPair {
+	t.Helper()
+	id, err := age.GenerateHybridIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keyPair{id.Recipient().String(), write(t, "key.txt", id.String()+"\n")}
+}
+
+// sshKey is a key pair of SSH; with a passphrase the private one is encrypted.
+func sshKey(t *testing.T, private any, public any, passphrase string) keyPair {
+	t.Helper()
+	key, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var block *pem.Block
+	if passphrase == "" {
+		block, err = ssh.MarshalPrivateKey(private, "somebody")
+	} else {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(private, "somebody", []byte(passphrase))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))) + " somebody@example.com"
+	return keyPair{line, write(t, "id", string(pem.EncodeToMemory(block)))}
+}
+
+func ed25519Key(t *testing.T, passphrase string) keyPair {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sshKey(t, private, public, passphrase)
+}
+
+func rsaKey(t *testing.T) keyPair {
+	t.Helper()
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sshKey(t, private, private.Public(), "")
+}
+
+func says(passphrase string) func(string) (string, error) {
+	return func(string) (string, error) { return passphrase, nil }
+}
+
+// Whoever a plan is encrypted for can read it, and it is not readable as it lies there.
+func TestSealedPlansComeBack(t *testing.T) {
+	one, other := ageKey(t), ed25519Key(t, "")
+	locked, rsa, pq := ed25519Key(t, "open sesame"), rsaKey(t), postQuantumKey(t)
+	list := write(t, "recipients.txt", "# the team\n\n"+one.recipient+"\r\n"+other.recipient+"\n")
+	for name, test := range map[string]struct {
+		seal planfile.Seal
+		keys planfile.Keys
+	}{
+		"plain":                     {planfile.Seal{}, planfile.Keys{}},
+		"age":                       {planfile.Seal{Recipients: []string{one.recipient}}, planfile.Keys{Identities: []string{one.identity}}},
+		"age, post-quantum":         {planfile.Seal{Recipients: []string{pq.recipient}}, planfile.Keys{Identities: []string{pq.identity}}},
+		"SSH, ed25519":              {planfile.Seal{Recipients: []string{other.recipient}}, planfile.Keys{Identities: []string{other.identity}}},
+		"SSH, RSA":                  {planfile.Seal{Recipients: []string{rsa.recipient}}, planfile.Keys{Identities: []string{rsa.identity}}},
+		"SSH with a passphrase":     {planfile.Seal{Recipients: []string{locked.recipient}}, planfile.Keys{Identities: []string{locked.identity}, Ask: says("open sesame")}},
+		"a file of recipients":      {planfile.Seal{Recipients: []string{list}}, planfile.Keys{Identities: []string{other.identity}}},
+		"one of several identities": {planfile.Seal{Recipients: []string{one.recipient}}, planfile.Keys{Identities: []string{other.identity, one.identity}}},
+		"passphrase":                {planfile.Seal{Passphrase: "open sesame"}, planfile.Keys{Ask: says("open sesame")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "web.plan")
+			if err := planfile.Write(file, aPlan(), test.seal); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain := name == "plain"
+			if planfile.Encrypted(data) == plain || bytes.Contains(data, []byte(secret)) != plain {
+				t.Error("the file is not what it should be, encrypted or not")
+			}
+			back, err := planfile.Read(file, test.keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back.Notes != secret || back.Release != aPlan().Release {
+				t.Errorf("it came back as %+v", back)
+			}
+		})
+	}
+}
+
+// The armored form, which age -a writes, is read as well.
+func TestArmoredPlansAreRead(t *testing.T) {
+	key := ageKey(t)
+	recipients, err := age.ParseRecipients(strings.NewReader(key.recipient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := plan.Encode(aPlan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	a := armor.NewWriter(&out)
+	w, err := age.Encrypt(a, recipients...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write(data)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := planfile.Parse("web.plan", out.Bytes(), planfile.Keys{Identities: []string{key.identity}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What can't be opened is refused with what is wrong, and keys are in no error.
+func TestReadRefuses(t *testing.T) {
+	key, locked := ageKey(t), ed25519Key(t, "open sesame")
+	file := func(s planfile.Seal) string {
+		file := filepath.Join(t.TempDir(), "web.plan")
+		if err := planfile.Write(file, aPlan(), s); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	sealed := file(planfile.Seal{Recipients: []string{key.recipient, locked.recipient}})
+	data, err := os.ReadFile(sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := os.ReadFile(key.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		file string
+		keys planfile.Keys
+		says string
+	}{
+		"missing":               {"missing.plan", planfile.Keys{}, "read the plan: open missing.plan"},
+		"no key":                {sealed, planfile.Keys{}, "it is encrypted: name the private key with --identity FILE"},
+		"another key":           {sealed, planfile.Keys{Identities: []string{ageKey(t).identity}}, "none of the identities opens it"},
+		"no such key":           {sealed, planfile.Keys{Identities: []string{"nobody.txt"}}, "identity nobody.txt: open nobody.txt"},
+		"a key that is none":    {sealed, planfile.Keys{Identities: []string{write(t, "k", string(private[1:40]))}}, "identity "},
+		"an encrypted key":      {sealed, planfile.Keys{Identities: []string{sealed}}, "it is encrypted itself"},
+		"a wrong passphrase":    {file(planfile.Seal{Passphrase: "one"}), planfile.Keys{Ask: says("other")}, "the passphrase is wrong"},
+		"nobody to ask":         {sealed, planfile.Keys{Identities: []string{locked.identity}}, "unlock the key"},
+		"a wrong key's word":    {sealed, planfile.Keys{Identities: []string{locked.identity}, Ask: says("other")}, "unlock the key"},
+		"cut in its content":    {write(t, "cut", string(data[:len(data)-20])), planfile.Keys{Identities: []string{key.identity}}, "cut short or changed"},
+		"cut in its header":     {write(t, "cut", string(data[:60])), planfile.Keys{Identities: []string{key.identity}}, "cut short or changed"},
+		"followed by something": {write(t, "more", string(data)+"x"), planfile.Keys{Identities: []string{key.identity}}, "cut short or changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := planfile.Read(test.file, test.keys)
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Fatalf("got %v, want an error with %q", err, test.says)
+			}
+			if strings.Contains(strings.ToUpper(err.Error()), "SECRET-KEY-1") {
+				t.Errorf("a key is in %v", err)
+			}
+		})
+	}
+}
+
+// No byte of an encrypted plan can be changed without being found out.
+func TestEveryChangedByteIsFoundOut(t *testing.T) {
+	key := ageKey(t)
+	file := filepath.Join(t.TempDir(), "web.plan")
+	if err := planfile.Write(file, aPlan(), planfile.Seal{Recipients: []string{key.recipient}}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		broken := bytes.Clone(data)
+		broken[i] ^= 1
+		if _, err := planfile.Parse(file, broken, planfile.Keys{Identities: []string{key.identity}}); err == nil {
+			t.Errorf("byte %d of %d can be changed", i, len(data))
+		}
+	}
+}
+
+func TestSealRefuses(t *testing.T) {
+	key := ageKey(t)
+	private, err := os.ReadFile(key.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(strings.TrimSpace(string(private)), "\n")
+	for name, test := range map[string]struct {
+		seal planfile.Seal
+		says string
+	}{
+		"a private key":            {planfile.Seal{Recipients: []string{line}}, "a private key was given as a recipient"},
+		"a file of private keys":   {planfile.Seal{Recipients: []string{key.identity}}, "line 2: it is neither age1…"},
+		"a key that is broken":     {planfile.Seal{Recipients: []string{key.recipient + "q"}}, "recipient age1"},
+		"no file":                  {planfile.Seal{Recipients: []string{"bob"}}, "a recipient is age1…, ssh-ed25519 …, ssh-rsa … or a file of these"},
+		"an empty file":            {planfile.Seal{Recipients: []string{write(t, "r", "# nobody\n")}}, "has no recipients in it"},
+		"an unsupported SSH key":   {planfile.Seal{Recipients: []string{write(t, "r", "ecdsa-sha2-nistp256 AAAA x\n")}}, "line 1: it is neither age1…"},
+		"both ways":                {planfile.Seal{Recipients: []string{key.recipient}, Passphrase: "x"}, "not both"},
+		"post-quantum and classic": {planfile.Seal{Recipients: []string{key.recipient, postQuantumKey(t).recipient}}, "can't mix post-quantum and classic"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := test.seal.Check()
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Fatalf("got %v, want an error with %q", err, test.says)
+			}
+			if strings.Contains(err.Error(), line) {
+				t.Errorf("the key is in %v", err)
+			}
+		})
+	}
+}
+
+// A file that was open to all becomes the owner's own before anything is in it,
+// and a reader who has it open sees the old content only.
+func TestPrivateFilesAreNeverWider(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Log("modes of Windows are another matter; the content is checked all the same")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "web.plan")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := planfile.WritePrivate(file, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	seen := make([]byte, 10)
+	n, _ := reader.ReadAt(seen, 0)
+	if string(seen[:n]) != "old" {
+		t.Errorf("whoever had the file open reads %q", seen[:n])
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("web.plan", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := planfile.WritePrivate(link, []byte("newer")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is no link any more: %v", err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil || string(data) != "newer" {
+		t.Errorf("the file has %q, %v", data, err)
+	}
+	info, err := os.Stat(file)
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has mode %v, %v", info.Mode(), err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".kubectl-release-*")); err != nil || len(left) > 0 {
+		t.Errorf("left over: %q, %v", left, err)
+	}
+}
+
+// What is no file is left alone, and a failure leaves nothing behind.
+func TestPrivateFilesReplaceOnlyFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, file := range map[string]string{
+		"a folder": dir, "a device": os.DevNull, "a link to nothing": filepath.Join(dir, "dangling"),
+		"a folder that is not there": filepath.Join(dir, "none", "web.plan"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "a link to nothing" {
+				if err := os.Symlink("nowhere", file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := planfile.WritePrivate(file, []byte("x")); err == nil {
+				t.Error("it was written")
+			}
+		})
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s is %v, %v", os.DevNull, info.Mode(), err)
+	}
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// AgainstKind says what a comparison takes in the place of live objects.
+type AgainstKind string
+
+const (
+	// AgainstRevision is a stored revision of the release.
+	AgainstRevision AgainstKind = "revision"
+	// AgainstFile is a file of rendered YAML.
+	AgainstFile AgainstKind = "file"
+	// AgainstPlan is what a saved plan would bring about.
+	AgainstPlan AgainstKind = "plan"
+	// AgainstChart is another chart, or the same one with other values.
+	AgainstChart AgainstKind = "chart"
+)
+
+// Against says what a plan was compared with when that was not the cluster's
+// live objects. Such a plan knows no drift, every outcome in it is estimated,
+// and it can't be applied.
+type Against struct {
+	Kind AgainstKind `json:"kind"`
+	// Name is what the user has named: "7", "base.yaml", "./chart".
+	Name string `json:"name"`
+	// Offline says that no cluster was asked for anything.
+	Offline bool `json:"offline"`
+	// Chart is what is known of the chart behind it.
+	Chart ChartRef `json:"-"`
+}
+
+// String names what was compared with, for titles and errors: "revision 7",
+// "the file base.yaml".
+func (a Against) String() string {
+	switch a.Kind {
+	case AgainstRevision:
+		return "revision " + a.Name
+	case AgainstPlan:
+		return "the saved plan " + a.Name
+	case AgainstChart:
+		return "the chart " + a.Name
+	case AgainstFile:
+		if a.Name == "-" {
+			return "standard input"
+		}
+	}
+	return "the file " + a.Name
+}
+
+// ComparedError says that a plan is a comparison, which nobody can apply.
+type ComparedError struct{ Against Against }
+
+func (e *ComparedError) Error() string {
+	how := "without looking at the cluster's objects"
+	if e.Against.Offline {
+		how = "offline"
+	}
+	return fmt.Sprintf("the plan was made %s, against %s: it is for reading and can't be applied", how, e.Against)
+}
+
+// Applicable is nil for plans that say what is to be done in a cluster. Errors:
+// *ComparedError for those that were compared with something else.
+func (p *Plan) Applicable() error {
+	if p.Against == nil {
+		return nil
+	}
+	return &ComparedError{Against: *p.Against}
+}
+
+// Unmoved is the live state of objects that nobody has touched since they were
+// sent: as they are stored, with the release's ownership on them. more are
+// objects besides, such as CRDs, which carry none.
+func Unmoved(stored []StoredObject, more []manifest.Object, key release.Key) map[manifest.ID]Observation {
+	live := make(map[manifest.ID]Observation, len(stored)+len(more))
+	for _, o := range more {
+		live[o.ID] = Observation{Object: o.Doc}
+	}
+	for _, s := range stored {
+		live[s.ID] = Observation{Object: owned(patch.AsStored(s.Latest().Doc), key)}
+	}
+	return live
+}
+
+// compared marks what a comparison can't know for certain.
+func (b *builder) compared() {
+	if b.in.Against == nil {
+		return
+	}
+	b.plan.Steps(func(_ StageName, s *Step) {
+		if s.Fidelity == FidelityExact {
+			s.Fidelity = FidelityEstimated
+		}
+		if s.Estimate == "" && s.Fidelity == FidelityEstimated {
+			s.Estimate = NotAsked
+		}
+	})
+}
