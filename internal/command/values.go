@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
@@ -79,10 +80,7 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 	if err != nil {
 		return engine.Source{}, chartHint(path, err)
 	}
-	given, more, err := values.Sources{
-		Files: c.StringSlice("values"), JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
-		String: c.StringSlice("set-string"), File: c.StringSlice("set-file"), Literal: c.StringSlice("set-literal"),
-	}.Merge(p.readFile)
+	given, more, err := p.values(c)
 	if err != nil {
 		return engine.Source{}, err
 	}
@@ -93,6 +91,14 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 			SubchartNotes: c.Bool("render-subchart-notes"), Strict: c.Bool("strict"), PostRender: postRenderer(c),
 		},
 	}, nil
+}
+
+// values reads the values that flags name.
+func (p *program) values(c *cli.Context) (map[string]any, []chart.Warning, error) {
+	return values.Sources{
+		Files: c.StringSlice("values"), JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
+		String: c.StringSlice("set-string"), File: c.StringSlice("set-file"), Literal: c.StringSlice("set-literal"),
+	}.Merge(p.readFile)
 }
 
 // repoChart is a chart of a repository as Helm's users write it.
