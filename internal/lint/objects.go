@@ -31,6 +31,11 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made of it, which fits up to %d", o.Name, len(o.Name), maxStatefulSet)
 		r.add(f)
 	}
+	if why := validation.IsDNS1035Label(o.Name); o.Kind == "Service" && len(why) > 0 && badName(o.Kind, o.Name) == "" {
+		f := at
+		f.Severity, f.Message = Warning, fmt.Sprintf("metadata.name %q begins with a digit, which Kubernetes before 1.36 refuses for a Service", o.Name)
+		r.add(f)
+	}
 	if o.Namespace != "" {
 		if why := brief(validation.IsDNS1123Label(o.Namespace)); why != "" {
 			r.judge(at, fmt.Sprintf("metadata.namespace %q: %s", o.Namespace, why))
@@ -46,9 +51,7 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 func badName(kind, name string) string {
 	var why []string
 	switch kind {
-	case "Service":
-		why = validation.IsDNS1035Label(name)
-	case "Namespace":
+	case "Service", "Namespace":
 		why = validation.IsDNS1123Label(name)
 	case "CertificateSigningRequest":
 	case "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding":
