@@ -55,7 +55,7 @@ func Files(path string) ([]*chart.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load chart: %w", err)
 	}
-	l := loader{budget: newBudget()}
+	l := newLoader()
 	if info.IsDir() {
 		return l.walk(path)
 	}
