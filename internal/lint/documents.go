@@ -97,7 +97,7 @@ func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifes
 	if id.Namespace == "" {
 		id.Namespace = r.Options.Namespace
 	}
-	at.Object = o.ID.String()
+	at.Object = o.String()
 	if first, ok := seen[id]; ok {
 		r.judge(at, "the same object is in "+inChart(first.Source)+" already")
 		return
@@ -113,7 +113,7 @@ func (r *run) list(text string, items []manifest.Object, at Finding) {
 	}
 	for _, o := range items {
 		if _, ok := o.Doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]; ok && strings.Contains(text, "kind: List") {
-			at.Severity, at.Object = Error, o.ID.String()
+			at.Severity, at.Object = Error, o.String()
 			at.Message = "the annotation " + manifest.ResourcePolicyAnnotation + " is not read in items of a List"
 			r.add(at)
 		}
@@ -123,7 +123,7 @@ func (r *run) list(text string, items []manifest.Object, at Finding) {
 // hook checks the annotations of hooks, which Helm passes over when it does not
 // understand them.
 func (r *run) hook(o manifest.Object, sorted manifest.Classified, at Finding) {
-	at.Severity, at.Object = Warning, o.ID.String()
+	at.Severity, at.Object = Warning, o.String()
 	say := func(format string, args ...any) {
 		at.Message = fmt.Sprintf(format, args...)
 		r.add(at)

@@ -72,7 +72,7 @@ func (r *run) life(o manifest.Object, at Finding) {
 	if !known {
 		return
 	}
-	at.Severity, at.Object = Warning, o.ID.String()
+	at.Severity, at.Object = Warning, o.String()
 	unserved := Warning
 	if r.Options.ExactVersion && !r.incomplete {
 		unserved = Error
@@ -115,7 +115,7 @@ func (r *run) fields(o manifest.Object, at Finding, text string) {
 	if r.Options.Kinds == nil {
 		return
 	}
-	at.Object = o.ID.String()
+	at.Object = o.String()
 	found := r.Options.Kinds.Misfits(o)
 	if found.Mistyped != "" {
 		r.judge(at, found.Mistyped)

@@ -133,7 +133,7 @@ func findings(r lint.Report) string {
 	}
 	b.WriteString("objects:")
 	for _, o := range r.Objects {
-		b.WriteString(" " + o.ID.String())
+		b.WriteString(" " + o.String())
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -22,7 +22,7 @@ const (
 
 // object checks one rendered object.
 func (r *run) object(o manifest.Object, at Finding, text string) {
-	at.Object = o.ID.String()
+	at.Object = o.String()
 	if why := badName(o.Kind, o.Name); why != "" {
 		r.judge(at, fmt.Sprintf("metadata.name %q: %s", o.Name, why))
 	} else if o.Kind == "StatefulSet" && len(o.Name) > maxStatefulSet {

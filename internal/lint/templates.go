@@ -145,8 +145,10 @@ func (r *run) crd(crd chart.CRD) {
 		}
 		for _, o := range objects {
 			if o.Group != "apiextensions.k8s.io" || o.Kind != "CustomResourceDefinition" {
-				r.add(Finding{Severity: Error, Path: inChart(crd.Path), Line: lines[i], Object: o.ID.String(),
-					Message: fmt.Sprintf("only CustomResourceDefinitions of apiextensions.k8s.io belong in crds/, and this is %s %s", o.GVK().GroupVersion(), o.Kind)})
+				r.add(Finding{
+					Severity: Error, Path: inChart(crd.Path), Line: lines[i], Object: o.String(),
+					Message: fmt.Sprintf("only CustomResourceDefinitions of apiextensions.k8s.io belong in crds/, and this is %s %s", o.GVK().GroupVersion(), o.Kind),
+				})
 				continue
 			}
 			r.fields(o, Finding{Path: inChart(crd.Path), Line: lines[i]}, doc)
