@@ -48,6 +48,25 @@ func Archive(r io.Reader, name string) (*chart.Chart, []chart.Warning, error) {
 	return c, l.warnings, nil
 }
 
+// Files reads the files of a chart, as Load does, without making a chart of
+// them: for finding out what is wrong with one that Load refuses.
+func Files(path string) ([]*chart.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("load chart: %w", err)
+	}
+	l := newLoader()
+	if info.IsDir() {
+		return l.walk(path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("load chart: %w", err)
+	}
+	defer f.Close()
+	return l.unpack(f, filepath.Base(path))
+}
+
 func hint(name string) string {
 	switch filepath.Ext(name) {
 	case ".yaml", ".yml":

@@ -29,7 +29,9 @@ func order(app *cli.App, args []string) ([]string, error) {
 		}
 	}
 	out := append([]string{args[0]}, o.path...)
-	out = append(out, o.flags...)
+	for _, f := range o.flags {
+		out = append(out, f.word(o.known))
+	}
 	if len(o.arguments) > 0 {
 		out = append(append(out, "--"), o.arguments...)
 	}
@@ -40,9 +42,28 @@ type ordering struct {
 	commands []*cli.Command
 	known    map[string]cli.Flag
 
-	path, flags, arguments []string
-	// early are flags that stood before the command that knows them.
-	literal bool
+	path, arguments []string
+	flags           []givenFlag
+	literal         bool
+}
+
+// givenFlag is a flag as it was written, without its dashes.
+type givenFlag struct {
+	name, value string
+	hasValue    bool
+}
+
+// word is the flag by its first name, as the command knows it: urfave/cli does
+// not take -f and --values on one line.
+func (f givenFlag) word(known map[string]cli.Flag) string {
+	name := f.name
+	if flag, ok := known[name]; ok {
+		name = flag.Names()[0]
+	}
+	if f.hasValue {
+		return "--" + name + "=" + f.value
+	}
+	return "--" + name
 }
 
 // take sorts in the next word, with its value where it is a flag that has one.
@@ -65,15 +86,18 @@ func (o *ordering) take(rest []string) ([]string, error) {
 		return o.short(word, rest)
 	}
 	if hasValue || isSwitch(flag) {
-		return rest[1:], o.add(name, flag, value, hasValue)
+		o.flags = append(o.flags, givenFlag{name, value, hasValue})
+		return rest[1:], nil
 	}
 	if meant, optional := optionalValue[flag.Names()[0]]; optional {
-		return rest[1:], o.add(name, flag, meant, true)
+		o.flags = append(o.flags, givenFlag{name, meant, true})
+		return rest[1:], nil
 	}
 	if len(rest) < 2 {
 		return nil, usage("flag --%s needs a value", flag.Names()[0])
 	}
-	return rest[2:], o.add(name, flag, rest[1], true)
+	o.flags = append(o.flags, givenFlag{name, rest[1], true})
+	return rest[2:], nil
 }
 
 // find knows the flags of the program, of the command so far, and, for flags
@@ -94,18 +118,6 @@ func (o *ordering) find(name string, rest []string) (cli.Flag, bool) {
 	return nil, false
 }
 
-func (o *ordering) add(name string, _ cli.Flag, value string, hasValue bool) error {
-	word := "--" + name
-	if len(name) == 1 {
-		word = "-" + name
-	}
-	if hasValue {
-		word += "=" + value
-	}
-	o.flags = append(o.flags, word)
-	return nil
-}
-
 // short reads what kubectl's users write: -nshop, -ojson, and -Aq.
 func (o *ordering) short(word string, rest []string) ([]string, error) {
 	letters := strings.TrimPrefix(word, "-")
@@ -117,11 +129,10 @@ func (o *ordering) short(word string, rest []string) ([]string, error) {
 		return nil, unknownFlag(word, o.known)
 	}
 	if !isSwitch(flag) {
-		return rest[1:], o.add(letters[:1], flag, letters[1:], true)
+		o.flags = append(o.flags, givenFlag{letters[:1], letters[1:], true})
+		return rest[1:], nil
 	}
-	if err := o.add(letters[:1], flag, "", false); err != nil {
-		return nil, err
-	}
+	o.flags = append(o.flags, givenFlag{name: letters[:1]})
 	return append([]string{"-" + letters[1:]}, rest[1:]...), nil
 }
 

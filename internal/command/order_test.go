@@ -12,20 +12,22 @@ import (
 // before the arguments, and each with its value.
 func TestOrder(t *testing.T) {
 	for name, c := range map[string]struct{ line, want, err string }{
-		"flags behind arguments":             {"plan web ./chart -n shop --full", "plan -n=shop --full -- web ./chart", ""},
-		"flags before the command":           {"--atomic --set a=b upgrade web ./chart", "upgrade --atomic --set=a=b -- web ./chart", ""},
-		"glued to a letter":                  {"list -nshop -ojson", "list -n=shop -o=json", ""},
-		"switches in a bunch":                {"list -Aq", "list -A -q", ""},
-		"an optional value is not taken":     {"upgrade --wait web ./chart", "upgrade --wait=true -- web ./chart", ""},
-		"an optional value by =":             {"upgrade --wait=false web ./chart", "upgrade --wait=false -- web ./chart", ""},
-		"two commands, one below the other":  {"get values web", "get values -- web", ""},
-		"a release that is called a command": {"status list", "status -- list", ""},
-		"a value that looks like a flag":     {"install web . --set-string -x=1", "install --set-string=-x=1 -- web .", ""},
-		"nothing is a flag behind --":        {"install web -- --odd", "install -- web --odd", ""},
-		"- is an argument, and a value":      {"plan web . -f -", "plan -f=- -- web .", ""},
-		"a flag that nobody knows":           {"plan web . --atomc", "", "unknown flag --atomc: did you mean --atomic?"},
-		"another command's flag":             {"list --atomic", "", "unknown flag --atomic"},
-		"a value is missing":                 {"plan web . --set", "", "flag --set needs a value"},
+		"flags behind arguments":                 {"plan web ./chart -n shop --full", "plan --namespace=shop --full -- web ./chart", ""},
+		"flags before the command":               {"--atomic --set a=b upgrade web ./chart", "upgrade --atomic --set=a=b -- web ./chart", ""},
+		"glued to a letter":                      {"list -nshop -ojson", "list --namespace=shop --output=json", ""},
+		"switches in a bunch":                    {"list -Aq", "list --all-namespaces --short", ""},
+		"an optional value is not taken":         {"upgrade --wait web ./chart", "upgrade --wait=true -- web ./chart", ""},
+		"an optional value by =":                 {"upgrade --wait=false web ./chart", "upgrade --wait=false -- web ./chart", ""},
+		"two commands, one below the other":      {"get values web", "get values -- web", ""},
+		"a release that is called a command":     {"status list", "status -- list", ""},
+		"a value that looks like a flag":         {"install web . --set-string -x=1", "install --set-string=-x=1 -- web .", ""},
+		"one flag by both of its names":          {"plan web . -f a --values b", "plan --values=a --values=b -- web .", ""},
+		"a letter means what the command's does": {"-s a template .", "template --show-only=a -- .", ""},
+		"nothing is a flag behind --":            {"install web -- --odd", "install -- web --odd", ""},
+		"- is an argument, and a value":          {"plan web . -f -", "plan --values=- -- web .", ""},
+		"a flag that nobody knows":               {"plan web . --atomc", "", "unknown flag --atomc: did you mean --atomic?"},
+		"another command's flag":                 {"list --atomic", "", "unknown flag --atomic"},
+		"a value is missing":                     {"plan web . --set", "", "flag --set needs a value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &program{streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, name: "kubectl release"}

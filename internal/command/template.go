@@ -17,8 +17,8 @@ import (
 func (p *program) templateCommand() *cli.Command {
 	return &cli.Command{
 		Name: "template", Usage: "render a chart without a cluster", ArgsUsage: "[NAME] CHART",
-		Description: describe("Renders CHART and prints its objects and hooks. No cluster is asked; lookups find\nnothing. NAME is release-name unless it is given.",
-			"kubectl release template web ./chart -f prod.yaml\nkubectl release template ./chart --show-only templates/deployment.yaml"),
+		Description: describe("Renders CHART and prints its objects and hooks. No cluster is asked, and lookups find\nnothing, unless --validate or --dry-run=server is given. NAME is release-name unless it\nis given.",
+			"kubectl release template web ./chart -f prod.yaml\nkubectl release template ./chart --show-only templates/deployment.yaml\nkubectl release template web ./chart --validate"),
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "kube-version", Usage: "Kubernetes `VERSION` that templates see"},
 			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
@@ -28,6 +28,9 @@ func (p *program) templateCommand() *cli.Command {
 			&cli.BoolFlag{Name: "skip-tests", Usage: "leave out test hooks"},
 			&cli.StringSliceFlag{Name: "show-only", Aliases: []string{"s"}, Usage: "print only what this `TEMPLATE` rendered (repeatable)"},
 			&cli.StringFlag{Name: "output-dir", Usage: "write files below `DIR` instead of printing"},
+			&cli.BoolFlag{Name: "release-name", Usage: "put a folder of the release's name below that of --output-dir"},
+			&cli.BoolFlag{Name: "validate", Usage: "render for the cluster, and have it check every object in a dry run with strict field validation"},
+			&cli.StringFlag{Name: "dry-run", Usage: "client asks no cluster; server renders for the cluster, lookups included", Value: "client"},
 			&cli.StringFlag{Name: "name-template", Usage: "template for the name"},
 			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's"},
 		}, valuesFlags(), renderFlags()),
@@ -47,26 +50,32 @@ func (p *program) template(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	caps, err := offlineCapabilities(c)
+	v, err := p.view(c, source.Chart)
 	if err != nil {
 		return err
 	}
-	namespace := orDefault(c.String("namespace"), "default")
 	r, err := engine.Render(c.Context, source, engine.Moment{
-		Key: release.Key{Namespace: namespace, Name: name}, Revision: 1,
+		Key: release.Key{Namespace: v.namespace, Name: name}, Revision: 1,
 		IsInstall: !c.Bool("is-upgrade"), IsUpgrade: c.Bool("is-upgrade"),
-	}, caps, nil)
+	}, v.caps, v.lookup)
 	if err != nil {
 		return err
 	}
-	for _, w := range r.Warnings {
-		p.warn(w.String())
+	p.warnAll(r.Warnings)
+	all := documents(c, r)
+	if c.Bool("validate") {
+		if err := p.validate(c, v, r.Chart, all); err != nil {
+			return err
+		}
 	}
-	docs, err := pick(c, documents(c, r))
+	docs, err := pick(c, all)
 	if err != nil {
 		return err
 	}
 	if dir := c.String("output-dir"); dir != "" {
+		if c.Bool("release-name") {
+			dir = filepath.Join(dir, name)
+		}
 		return p.writeFiles(dir, docs)
 	}
 	_, err = fmt.Fprint(p.streams.Out, manifest.Text(docs))

@@ -80,11 +80,7 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 	if err != nil {
 		return engine.Source{}, err
 	}
-	sources := values.Sources{
-		Files: c.StringSlice("values"), JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
-		String: c.StringSlice("set-string"), File: c.StringSlice("set-file"), Literal: c.StringSlice("set-literal"),
-	}
-	read := remembered(p.readFile)
+	sources, read := valueSources(c), remembered(p.readFile)
 	given, more, err := sources.Merge(read)
 	if err != nil {
 		return engine.Source{}, err
@@ -105,6 +101,14 @@ func loadChart(path string) (*chart.Chart, []chart.Warning, error) {
 		return nil, nil, chartHint(path, err)
 	}
 	return loaded, warnings, nil
+}
+
+// valueSources are what the flags for values name.
+func valueSources(c *cli.Context) values.Sources {
+	return values.Sources{
+		Files: c.StringSlice("values"), JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
+		String: c.StringSlice("set-string"), File: c.StringSlice("set-file"), Literal: c.StringSlice("set-literal"),
+	}
 }
 
 // repoChart is a chart of a repository as Helm's users write it.

@@ -5,12 +5,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // warn prints a warning. Whoever calls it sees to it that it is said once.
 func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(text)) }
+
+func (p *program) warnAll(warnings []chart.Warning) {
+	for _, w := range warnings {
+		p.warn(w.String())
+	}
+}
 
 // warnings prints the warnings among a plan's problems, with secrets masked as
 // in the plan itself.

@@ -121,25 +121,6 @@ func validation(c *chart.Chart, table map[string]any) func() error {
 	return func() error { return <-done }
 }
 
-// postRender hands the whole manifest to the post-renderer and reads back what
-// it made of it. Hooks stay as the chart rendered them.
-func postRender(ctx context.Context, rewrite func(context.Context, string) (string, error), r *Rendering) error {
-	if rewrite == nil {
-		return nil
-	}
-	text, err := rewrite(ctx, manifest.Text(r.Classified.Documents))
-	if err != nil {
-		return fmt.Errorf("post-render %s: %w", r.Chart.Name(), err)
-	}
-	again, err := manifest.Classify([]manifest.File{{Path: r.Chart.Name() + "/post-rendered", Content: text}})
-	if err != nil {
-		return err
-	}
-	r.Classified.Documents = again.Documents
-	r.Classified.Duplicates = append(r.Classified.Duplicates, again.Duplicates...)
-	return nil
-}
-
 // installable refuses library charts, missing dependencies, and charts made
 // for other versions of Kubernetes.
 func installable(c *chart.Chart, caps *templating.Capabilities) error {

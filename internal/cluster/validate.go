@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// Verdict is what the API server says of an object that it was asked to create
+// in a dry run with strict field validation. Both texts are empty when it would
+// take the object.
+type Verdict struct {
+	Object manifest.Object
+	// Refused is why it would not.
+	Refused string
+	// Unasked is why nobody knows.
+	Unasked string
+}
+
+// Validate asks the API server of every object, side by side, and writes
+// nothing. The answers are in the order of the objects. That an object exists
+// already is no refusal: the server looks at that after all else. Kinds that
+// the cluster does not serve are refused, unless one of crds brings them. Only a
+// cluster that can't be reached is an error.
+func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, namespace string) ([]Verdict, error) {
+	gvks := make([]schema.GroupVersionKind, len(objects))
+	for i, o := range objects {
+		gvks[i] = o.GVK()
+	}
+	kinds, err := c.Kinds(ctx, gvks)
+	if err != nil {
+		return nil, err
+	}
+	objects = manifest.Qualify(objects, namespace, func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope })
+	coming := broughtKinds(slices.Concat(crds, objects))
+	out := make([]Verdict, len(objects))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(Concurrency)
+	for i, o := range objects {
+		out[i].Object = o
+		group.Go(func() error {
+			err := c.ask(ctx, o)
+			if err != nil && unreachable(err) {
+				return err
+			}
+			out[i].judge(err, coming[o.GVK().GroupKind()])
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("validate objects: %w", err)
+	}
+	return out, nil
+}
+
+func (c *Client) ask(ctx context.Context, o manifest.Object) error {
+	r, err := c.resource(o.GVK(), o.Namespace)
+	if err != nil {
+		return err
+	}
+	_, err = r.Create(ctx, o.Doc, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+	return err
+}
+
+func (v *Verdict) judge(err error, coming bool) {
+	switch {
+	case err == nil, apierrors.IsAlreadyExists(err):
+	case meta.IsNoMatchError(err) && coming:
+		v.Unasked = "its CustomResourceDefinition comes with the chart"
+	case meta.IsNoMatchError(err):
+		v.Refused = fmt.Sprintf("the cluster does not serve %s %s", v.Object.GVK().GroupVersion(), v.Object.Kind)
+	case namespaceMissing(err):
+		v.Unasked = fmt.Sprintf("namespace %s does not exist", v.Object.Namespace)
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource"):
+		// By RBAC, not by admission.
+		v.Unasked = message(err)
+	default:
+		p := answer(nil, err)
+		v.Unasked = p.Estimated
+		if p.Refused != nil {
+			v.Refused = p.Refused.Message
+		}
+	}
+}
+
+// namespaceMissing tells the 404 of the namespace from others.
+func namespaceMissing(err error) bool {
+	var api apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &api) {
+		return false
+	}
+	details := api.Status().Details
+	return details != nil && details.Kind == "namespaces"
+}
+
+// broughtKinds are the kinds that CustomResourceDefinitions among objects define.
+func broughtKinds(objects []manifest.Object) map[schema.GroupKind]bool {
+	out := map[schema.GroupKind]bool{}
+	for _, o := range objects {
+		if o.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		spec, _ := o.Doc.Object["spec"].(map[string]any)
+		names, _ := spec["names"].(map[string]any)
+		out[schema.GroupKind{Group: fmt.Sprint(spec["group"]), Kind: fmt.Sprint(names["kind"])}] = true
+	}
+	return out
+}

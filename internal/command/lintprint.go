@@ -1,0 +1,79 @@
+package command
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/lint"
+)
+
+// printLinted prints a line a finding on standard output, and the count on
+// standard error.
+func (p *program) printLinted(c *cli.Context, out linted) error {
+	quiet := c.Bool("quiet")
+	if quiet {
+		kept := []lint.Finding{}
+		for _, f := range out.Findings {
+			if f.Severity != lint.Info {
+				kept = append(kept, f)
+			}
+		}
+		out.Findings = kept
+	}
+	f, err := format(c)
+	if err != nil {
+		return err
+	}
+	if f != "text" {
+		return structured(p.streams.Out, f, out)
+	}
+	for _, finding := range out.Findings {
+		fmt.Fprintf(p.streams.Out, "%s\n", printable(findingLine(finding)))
+	}
+	if !quiet || len(out.Findings) > 0 {
+		fmt.Fprintf(p.streams.Err, "%s linted: %s, %s\n", counted(out.Charts, "chart"), counted(out.Errors, "error"), counted(out.Warnings, "warning"))
+	}
+	return nil
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// findingLine is "error    chart/templates/a.yaml:3: Service/web: message".
+func findingLine(f lint.Finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-8s %s", f.Severity, joinChart(f.Chart, f.Path))
+	if f.Line > 0 {
+		fmt.Fprintf(&b, ":%d", f.Line)
+	}
+	b.WriteString(": ")
+	if f.RenderedLine > 0 {
+		fmt.Fprintf(&b, "rendered line %d: ", f.RenderedLine)
+	}
+	if f.Object != "" {
+		b.WriteString(f.Object + ": ")
+	}
+	for i, line := range strings.Split(f.Message, "\n") {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(strings.TrimSpace(line))
+	}
+	return b.String()
+}
+
+// joinChart is the path of a file as people can open it.
+func joinChart(dir, inside string) string {
+	if inside == "" {
+		return dir
+	}
+	return path.Join(filepath.ToSlash(dir), inside)
+}

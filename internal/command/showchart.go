@@ -1,0 +1,140 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"k8s.io/client-go/util/jsonpath"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// showCommand prints parts of charts as Helm 4.3.1's show does, byte for byte.
+func (p *program) showCommand() *cli.Command {
+	part := func(name, usage string, print func(*cli.Context, io.Writer, *chart.Chart) error, flags ...cli.Flag) *cli.Command {
+		return &cli.Command{
+			Name: name, Usage: usage, ArgsUsage: "CHART", Flags: flags,
+			Description: describe("Prints it as the chart has it.", "kubectl release show "+name+" ./chart"),
+			Action:      func(c *cli.Context) error { return p.showChart(c, print) },
+		}
+	}
+	return &cli.Command{
+		Name: "show", Aliases: []string{"inspect"}, Usage: "print what a chart holds", ArgsUsage: "chart|values|readme|crds|all CHART",
+		Description: describe("Prints parts of a chart, which is a folder or a .tgz file.", "kubectl release show values ./chart\nkubectl release show values ./chart --jsonpath '{.image.tag}'"),
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+		Subcommands: []*cli.Command{
+			part("chart", "print Chart.yaml", showMetadata),
+			part("values", "print values.yaml", showValues, &cli.StringFlag{Name: "jsonpath", Usage: "print only what this `TEMPLATE` picks from the values"}),
+			part("readme", "print the README", showReadme),
+			part("crds", "print the CRDs of crds/ folders", showCRDs),
+			part("all", "print all of these", showAll),
+		},
+	}
+}
+
+func (p *program) showChart(c *cli.Context, print func(*cli.Context, io.Writer, *chart.Chart) error) error {
+	args, err := arguments(c, 1, 1)
+	if err != nil {
+		return err
+	}
+	loaded, warnings, err := chartload.Load(args[0])
+	if err != nil {
+		return chartHint(args[0], err)
+	}
+	p.warnAll(warnings)
+	var b bytes.Buffer
+	if err := print(c, &b, loaded); err != nil {
+		return err
+	}
+	text := b.String()
+	if isTerminal(p.streams.Out) {
+		text = printable(text)
+	}
+	_, err = io.WriteString(p.streams.Out, text)
+	return err
+}
+
+func showMetadata(_ *cli.Context, w io.Writer, c *chart.Chart) error {
+	text, err := yaml.Marshal(c.Metadata)
+	if err != nil {
+		return fmt.Errorf("print Chart.yaml of %s: %w", c.Name(), err)
+	}
+	_, err = fmt.Fprintf(w, "%s\n", text)
+	return err
+}
+
+func showValues(c *cli.Context, w io.Writer, loaded *chart.Chart) error {
+	if template := c.String("jsonpath"); template != "" {
+		path := jsonpath.New("values")
+		if err := path.Parse(template); err != nil {
+			return usage("--jsonpath %s: %v", template, err)
+		}
+		if err := path.Execute(w, loaded.Values); err != nil {
+			return fmt.Errorf("--jsonpath %s: %w", template, err)
+		}
+		return nil
+	}
+	for _, f := range loaded.Raw {
+		if f.Name == "values.yaml" {
+			fmt.Fprintf(w, "%s\n", f.Data)
+		}
+	}
+	return nil
+}
+
+func showReadme(_ *cli.Context, w io.Writer, c *chart.Chart) error {
+	if f := readme(c); f != nil {
+		fmt.Fprintf(w, "%s\n", f.Data)
+	}
+	return nil
+}
+
+// readme is the first file with a name that Helm 4.3.1 knows, or nil.
+func readme(c *chart.Chart) *chart.File {
+	for _, f := range c.Files {
+		switch strings.ToLower(f.Name) {
+		case "readme.md", "readme.txt", "readme":
+			return f
+		}
+	}
+	return nil
+}
+
+func showCRDs(_ *cli.Context, w io.Writer, c *chart.Chart) error {
+	for _, crd := range c.CRDs() {
+		if !bytes.HasPrefix(crd.Data, []byte("---")) {
+			fmt.Fprintln(w, "---")
+		}
+		fmt.Fprintf(w, "%s\n", crd.Data)
+	}
+	return nil
+}
+
+func showAll(c *cli.Context, w io.Writer, loaded *chart.Chart) error {
+	if err := showMetadata(c, w, loaded); err != nil {
+		return err
+	}
+	if loaded.Values != nil {
+		fmt.Fprintln(w, "---")
+		if err := showValues(c, w, loaded); err != nil {
+			return err
+		}
+	}
+	if readme(loaded) != nil {
+		fmt.Fprintln(w, "---")
+		if err := showReadme(c, w, loaded); err != nil {
+			return err
+		}
+	}
+	return showCRDs(c, w, loaded)
+}

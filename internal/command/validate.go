@@ -1,0 +1,80 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// view is what template renders a chart for: nothing in particular, or a
+// cluster.
+type view struct {
+	caps      *templating.Capabilities
+	lookup    templating.LookupFunc
+	namespace string
+	session   *session
+}
+
+// view asks the cluster when --validate or --dry-run=server is given, as in
+// Helm 4.3.1.
+func (p *program) view(c *cli.Context, loaded *chart.Chart) (view, error) {
+	switch c.String("dry-run") {
+	case "", "client", "server", "none", "true", "false":
+	default:
+		return view{}, usage("--dry-run=%s: it is client or server", c.String("dry-run"))
+	}
+	if !c.Bool("validate") && c.String("dry-run") != "server" {
+		caps, err := offlineCapabilities(c)
+		return view{caps: caps, namespace: orDefault(c.String("namespace"), "default")}, err
+	}
+	s, err := p.connect(c)
+	if err != nil {
+		return view{}, err
+	}
+	caps, err := liveCapabilities(c, s, loaded)
+	return view{caps: caps, lookup: s.engine.Lookup(c.Context), namespace: s.namespace, session: s}, err
+}
+
+// validate is an error that names every object that the cluster refuses. What
+// it could not be asked is a warning.
+func (p *program) validate(c *cli.Context, v view, rendered *chart.Chart, docs []manifest.Document) error {
+	crds, err := engine.ParseCRDs(rendered)
+	if err != nil {
+		return err
+	}
+	var objects []manifest.Object
+	for _, d := range docs {
+		for _, text := range manifest.Split(d.Text) {
+			parsed, err := manifest.ParseDocument(text, d.Path)
+			if err != nil {
+				return err
+			}
+			objects = append(objects, parsed...)
+		}
+	}
+	verdicts, err := v.session.cluster.Validate(c.Context, objects, crds, v.namespace)
+	if err != nil {
+		return err
+	}
+	var refused []string
+	for _, verdict := range verdicts {
+		object := fmt.Sprintf("%s of %s", verdict.Object.ID, verdict.Object.Source)
+		switch {
+		case verdict.Refused != "":
+			refused = append(refused, fmt.Sprintf("\n  %s: %s", object, verdict.Refused))
+		case verdict.Unasked != "":
+			fmt.Fprintf(p.streams.Err, "Warning: %s was not checked: %s\n", printable(object), printable(verdict.Unasked))
+		}
+	}
+	if len(refused) > 0 {
+		return errors.New("the cluster refuses " + counted(len(refused), "object") + ":" + strings.Join(refused, ""))
+	}
+	return nil
+}

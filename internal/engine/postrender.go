@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// postRender hands the whole manifest, hooks included as in Helm 4.3.1, to the
+// post-renderer and reads back what it made of it.
+func postRender(ctx context.Context, rewrite func(context.Context, string) (string, error), r *Rendering) error {
+	if rewrite == nil {
+		return nil
+	}
+	docs := r.Classified.Documents
+	for _, h := range r.Classified.Hooks {
+		docs = append(docs[:len(docs):len(docs)], manifest.Document{Path: h.Path, Text: h.Manifest})
+	}
+	text, err := rewrite(ctx, manifest.Text(docs))
+	if err != nil {
+		return fmt.Errorf("post-render %s: %w", r.Chart.Name(), err)
+	}
+	again, err := manifest.Classify(postRendered(r.Chart.Name(), text))
+	if err != nil {
+		return err
+	}
+	again.Dropped = r.Classified.Dropped
+	again.Duplicates = append(r.Classified.Duplicates, again.Duplicates...)
+	r.Classified = again
+	return nil
+}
+
+// postRendered puts documents back into the files that they came from. Where
+// the post-renderer drops comments, that is not known.
+func postRendered(chart, text string) []manifest.File {
+	var files []manifest.File
+	index := map[string]int{}
+	for _, doc := range manifest.Split(text) {
+		path := chart + "/post-rendered"
+		if rest, ok := strings.CutPrefix(doc, "# Source: "); ok {
+			source, body, _ := strings.Cut(rest, "\n")
+			path, doc = strings.TrimSpace(source), body
+		}
+		i, known := index[path]
+		if !known {
+			i = len(files)
+			index[path] = i
+			files = append(files, manifest.File{Path: path})
+		}
+		if content := files[i].Content; content != "" && !strings.HasSuffix(content, "\n") {
+			files[i].Content += "\n"
+		}
+		// The line feed is the one that manifest.Text has put behind the document.
+		files[i].Content += "---\n" + strings.TrimSuffix(doc, "\n")
+	}
+	return files
+}

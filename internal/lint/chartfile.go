@@ -1,0 +1,228 @@
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+const chartFile = "Chart.yaml"
+
+// chartFile checks Chart.yaml as it is written, before loading has completed or
+// cleaned anything. The rules and their severity are Helm 4.3.1's.
+func (r *run) chartFile() {
+	f := r.file(chartFile)
+	if f == nil {
+		message := "it is missing"
+		if r.folder(chartFile) {
+			message = "it must be a file and is a folder"
+		}
+		r.add(Finding{Severity: Error, Path: chartFile, Message: message})
+		return
+	}
+	text := string(f.Data)
+	var m chart.Metadata
+	if err := yaml.Unmarshal(f.Data, &m); err != nil {
+		path, line, message := placed(chartFile, yamlMessage(err))
+		r.add(Finding{Severity: Error, Path: path, Line: line, Message: "its YAML can't be read: " + message})
+		return
+	}
+	at := func(severity Severity, key string, err error) {
+		if err != nil {
+			r.add(Finding{Severity: severity, Path: chartFile, Line: topKeyLine(text, key), Message: err.Error()})
+		}
+	}
+	if key := unknownField(f.Data); key != "" {
+		r.add(Finding{Severity: Warning, Path: chartFile, Line: keyLine(text, key), Message: fmt.Sprintf("field %q is unknown", key)})
+	}
+	at(Error, "name", chartName(m.Name))
+	at(Error, "apiVersion", chartAPIVersion(m.APIVersion))
+	at(Error, "version", isText(f.Data, "version"))
+	at(Error, "version", chartVersion(m.Version))
+	at(Error, "appVersion", isText(f.Data, "appVersion"))
+	at(Error, "maintainers", chartMaintainers(m.Maintainers))
+	at(Error, "sources", chartSources(m.Sources))
+	at(Info, "icon", present("icon", m.Icon))
+	at(Error, "icon", chartIcon(m.Icon))
+	at(Error, "kubeVersion", r.kubeVersion(m.KubeVersion))
+	if m.APIVersion != chart.APIVersionV2 {
+		at(Error, "type", onlyV2("type", m.Type != ""))
+		at(Error, "dependencies", onlyV2("dependencies", len(m.Dependencies) > 0))
+	}
+	at(Warning, "version", strictVersion(m.Version))
+	if m.Deprecated {
+		at(Info, "deprecated", errors.New("the chart is deprecated"))
+	}
+}
+
+// unknownField is the first field that Chart.yaml must not have, or "".
+func unknownField(data []byte) string {
+	raw, err := yaml.YAMLToJSON(data)
+	if err != nil {
+		return ""
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err = d.Decode(&chart.Metadata{})
+	if err == nil {
+		return ""
+	}
+	key, ok := strings.CutPrefix(err.Error(), `json: unknown field "`)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(key, `"`)
+}
+
+// isText refuses numbers and dates: 1.10 is the version 1.1 otherwise.
+func isText(data []byte, key string) error {
+	fields := map[string]any{}
+	if err := yaml.Unmarshal(data, &fields); err != nil {
+		return nil //nolint:nilerr // told by the caller already
+	}
+	value, ok := fields[key]
+	if _, isString := value.(string); !ok || isString {
+		return nil
+	}
+	return fmt.Errorf("%s must be text, and %v is none: put it in quotes", key, value)
+}
+
+func chartName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("name is required")
+	case path.Base(name) != name:
+		return fmt.Errorf("name %q must not be a path", name)
+	}
+	return nil
+}
+
+func chartAPIVersion(v string) error {
+	switch v {
+	case "":
+		return errors.New("apiVersion is required: it is v1 or v2")
+	case chart.APIVersionV1, chart.APIVersionV2:
+		return nil
+	}
+	return fmt.Errorf("apiVersion is %q; it must be v1 or v2", v)
+}
+
+func chartVersion(text string) error {
+	if text == "" {
+		return errors.New("version is required")
+	}
+	v, err := semver.NewVersion(text)
+	if err != nil {
+		return fmt.Errorf("version %q is not a semantic version", text)
+	}
+	if v.Major() == 0 && v.Minor() == 0 && v.Patch() == 0 && v.Prerelease() == "0" {
+		return fmt.Errorf("version %s is not greater than 0.0.0-0", text)
+	}
+	return nil
+}
+
+func strictVersion(text string) error {
+	if _, err := semver.StrictNewVersion(text); err != nil {
+		return fmt.Errorf("version %q is not written as semantic versioning 2 wants it: three numbers and no v", text)
+	}
+	return nil
+}
+
+// emailForm is deliberately loose: one @ and a domain with a dot.
+var emailForm = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s.]+$`)
+
+func chartMaintainers(people []*chart.Maintainer) error {
+	var errs []error
+	for _, p := range people {
+		switch {
+		case p == nil:
+			errs = append(errs, errors.New("a maintainer is empty"))
+		case p.Name == "":
+			errs = append(errs, errors.New("a maintainer has no name"))
+		case p.Email != "" && !emailForm.MatchString(p.Email):
+			errs = append(errs, fmt.Errorf("maintainer %s: %q is no email address", p.Name, p.Email))
+		case p.URL != "" && !looseURL(p.URL):
+			errs = append(errs, fmt.Errorf("maintainer %s: %q is no URL", p.Name, p.URL))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func chartSources(sources []string) error {
+	var errs []error
+	for _, s := range sources {
+		if !fullURL(s) {
+			errs = append(errs, fmt.Errorf("source %q is no URL", s))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func chartIcon(icon string) error {
+	if icon != "" && !fullURL(icon) {
+		return fmt.Errorf("icon %q is no URL", icon)
+	}
+	return nil
+}
+
+func present(key, value string) error {
+	if value == "" {
+		return fmt.Errorf("%s is recommended", key)
+	}
+	return nil
+}
+
+func onlyV2(key string, given bool) error {
+	if given {
+		return fmt.Errorf("%s needs apiVersion v2", key)
+	}
+	return nil
+}
+
+// fullURL wants a scheme, and a path or host behind it.
+func fullURL(text string) bool {
+	u, err := url.ParseRequestURI(text)
+	return err == nil && u.Scheme != ""
+}
+
+// looseURL takes example.com/x as well.
+func looseURL(text string) bool {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && !strings.ContainsAny(text, " \t\n")
+}
+
+// kubeVersion wants a constraint that can be read and, where the version is
+// known, holds.
+func (r *run) kubeVersion(text string) error {
+	if text == "" {
+		return nil
+	}
+	constraint, err := semver.NewConstraint(text)
+	if err != nil {
+		return fmt.Errorf("kubeVersion %q is no version constraint", text)
+	}
+	have, err := semver.NewVersion(r.Options.Capabilities.KubeVersion.String())
+	if err == nil && r.Options.ExactVersion && !constraint.Check(have) {
+		return fmt.Errorf("the chart needs Kubernetes %s, and this is %s", text, have)
+	}
+	return nil
+}
+
+// yamlMessage is a YAML error without the name of the library's conversion.
+func yamlMessage(err error) string {
+	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	return strings.TrimPrefix(text, "error unmarshaling JSON: while decoding JSON: ")
+}

@@ -1,0 +1,44 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+)
+
+// dependencies compares what Chart.yaml declares with what charts/ holds.
+func (r *run) dependencies() {
+	if r.Chart == nil {
+		return
+	}
+	var declared, held, twice []string
+	names := map[string]bool{}
+	for _, d := range r.Chart.Metadata.Dependencies {
+		declared = append(declared, d.Name)
+		if names[d.EffectiveName()] {
+			twice = append(twice, d.EffectiveName())
+		}
+		names[d.EffectiveName()] = true
+	}
+	for _, sub := range r.Chart.Dependencies() {
+		held = append(held, sub.Name())
+	}
+	say := func(severity Severity, message string, names []string) {
+		if len(names) > 0 {
+			r.add(Finding{Severity: severity, Path: chartFile, Message: message + strings.Join(names, ", ")})
+		}
+	}
+	say(Error, "charts/ holds charts that are not declared as dependencies: ", less(held, declared))
+	say(Error, "more than one dependency has the name or alias ", twice)
+	say(Warning, "dependencies are missing in charts/: ", less(declared, held))
+}
+
+// less is a without what is in b.
+func less(a, b []string) []string {
+	var out []string
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+)
+
+// documents checks the YAML documents of a rendered file, and with them the
+// objects.
+func (r *run) documents(f manifest.File, seen map[manifest.ID]manifest.Object) {
+	docs := manifest.Split(f.Content)
+	lines := startLines(f.Content, docs)
+	for i, text := range docs {
+		r.document(manifest.File{Path: f.Path, Content: text}, lines[i], seen)
+	}
+}
+
+func (r *run) document(doc manifest.File, start int, seen map[manifest.ID]manifest.Object) {
+	at := Finding{Path: inChart(doc.Path), RenderedLine: start}
+	if !r.parses(doc, at) {
+		return
+	}
+	objects, err := manifest.ParseDocument(doc.Content, doc.Path)
+	if err != nil {
+		r.judge(at, strings.TrimPrefix(err.Error(), doc.Path+": "))
+		return
+	}
+	sorted, err := manifest.Classify([]manifest.File{doc})
+	if err != nil {
+		r.judge(at, err.Error())
+		return
+	}
+	r.list(doc.Content, objects, at)
+	isHook := len(sorted.Hooks) > 0
+	for _, o := range objects {
+		before := len(r.findings)
+		r.hook(o, sorted, at)
+		if !isHook && len(sorted.Dropped) == 0 {
+			r.unique(o, at, seen)
+		}
+		r.object(o, at, doc.Content)
+		if !slices.ContainsFunc(r.findings[before:], func(f Finding) bool { return f.Severity == Error }) && len(sorted.Dropped) == 0 {
+			r.objects = append(r.objects, o)
+		}
+	}
+}
+
+// parses says whether the document is YAML, and warns of duplicate keys.
+func (r *run) parses(doc manifest.File, at Finding) bool {
+	warnings, err := values.CheckYAML([]byte(doc.Content), path.Base(doc.Path))
+	if err != nil {
+		f := at
+		_, line, message := placed("", yamlMessage(err))
+		f.Severity, f.Message = Error, "its YAML can't be read: "+message
+		f.RenderedLine = shift(at.RenderedLine, line)
+		r.add(f)
+		return false
+	}
+	for _, w := range warnings {
+		f := at
+		_, line, message := placed("", w.What)
+		f.Severity, f.Message = Warning, message
+		f.RenderedLine = shift(at.RenderedLine, line)
+		r.add(f)
+	}
+	return true
+}
+
+// shift moves a line number of a document to that of its file.
+func shift(start, line int) int {
+	if line == 0 || start == 0 {
+		return start
+	}
+	return start + line - 1
+}
+
+// judge adds what an install fails on. Where required values are missing it may
+// be fine with them, and is a warning.
+func (r *run) judge(at Finding, message string) {
+	at.Severity, at.Message = Error, message
+	if r.incomplete {
+		at.Severity = Warning
+	}
+	r.add(at)
+}
+
+// unique wants every object once. The namespace of an object that names none is
+// the release's.
+func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifest.Object) {
+	id := o.ID
+	if id.Namespace == "" {
+		id.Namespace = r.Options.Namespace
+	}
+	at.Object = o.String()
+	if first, ok := seen[id]; ok {
+		r.judge(at, "the same object is in "+inChart(first.Source)+" already")
+		return
+	}
+	seen[id] = o
+}
+
+// list refuses annotations that nobody reads: Helm looks at the List, not at
+// its items. The rule is Helm 4.3.1's.
+func (r *run) list(text string, items []manifest.Object, at Finding) {
+	if len(items) == 1 && !strings.Contains(text, "\nitems:") {
+		return
+	}
+	for _, o := range items {
+		if _, ok := o.Doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]; ok && strings.Contains(text, "kind: List") {
+			at.Severity, at.Object = Error, o.String()
+			at.Message = "the annotation " + manifest.ResourcePolicyAnnotation + " is not read in items of a List"
+			r.add(at)
+		}
+	}
+}
+
+// hook checks the annotations of hooks, which Helm passes over when it does not
+// understand them.
+func (r *run) hook(o manifest.Object, sorted manifest.Classified, at Finding) {
+	at.Severity, at.Object = Warning, o.String()
+	say := func(format string, args ...any) {
+		at.Message = fmt.Sprintf(format, args...)
+		r.add(at)
+	}
+	annotations := o.Doc.GetAnnotations()
+	if len(sorted.Dropped) > 0 {
+		say("%s: %q is no hook event, so the object is left out", manifest.HookAnnotation, annotations[manifest.HookAnnotation])
+		return
+	}
+	for _, h := range sorted.Hooks {
+		for _, p := range h.DeletePolicies {
+			if !slices.Contains([]manifest.Policy{manifest.HookSucceeded, manifest.HookFailed, manifest.BeforeHookCreation}, p) {
+				say("%s: %q is no delete policy", manifest.HookDeleteAnnotation, p)
+			}
+		}
+		for _, p := range h.OutputLogPolicies {
+			if p != manifest.HookSucceeded && p != manifest.HookFailed {
+				say("%s: %q is no log policy", manifest.HookOutputLogAnnotation, p)
+			}
+		}
+	}
+	if w, ok := annotations[manifest.HookWeightAnnotation]; ok {
+		if _, err := strconv.Atoi(w); err != nil {
+			say("%s: %q is no whole number and counts as 0", manifest.HookWeightAnnotation, w)
+		}
+	}
+	if p, ok := annotations[manifest.ResourcePolicyAnnotation]; ok && !strings.EqualFold(strings.TrimSpace(p), manifest.ResourcePolicyKeep) {
+		say("%s: %q is no resource policy; keep is the only one", manifest.ResourcePolicyAnnotation, p)
+	}
+}

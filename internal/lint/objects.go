@@ -1,0 +1,142 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// Limits of names from which others are made: a CronJob's Jobs and the label
+// controller-revision-hash of a StatefulSet's pods add eleven characters.
+const (
+	maxCronJob     = 52
+	maxStatefulSet = 52
+)
+
+// object checks one rendered object.
+func (r *run) object(o manifest.Object, at Finding, text string) {
+	at.Object = o.String()
+	if why := badName(o.Kind, o.Name); why != "" {
+		r.judge(at, fmt.Sprintf("metadata.name %q: %s", o.Name, why))
+	} else if o.Kind == "StatefulSet" && len(o.Name) > maxStatefulSet {
+		f := at
+		f.Severity = Warning
+		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made of it, which fits up to %d", o.Name, len(o.Name), maxStatefulSet)
+		r.add(f)
+	}
+	if why := validation.IsDNS1035Label(o.Name); o.Kind == "Service" && len(why) > 0 && badName(o.Kind, o.Name) == "" {
+		f := at
+		f.Severity, f.Message = Warning, fmt.Sprintf("metadata.name %q begins with a digit, which Kubernetes before 1.36 refuses for a Service", o.Name)
+		r.add(f)
+	}
+	if o.Namespace != "" {
+		if why := brief(validation.IsDNS1123Label(o.Namespace)); why != "" {
+			r.judge(at, fmt.Sprintf("metadata.namespace %q: %s", o.Namespace, why))
+		}
+	}
+	r.labels(o, at)
+	r.selector(o, at)
+	r.life(o, at)
+	r.fields(o, at, text)
+}
+
+// badName says why the API server refuses a name, "" when it does not.
+func badName(kind, name string) string {
+	var why []string
+	switch kind {
+	case "Service", "Namespace":
+		why = validation.IsDNS1123Label(name)
+	case "CertificateSigningRequest":
+	case "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding":
+		why = pathSegment(name)
+	default:
+		why = apivalidation.NameIsDNSSubdomain(name, false)
+	}
+	limit := map[string]int{"CronJob": maxCronJob, "Job": validation.LabelValueMaxLength}[kind]
+	if len(why) == 0 && limit > 0 && len(name) > limit {
+		why = []string{fmt.Sprintf("must be no more than %d characters", limit)}
+	}
+	return brief(why)
+}
+
+// brief is what the API machinery says without its examples and patterns.
+func brief(why []string) string {
+	short := make([]string, len(why))
+	for i, text := range why {
+		short[i], _, _ = strings.Cut(text, " (e.g. ")
+	}
+	return strings.Join(short, "; ")
+}
+
+// pathSegment is the rule for names of RBAC objects, which may hold colons.
+func pathSegment(name string) []string {
+	switch {
+	case name == ".", name == "..":
+		return []string{"must not be . or .."}
+	case strings.ContainsAny(name, "/%"):
+		return []string{"must not contain / or %"}
+	}
+	return nil
+}
+
+// labels checks the labels of an object and of its pod template.
+func (r *run) labels(o manifest.Object, at Finding) {
+	for _, path := range [][]string{{"metadata", "labels"}, {"spec", "template", "metadata", "labels"}} {
+		found, _, _ := unstructured.NestedFieldNoCopy(o.Doc.Object, path...)
+		table, ok := found.(map[string]any)
+		if !ok {
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(table)) {
+			where := strings.Join(path, ".") + "[" + key + "]"
+			if why := brief(validation.IsQualifiedName(key)); why != "" {
+				r.judge(at, where+": the key is invalid: "+why)
+			}
+			value, isText := table[key].(string)
+			if !isText && table[key] != nil {
+				r.judge(at, fmt.Sprintf("%s: %v must be text: put it in quotes", where, table[key]))
+				continue
+			}
+			if why := brief(validation.IsValidLabelValue(value)); why != "" {
+				r.judge(at, fmt.Sprintf("%s: %q: %s", where, value, why))
+			}
+		}
+	}
+}
+
+// selector wants workloads to select pods, and theirs.
+func (r *run) selector(o manifest.Object, at Finding) {
+	switch o.Kind {
+	case "Deployment", "ReplicaSet", "DaemonSet", "StatefulSet":
+	default:
+		return
+	}
+	labels, _, _ := unstructured.NestedMap(o.Doc.Object, "spec", "selector", "matchLabels")
+	rules, _, _ := unstructured.NestedSlice(o.Doc.Object, "spec", "selector", "matchExpressions")
+	if len(labels) == 0 && len(rules) == 0 {
+		// Helm 4.3.1 calls it an error, required values missing or not.
+		at.Severity, at.Message = Error, "spec.selector must have matchLabels or matchExpressions"
+		r.add(at)
+		return
+	}
+	pods, _, _ := unstructured.NestedMap(o.Doc.Object, "spec", "template", "metadata", "labels")
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if pods[key] != labels[key] {
+			r.judge(at, fmt.Sprintf("spec.selector.matchLabels[%s] is %v, and the pods' label is %v", key, labels[key], orNone(pods[key])))
+		}
+	}
+}
+
+func orNone(v any) any {
+	if v == nil {
+		return "missing"
+	}
+	return v
+}
