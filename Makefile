@@ -25,7 +25,7 @@ demo: build testcluster ## plan, apply, upgrade, a failing atomic upgrade rolled
 	PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" demo/demo.sh
 
 test: build testcluster tools lint ## every test, on a real control plane
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on -tags cluster -timeout 40m ./...
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on -tags cluster,browser -timeout 40m ./...
 	go test -C testcluster -shuffle=on -timeout 15m ./...
 
 unit: ## the tests that need no control plane
@@ -57,10 +57,11 @@ cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 generate: ## the CLI reference and the plan's JSON schema in docs/
 	go generate ./...
 
-tools:
-	@command -v gcc >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-	  && echo "installing gcc for the race detector" && apt-get -qq update && apt-get -qq install -y gcc libc6-dev >/dev/null; } \
-	  || echo "no C compiler: tests run without the race detector"
+tools: ## what tests need of the system: a C compiler for the race detector, a browser
+	@install() { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing $$*" && apt-get -qq update \
+	  && apt-get -qq install -y --no-install-recommends "$$@" >/dev/null; }; \
+	command -v gcc >/dev/null || install gcc libc6-dev || echo "no C compiler: tests run without the race detector"; \
+	command -v chromium >/dev/null || install chromium || echo "no chromium: the test of the HTML page will fail"
 
 clean:
 	rm -rf bin $(CLUSTER_BIN)

@@ -34,6 +34,9 @@ if (search) {
       const text = e.textContent.toLowerCase();
       e.hidden = !words.every(w => text.includes(w));
     }
+    for (const s of document.querySelectorAll("section")) {
+      s.hidden = words.length > 0 && !s.querySelector(".entry:not([hidden])");
+    }
   });
   for (const [id, open] of [["open", true], ["close", false]]) {
     document.getElementById(id).addEventListener("click", () => {
