@@ -94,7 +94,7 @@ func (p *program) app() *cli.App {
 		},
 	}
 	app.Description = p.inItsName(app.Description)
-	p.finishCommands(app.Commands)
+	p.finishCommands(app.Commands, "")
 	return app
 }
 
@@ -105,15 +105,16 @@ func (p *program) inItsName(text string) string {
 
 // finishCommands gives every command the connection flags, so that help shows
 // them and they can stand anywhere on the line.
-func (p *program) finishCommands(commands []*cli.Command) {
+func (p *program) finishCommands(commands []*cli.Command, parent string) {
 	for _, c := range commands {
 		c.Description = p.inItsName(c.Description)
 		c.HideHelpCommand = true
 		c.OnUsageError = badValue
 		c.CustomHelpTemplate = commandHelp
 		if len(c.Subcommands) > 0 {
-			p.finishCommands(c.Subcommands)
+			p.finishCommands(c.Subcommands, c.Name)
 		}
+		readOnly(c, parent)
 		c.Flags = append(c.Flags, without(connectionFlags(), c.Flags)...)
 	}
 }
