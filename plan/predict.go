@@ -95,10 +95,6 @@ func (b *builder) immutable(step *Step, why string) {
 	}
 	step.Op, step.Patch, step.PatchType, step.HandOver = OpRecreate, nil, "", nil
 	step.Why = why + "; --force allows deleting and creating it"
-	step.Risk = RiskRecreate
-	if step.Object.Kind == "PersistentVolumeClaim" {
-		step.Risk = RiskData
-	}
 	step.After = step.Body
 }
 

@@ -39,6 +39,7 @@ var update = flag.Bool("update", false, "rewrite the expected plans in testdata"
 //	unreadable objects that may not be looked at
 //	target     what the chart says now, hooks included
 //	crds       what crds/ holds
+//	policy     a policy file
 //	plan       the printed plan that is expected
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -86,6 +87,8 @@ type setup struct {
 	// Namespace is "missing" or "terminating"; else the release's is there.
 	Namespace  string `json:"namespace"`
 	RecordSize int    `json:"recordSize"`
+	// Deny are the words of --deny.
+	Deny []string `json:"deny"`
 }
 
 type refusal struct {
@@ -142,6 +145,7 @@ func (s scenario) input(setup setup) plan.Input {
 		RollbackTo: setup.RollbackTo, Live: map[manifest.ID]plan.Observation{}, Kinds: map[schema.GroupKind]plan.Kind{},
 	}
 	in.RecordSize, in.MaxRecordSize = setup.RecordSize, 1<<20
+	in.Options.Policy = s.policy(setup)
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	in.History = s.history(setup.History)
 	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {
@@ -157,6 +161,21 @@ func (s scenario) input(setup setup) plan.Input {
 		in.Target = s.target(setup, in)
 	}
 	return in
+}
+
+func (s scenario) policy(setup setup) plan.Policy {
+	p, err := plan.DenyRisks(setup.Deny...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if file, there := s.sections["policy"]; there {
+		parsed, err := plan.ParsePolicy([]byte(file), "policy.yaml")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		p = p.And(parsed)
+	}
+	return p
 }
 
 func namespace(state string) plan.Observation {

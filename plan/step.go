@@ -59,16 +59,6 @@ const (
 	FidelityUnknown Fidelity = "unknown"
 )
 
-// Risk marks a step that a reviewer should see first.
-type Risk string
-
-const (
-	RiskDelete    Risk = "delete"
-	RiskRecreate  Risk = "recreate"
-	RiskScaleDown Risk = "scale-down"
-	RiskData      Risk = "data" // a volume claim, namespace or CRD goes with what is in it
-)
-
 // Step is one thing that apply does.
 type Step struct {
 	// ID is stable across runs of the same plan: "resources/apps/Deployment/shop/web".
@@ -99,7 +89,8 @@ type Step struct {
 	Fidelity Fidelity `json:"fidelity,omitempty"`
 	Estimate string   `json:"estimate,omitempty"`
 	Why      string   `json:"why"`
-	Risk     Risk     `json:"risk,omitempty"`
+	// Risk is the gravest of the step's Risks, "" when it has none.
+	Risk Risk `json:"risk,omitempty"`
 
 	Hook   *HookRun `json:"hook,omitempty"`
 	Record *Record  `json:"record,omitempty"`

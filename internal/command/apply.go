@@ -40,6 +40,12 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	if err := guarded(c, saved); err != nil {
+		return err
+	}
+	if saved.Blocked() {
+		return p.blocked(c, saved)
+	}
 	s, err := p.connect(c)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func deployFlags() []cli.Flag {
 	toggle := func(name, usage string, aliases ...string) cli.Flag {
 		return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Category: applyCategory}
 	}
-	return append(applyFlags(),
+	return append(append(applyFlags(), guardFlags()...),
 		toggle("atomic", "roll back when it fails; implies --wait", "rollback-on-failure"),
 		toggle("cleanup-on-fail", "delete what this run created when it fails"),
 		toggle("force", "overwrite changed objects, and delete and create those that can't be changed", "force-replace"),
@@ -76,6 +76,10 @@ func options(c *cli.Context) (plan.Options, error) {
 	if err != nil {
 		return plan.Options{}, err
 	}
+	denied, err := policy(c)
+	if err != nil {
+		return plan.Options{}, err
+	}
 	atomic := c.Bool("atomic")
 	return plan.Options{
 		Atomic: atomic, CleanupOnFail: c.Bool("cleanup-on-fail"),
@@ -85,6 +89,7 @@ func options(c *cli.Context) (plan.Options, error) {
 		CreateNamespace: c.Bool("create-namespace"), KeepHistory: c.Bool("keep-history"), Replace: c.Bool("replace"),
 		Timeout: c.Duration("timeout"), HistoryMax: c.Int("history-max"), Cascade: c.String("cascade"),
 		Description: c.String("description"), FieldManager: orDefault(c.String("field-manager"), fieldManager), Labels: labels,
+		Policy: denied,
 	}, nil
 }
 

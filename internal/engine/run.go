@@ -98,6 +98,7 @@ func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, e
 	}
 	options := failed.Options
 	options.Atomic, options.Wait, options.Description = false, true, ""
+	options.Policy = plan.Policy{} // what was allowed may be undone
 	good := history.LastSuccessful()
 	if good == nil {
 		options.Wait = false
