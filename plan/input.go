@@ -45,6 +45,12 @@ type Input struct {
 	// MaxRecordSize what the store takes; 0 when there is no limit.
 	RecordSize    int
 	MaxRecordSize int
+	// Access is what the API server says about Plan.Needs.
+	Access Access
+	// Records says where release records are kept, LockName the Lease that
+	// locks the release, "" when there is none.
+	Records  Records
+	LockName string
 	// Warnings come from gathering: a deprecated chart, values that nobody reads.
 	Warnings []Problem
 }
@@ -80,6 +86,8 @@ type Kind struct {
 	Scope manifest.Scope
 	// Versions the cluster serves, preferred first; empty: the kind is unknown.
 	Versions []string
+	// Resource is its name in requests, "deployments"; "" when it is not known.
+	Resource string
 	// Unavailable says why discovery of the group failed, "" when it did not.
 	Unavailable string
 }
@@ -90,6 +98,15 @@ type Observation struct {
 	Object *unstructured.Unstructured
 	// Unreadable says why nothing is known (forbidden, API unavailable).
 	Unreadable string
+}
+
+// Records says what release records are kept in: "Secret" and "secrets". Without
+// a Resource they are not in the cluster. Names are those of the revisions'
+// records, the one to be written included.
+type Records struct {
+	Kind     string
+	Resource string
+	Names    map[int]string
 }
 
 // Prediction is the API server's answer to a dry run.

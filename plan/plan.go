@@ -69,6 +69,9 @@ type Plan struct {
 	CRDs []manifest.Object `json:"-"`
 	// Notes is the chart's rendered NOTES.txt.
 	Notes string `json:"-"`
+	// Needs are the permissions that the API server should be asked about after
+	// a first Build, each once: what no dry run answers.
+	Needs []Permission `json:"-"`
 }
 
 // ChartRef names a chart. Digest is the SHA-256 of its files in hex.

@@ -89,6 +89,10 @@ type setup struct {
 	RecordSize int    `json:"recordSize"`
 	// Deny are the words of --deny.
 	Deny []string `json:"deny"`
+	// Denied are permissions such as "delete configmaps" and "delete
+	// configmaps/a", Unchecked why nobody could be asked about them.
+	Denied    []string `json:"denied"`
+	Unchecked string   `json:"unchecked"`
 }
 
 type refusal struct {
@@ -114,6 +118,11 @@ func (s scenario) plan() string {
 	in.Predictions = map[string]plan.Prediction{}
 	for _, step := range draft.DryRuns() {
 		in.Predictions[step.ID] = predict(step, setup.Refuse)
+	}
+	in.Access = plan.Access{Denied: map[plan.Permission]bool{}, Unchecked: setup.Unchecked}
+	for _, p := range draft.Needs {
+		whole := p.Verb + " " + p.Resource
+		in.Access.Denied[p] = slices.Contains(setup.Denied, whole) || slices.Contains(setup.Denied, whole+"/"+p.Name)
 	}
 	built, err := plan.Build(in)
 	if err != nil {
@@ -146,6 +155,8 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	in.RecordSize, in.MaxRecordSize = setup.RecordSize, 1<<20
 	in.Options.Policy = s.policy(setup)
+	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
+	in.LockName = "kubectl-release.web"
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	in.History = s.history(setup.History)
 	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {
@@ -303,7 +314,7 @@ func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[sche
 			kinds[gk] = plan.Kind{Scope: manifest.ScopeNamespaced, Unavailable: "the server is currently unable to handle the request"}
 			continue
 		}
-		k.Scope = manifest.ScopeNamespaced
+		k.Scope, k.Resource = manifest.ScopeNamespaced, strings.ToLower(o.Kind)+"s"
 		if slices.Contains(clusterWide, o.Kind) {
 			k.Scope = manifest.ScopeCluster
 		}

@@ -5,6 +5,7 @@ func (b *builder) summarize() {
 	b.checkRecord()
 	b.rate()
 	b.judge()
+	b.checkAccess()
 	s := &b.plan.Summary
 	b.plan.Steps(func(_ StageName, step *Step) {
 		s.Risks.count(step.Risk)

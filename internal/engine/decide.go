@@ -32,17 +32,28 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if err := measure(&in); err != nil {
 		return nil, err
 	}
+	e.kept(&in)
 	draft, err := plan.Build(in)
 	if err != nil {
 		return nil, err
 	}
-	in.Predictions, err = e.Cluster.Predict(ctx, draft.DryRuns(), apply.WriteOptions{
-		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
-	})
-	if err != nil {
+	if err := e.ask(ctx, &in, draft); err != nil {
 		return nil, err
 	}
 	return plan.Build(in)
+}
+
+// ask has the server predict the draft's writes, and tell whether the rest of
+// it is allowed, side by side.
+func (e *Engine) ask(ctx context.Context, in *plan.Input, draft *plan.Plan) error {
+	answered := make(chan plan.Access, 1)
+	go func() { answered <- e.access(ctx, draft.Needs) }()
+	var err error
+	in.Predictions, err = e.Cluster.Predict(ctx, draft.DryRuns(), apply.WriteOptions{
+		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
+	})
+	in.Access = <-answered
+	return err
 }
 
 // sent parses what the stored revisions have sent.

@@ -27,6 +27,7 @@ type Cluster interface {
 	Kinds(ctx context.Context, kinds []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error)
 	Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error)
 	Predict(ctx context.Context, steps []plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error)
+	Access(ctx context.Context, needed []plan.Permission) plan.Access
 	Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error)
 }
 
@@ -39,6 +40,9 @@ type Engine struct {
 	Now      func() time.Time
 
 	ToolVersion string
+	// undoing is set on the way back from a failed run: it goes as far as it is
+	// allowed to, so nobody is asked beforehand.
+	undoing bool
 	// Owner is what others are told when they find the release locked.
 	Owner string
 }
