@@ -77,7 +77,9 @@ func (a *accessReview) beyondRules(ctx context.Context, needed []plan.Permission
 }
 
 func allows(r authorizationv1.ResourceRule, p plan.Permission) bool {
-	has := func(list []string, word string) bool { return slices.Contains(list, "*") || slices.Contains(list, word) }
+	has := func(list []string, word string) bool {
+		return slices.Contains(list, "*") || slices.Contains(list, word)
+	}
 	return has(r.Verbs, p.Verb) && has(r.APIGroups, p.Group) && has(r.Resources, p.Resource) &&
 		(len(r.ResourceNames) == 0 || p.Name != "" && slices.Contains(r.ResourceNames, p.Name))
 }
