@@ -58,7 +58,8 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 		case touches(intended, c.Path):
 			c.Cause, c.Detail = b.intent(*c)
 		case mentions(c.Path, step.Body.Object, latest.Object):
-			c.Cause, c.Detail = CauseDrift, writer(step.Before, c.Path)
+			c.Cause = CauseDrift
+			c.Detail, c.At = b.writing(step.Before, c.Path)
 		default:
 			c.Cause = CauseServer
 		}

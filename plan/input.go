@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -10,9 +12,11 @@ import (
 
 // Input is everything that Build looks at. Gathering it is the caller's work.
 type Input struct {
-	Operation   Operation
-	Release     release.Key
-	Options     Options
+	Operation Operation
+	Release   release.Key
+	Options   Options
+	// Now is what ages are told from; without it none are told.
+	Now         time.Time
 	ToolVersion string
 	KubeVersion string
 	Cluster     Cluster

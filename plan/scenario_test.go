@@ -151,6 +151,7 @@ func (s scenario) input(setup setup) plan.Input {
 	in := plan.Input{
 		Operation: setup.Operation, Release: key, Options: setup.Options, ToolVersion: "test", KubeVersion: "v1.36.3",
 		Cluster: plan.Cluster{Server: "https://prod-eu:6443", UID: "cluster"}, Pending: setup.Pending, Values: setup.Values,
+		Now:        time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC),
 		RollbackTo: setup.RollbackTo, Live: map[manifest.ID]plan.Observation{}, Kinds: map[schema.GroupKind]plan.Kind{},
 	}
 	in.RecordSize, in.MaxRecordSize = setup.RecordSize, 1<<20

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -151,8 +153,11 @@ type Change struct {
 	From  any   `json:"from,omitempty"`
 	To    any   `json:"to,omitempty"`
 	Cause Cause `json:"cause,omitempty"`
-	// Detail goes with the cause: the values key, or who wrote a drifted field.
+	// Detail goes with the cause: the values key, or who wrote a drifted field
+	// and how long ago that was: "kubectl-edit 3h ago".
 	Detail string `json:"detail,omitempty"`
+	// At is when a drifted field was written, by the object's managedFields.
+	At time.Time `json:"at,omitzero"`
 	// Sensitive marks values that are never printed.
 	Sensitive bool `json:"sensitive,omitempty"`
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -153,20 +152,6 @@ func refs(in plan.Input) []apply.Ref {
 
 func addNamespace(add func(manifest.Object), name string) {
 	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
-}
-
-// age is a duration for people: "40s", "3m", "2h", "5d".
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%dd", int(d.Hours()/24))
-	}
 }
 
 // measure tells the plan how large its record is.
