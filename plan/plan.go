@@ -117,6 +117,9 @@ type Options struct {
 	Description  string            `json:"description,omitempty"`
 	FieldManager string            `json:"fieldManager,omitempty"`
 	Labels       map[string]string `json:"labels,omitempty"`
+	// Sensitive are patterns of fields whose values no output shows, see
+	// report.CheckSensitive.
+	Sensitive []string `json:"sensitive,omitempty"`
 	// Policy says which risks block the plan. A rollback by Atomic is not
 	// judged: it undoes what was allowed.
 	Policy Policy `json:"policy,omitzero"`

@@ -26,6 +26,7 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 		return p.planned(c, func(s *session) (*plan.Plan, error) { return make(c.Context, s) })
 	}
 	see := func(made *plan.Plan) error {
+		p.hide(c, made)
 		if !made.Blocked() {
 			if dangers := report.Dangers(made.Summary.Risks); dangers != "" {
 				fmt.Fprintln(p.streams.Err, dangers)

@@ -54,6 +54,10 @@ func guarded(c *cli.Context, saved *plan.Plan) error {
 	if err != nil {
 		return err
 	}
+	if err := sensitive(c); err != nil {
+		return err
+	}
+	saved.Options.Sensitive = append(saved.Options.Sensitive, c.StringSlice("sensitive")...)
 	saved.Judge(more)
 	return nil
 }

@@ -60,6 +60,7 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "summary", Usage: "show only counts, problems and risks", Category: planCategory},
 		&cli.StringSliceFlag{Name: "only", Usage: "show only `KIND/NAME` (repeatable)", Category: planCategory},
 		&cli.IntFlag{Name: "context-lines", Aliases: []string{"C"}, Usage: "unchanged lines around a change in a text", Value: 3, Category: planCategory},
+		&cli.StringSliceFlag{Name: "sensitive", Usage: "mask these fields, too: `PATTERN` is PATH or KIND/NAME:PATH or values:PATH (repeatable)", Category: planCategory},
 		&cli.BoolFlag{Name: "show-secrets", Usage: "do not mask secrets", Category: planCategory},
 	}
 }
@@ -80,6 +81,9 @@ func options(c *cli.Context) (plan.Options, error) {
 	if err != nil {
 		return plan.Options{}, err
 	}
+	if err := sensitive(c); err != nil {
+		return plan.Options{}, err
+	}
 	atomic := c.Bool("atomic")
 	return plan.Options{
 		Atomic: atomic, CleanupOnFail: c.Bool("cleanup-on-fail"),
@@ -89,7 +93,7 @@ func options(c *cli.Context) (plan.Options, error) {
 		CreateNamespace: c.Bool("create-namespace"), KeepHistory: c.Bool("keep-history"), Replace: c.Bool("replace"),
 		Timeout: c.Duration("timeout"), HistoryMax: c.Int("history-max"), Cascade: c.String("cascade"),
 		Description: c.String("description"), FieldManager: orDefault(c.String("field-manager"), fieldManager), Labels: labels,
-		Policy: denied,
+		Policy: denied, Sensitive: c.StringSlice("sensitive"),
 	}, nil
 }
 

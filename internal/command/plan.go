@@ -82,6 +82,10 @@ func (p *program) planShowCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := sensitive(c); err != nil {
+				return err
+			}
+			saved.Options.Sensitive = append(saved.Options.Sensitive, c.StringSlice("sensitive")...)
 			return p.show(c, p.streams.Out, saved)
 		},
 	}
@@ -162,6 +166,7 @@ func (p *program) planDeployment(c *cli.Context, s *session, name, path string, 
 	if err != nil {
 		return nil, err
 	}
+	p.hideValues(c, source.Values)
 	o, err := options(c)
 	if err != nil {
 		return nil, err
