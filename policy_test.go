@@ -7,16 +7,21 @@ import (
 	"testing"
 )
 
-// TestPolicyPage runs the commands of docs/policy.md, with the real conftest and
-// a jq, on a plan that is harmless and on one that takes a volume claim away.
+// TestPolicyPage runs the commands of docs/policy.md and docs/plan-json.md, with
+// the real conftest and a jq, on a plan that is harmless and on one that takes a
+// volume claim away.
 func TestPolicyPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "policy.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := shown(string(text))
-	if len(commands) != 3 {
-		t.Fatalf("the page shows %q", commands)
+	fields, err := os.ReadFile(filepath.Join("docs", "plan-json.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := append(shown(string(text)), shown(string(fields))...)
+	if len(commands) != 4 {
+		t.Fatalf("the pages show %q", commands)
 	}
 	namespace, dir, tools := cluster.Namespace(t), t.TempDir(), policyTools(t)
 	if err := os.Symlink(absolute(t, "docs"), filepath.Join(dir, "docs")); err != nil {
@@ -33,13 +38,13 @@ func TestPolicyPage(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		claim bool
-		codes [3]int
-		said  [3]string
+		codes [4]int
+		said  [4]string
 	}{
-		"a plan without deletions passes": {claim: true, said: [3]string{"", "true", "0 failures"}},
+		"a plan without deletions passes": {claim: true, said: [4]string{"", "true", "0 failures", ""}},
 		"a plan that takes a claim away does not": {
-			codes: [3]int{0, 1, 1},
-			said:  [3]string{"", "false", "delete of PersistentVolumeClaim " + namespace + "/data: the chart no longer has it"},
+			codes: [4]int{0, 1, 1, 0},
+			said:  [4]string{"", "false", "delete of PersistentVolumeClaim " + namespace + "/data: the chart no longer has it", "PersistentVolumeClaim/data"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
