@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 
 	"sigs.k8s.io/yaml"
 
@@ -45,6 +46,10 @@ func ParsePolicy(data []byte, source string) (Policy, error) {
 	return Policy{Deny: deny, Allow: allow}, nil
 }
 
+// kindName tells PersistentVolumeClaim and StatefulSet.apps from what kubectl
+// takes as well, persistentvolumeclaims and sts.
+var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(\.[a-z0-9][-.a-z0-9]*)?$`)
+
 func rules(read []policyRule, list, source string) ([]Rule, error) {
 	out := make([]Rule, 0, len(read))
 	var errs []error
@@ -54,8 +59,8 @@ func rules(read []policyRule, list, source string) ([]Rule, error) {
 			errs = append(errs, fmt.Errorf("%s[%d]: %w", list, i, err))
 		}
 		for _, kind := range r.Kinds {
-			if kind == "" {
-				errs = append(errs, fmt.Errorf("%s[%d]: an empty kind", list, i))
+			if !kindName.MatchString(kind) {
+				errs = append(errs, fmt.Errorf("%s[%d]: %q is no kind: they are written as in manifests, Kind or Kind.group", list, i, kind))
 			}
 		}
 		for _, name := range r.Names {
