@@ -25,6 +25,7 @@ demo: build testcluster ## plan, apply, upgrade, a failing atomic upgrade rolled
 	PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" demo/demo.sh
 
 test: build testcluster tools lint ## every test, on a real control plane
+	go run -C testcluster ./build conftest gojq
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on -tags cluster,browser -timeout 40m ./...
 	go test -C testcluster -shuffle=on -timeout 15m ./...
 

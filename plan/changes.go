@@ -21,9 +21,6 @@ func (b *builder) diff(step *Step) {
 			Sensitive: secretField(step.Object, c.Path),
 		})
 	}
-	if step.Risk == "" && scalesDown(step.Changes) {
-		step.Risk = RiskScaleDown
-	}
 }
 
 func secretField(id manifest.ID, path string) bool {
@@ -31,17 +28,6 @@ func secretField(id manifest.ID, path string) bool {
 		return false
 	}
 	return strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData")
-}
-
-func scalesDown(changes []Change) bool {
-	for _, c := range changes {
-		from, okFrom := c.From.(int64)
-		to, okTo := c.To.(int64)
-		if c.Path == "spec.replicas" && okFrom && okTo && to < from {
-			return true
-		}
-	}
-	return false
 }
 
 // attribute says of each change where it comes from: what differs between the
@@ -72,7 +58,8 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 		case touches(intended, c.Path):
 			c.Cause, c.Detail = b.intent(*c)
 		case mentions(c.Path, step.Body.Object, latest.Object):
-			c.Cause, c.Detail = CauseDrift, writer(step.Before, c.Path)
+			c.Cause = CauseDrift
+			c.Detail, c.At = b.writing(step.Before, c.Path)
 		default:
 			c.Cause = CauseServer
 		}

@@ -214,7 +214,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	}
 	step = Step{
 		ID: stepID(StageResources, s.ID), Op: OpDelete, Object: s.ID, APIVersion: apiVersion(o.Group, b.version(o)),
-		Source: o.Source, Fidelity: FidelityExact, Before: live.Object, Risk: deletionRisk(o),
+		Source: o.Source, Fidelity: FidelityExact, Before: live.Object,
 	}
 	switch {
 	case live.Unreadable != "":
@@ -247,7 +247,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 }
 
 func kept(step Step) Step {
-	step.Op, step.Risk = OpKeep, ""
+	step.Op = OpKeep
 	return step
 }
 
@@ -259,15 +259,6 @@ func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured) bool
 		doc = o.Doc
 	}
 	return strings.EqualFold(strings.TrimSpace(doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]), manifest.ResourcePolicyKeep)
-}
-
-func deletionRisk(o manifest.Object) Risk {
-	switch o.Kind {
-	case "PersistentVolumeClaim", "PersistentVolume", "Namespace", "CustomResourceDefinition", "StatefulSet":
-		return RiskData
-	default:
-		return RiskDelete
-	}
 }
 
 func groupKind(id manifest.ID) schema.GroupKind {

@@ -3,43 +3,59 @@ package plan
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// writer names the field manager that last set a field, by the object's
-// managedFields; "" when nobody claims it.
-func writer(live *unstructured.Unstructured, path string) string {
+// writing tells who last set a field of the live object, with how long ago
+// that was, and when; nothing when nobody claims it.
+func (b *builder) writing(live *unstructured.Unstructured, path string) (who string, at time.Time) {
+	entry := writer(live, path)
+	if entry.Time == nil {
+		return entry.Manager, time.Time{}
+	}
+	at = entry.Time.UTC()
+	if b.in.Now.IsZero() {
+		return entry.Manager, at
+	}
+	return entry.Manager + " " + Age(b.in.Now.Sub(at)) + " ago", at
+}
+
+// writer is the field manager that last set a field, by the object's
+// managedFields. Of several that claim it the latest counts.
+func writer(live *unstructured.Unstructured, path string) metav1.ManagedFieldsEntry {
+	var found metav1.ManagedFieldsEntry
 	if live == nil {
-		return ""
+		return found
 	}
 	segments := fieldSegments(path)
-	name, depth := "", 0
 	for _, entry := range live.GetManagedFields() {
 		if entry.FieldsV1 == nil {
 			continue
 		}
 		var fields map[string]any
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil || !claimed(fields, segments) {
 			continue
 		}
-		if d := claimed(fields, segments); d > depth {
-			name, depth = entry.Manager, d
+		if found.Manager == "" || found.Time == nil || entry.Time != nil && entry.Time.After(found.Time.Time) {
+			found = entry
 		}
 	}
-	return name
+	return found
 }
 
-// claimed is the path's length when the set of fields holds all of it, else 0.
-func claimed(fields map[string]any, segments []string) int {
+// claimed says whether the set of fields holds all of the path.
+func claimed(fields map[string]any, segments []string) bool {
 	for _, s := range segments {
 		next := step(fields, s)
 		if next == nil {
-			return 0
+			return false
 		}
 		fields = next
 	}
-	return len(segments)
+	return len(segments) > 0
 }
 
 // step goes down one segment: a field, or the list item whose key has the value.

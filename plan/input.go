@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -10,9 +12,11 @@ import (
 
 // Input is everything that Build looks at. Gathering it is the caller's work.
 type Input struct {
-	Operation   Operation
-	Release     release.Key
-	Options     Options
+	Operation Operation
+	Release   release.Key
+	Options   Options
+	// Now is what ages are told from; without it none are told.
+	Now         time.Time
 	ToolVersion string
 	KubeVersion string
 	Cluster     Cluster
@@ -48,6 +52,12 @@ type Input struct {
 	// Against is set when Live is not the cluster's but made of something else:
 	// see Unmoved. Only installs and upgrades know it.
 	Against *Against
+	// Access is what the API server says about Plan.Needs.
+	Access Access
+	// Records says where release records are kept, LockName the Lease that
+	// locks the release, "" when there is none.
+	Records  Records
+	LockName string
 	// Warnings come from gathering: a deprecated chart, values that nobody reads.
 	Warnings []Problem
 }
@@ -83,6 +93,8 @@ type Kind struct {
 	Scope manifest.Scope
 	// Versions the cluster serves, preferred first; empty: the kind is unknown.
 	Versions []string
+	// Resource is its name in requests, "deployments"; "" when it is not known.
+	Resource string
 	// Unavailable says why discovery of the group failed, "" when it did not.
 	Unavailable string
 }
@@ -93,6 +105,15 @@ type Observation struct {
 	Object *unstructured.Unstructured
 	// Unreadable says why nothing is known (forbidden, API unavailable).
 	Unreadable string
+}
+
+// Records says what release records are kept in: "Secret" and "secrets". Without
+// a Resource they are not in the cluster. Names are those of the revisions'
+// records, the one to be written included.
+type Records struct {
+	Kind     string
+	Resource string
+	Names    map[int]string
 }
 
 // Prediction is the API server's answer to a dry run.

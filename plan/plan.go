@@ -73,6 +73,9 @@ type Plan struct {
 	CRDs []manifest.Object `json:"-"`
 	// Notes is the chart's rendered NOTES.txt.
 	Notes string `json:"-"`
+	// Needs are the permissions that the API server should be asked about after
+	// a first Build, each once: what no dry run answers.
+	Needs []Permission `json:"-"`
 }
 
 // ChartRef names a chart. Digest is the SHA-256 of its files in hex.
@@ -118,6 +121,12 @@ type Options struct {
 	Description  string            `json:"description,omitempty"`
 	FieldManager string            `json:"fieldManager,omitempty"`
 	Labels       map[string]string `json:"labels,omitempty"`
+	// Sensitive are patterns of fields whose values no output shows, see
+	// report.CheckSensitive.
+	Sensitive []string `json:"sensitive,omitempty"`
+	// Policy says which risks block the plan. A rollback by Atomic is not
+	// judged: it undoes what was allowed.
+	Policy Policy `json:"policy,omitzero"`
 }
 
 // Stage is a part of the run with a name that people know. The next stage
@@ -147,16 +156,18 @@ type Wave struct {
 
 // Summary counts the plan's steps.
 type Summary struct {
-	Create    int `json:"create"`
-	Patch     int `json:"patch"`
-	Replace   int `json:"replace"`
-	Recreate  int `json:"recreate"`
-	Delete    int `json:"delete"`
-	Keep      int `json:"keep"`
-	Adopt     int `json:"adopt"`
-	Unchanged int `json:"unchanged"`
-	Hooks     int `json:"hooks"`
-	Waits     int `json:"waits"`
+	// Risks come first: a step that bears several counts as the gravest.
+	Risks     RiskCounts `json:"risks"`
+	Create    int        `json:"create"`
+	Patch     int        `json:"patch"`
+	Replace   int        `json:"replace"`
+	Recreate  int        `json:"recreate"`
+	Delete    int        `json:"delete"`
+	Keep      int        `json:"keep"`
+	Adopt     int        `json:"adopt"`
+	Unchanged int        `json:"unchanged"`
+	Hooks     int        `json:"hooks"`
+	Waits     int        `json:"waits"`
 	// Drifted counts the objects that were changed outside of the release.
 	Drifted  int `json:"drifted"`
 	Blocking int `json:"blocking"`

@@ -98,10 +98,6 @@ func (b *builder) immutable(step *Step, why string) {
 	}
 	step.Op, step.Patch, step.PatchType, step.HandOver = OpRecreate, nil, "", nil
 	step.Why = why + "; --force allows deleting and creating it"
-	step.Risk = RiskRecreate
-	if step.Object.Kind == "PersistentVolumeClaim" {
-		step.Risk = RiskData
-	}
 	step.After = step.Body
 }
 
@@ -123,7 +119,7 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		})
 		return
 	}
-	b.problems(Problem{Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(r)})
+	b.problems(Problem{Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(step, r)})
 }
 
 func fieldList(fields []string) string {
@@ -134,20 +130,4 @@ func fieldList(fields []string) string {
 		return fields[0] + " is"
 	}
 	return strings.Join(fields, ", ") + " are"
-}
-
-// remedy is the next thing to try after a refusal.
-func remedy(r Refusal) string {
-	switch {
-	case r.Reason == "NotFound" && strings.Contains(r.Message, "namespaces"):
-		return "create the namespace, or add --create-namespace"
-	case r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota"):
-		return "raise the quota or ask for less"
-	case r.Reason == "Forbidden":
-		return "ask for that permission, or use another identity (--as, --context)"
-	case r.Reason == "Invalid":
-		return "correct the values or the chart"
-	default:
-		return ""
-	}
 }

@@ -39,6 +39,7 @@ var update = flag.Bool("update", false, "rewrite the expected plans in testdata"
 //	unreadable objects that may not be looked at
 //	target     what the chart says now, hooks included
 //	crds       what crds/ holds
+//	policy     a policy file
 //	plan       the printed plan that is expected
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -90,6 +91,12 @@ type setup struct {
 	RecordSize int           `json:"recordSize"`
 	// Warnings are what gathering found odd.
 	Warnings []string `json:"warnings"`
+	// Deny are the words of --deny.
+	Deny []string `json:"deny"`
+	// Denied are permissions such as "delete configmaps" and "delete
+	// configmaps/a", Unchecked why nobody could be asked about them.
+	Denied    []string `json:"denied"`
+	Unchecked string   `json:"unchecked"`
 }
 
 type refusal struct {
@@ -119,6 +126,11 @@ func (s scenario) plan() string {
 		}
 		in.Predictions[step.ID] = predict(step, setup.Refuse)
 	}
+	in.Access = plan.Access{Denied: map[plan.Permission]bool{}, Unchecked: setup.Unchecked}
+	for _, p := range draft.Needs {
+		whole := p.Verb + " " + p.Resource
+		in.Access.Denied[p] = slices.Contains(setup.Denied, whole) || slices.Contains(setup.Denied, whole+"/"+p.Name)
+	}
 	built, err := plan.Build(in)
 	if err != nil {
 		s.t.Fatal(err)
@@ -146,12 +158,16 @@ func (s scenario) input(setup setup) plan.Input {
 	in := plan.Input{
 		Operation: setup.Operation, Release: key, Options: setup.Options, ToolVersion: "test", KubeVersion: "v1.36.3",
 		Cluster: plan.Cluster{Server: "https://prod-eu:6443", UID: "cluster"}, Pending: setup.Pending, Values: setup.Values,
+		Now:        time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC),
 		RollbackTo: setup.RollbackTo, Live: map[manifest.ID]plan.Observation{}, Kinds: map[schema.GroupKind]plan.Kind{},
 	}
 	in.RecordSize, in.MaxRecordSize = setup.RecordSize, 1<<20
 	for _, text := range setup.Warnings {
 		in.Warnings = append(in.Warnings, plan.Problem{What: text})
 	}
+	in.Options.Policy = s.policy(setup)
+	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
+	in.LockName = "kubectl-release.web"
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	in.History = s.history(setup.History)
 	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {
@@ -171,6 +187,21 @@ func (s scenario) input(setup setup) plan.Input {
 		in.Target = s.target(setup, in)
 	}
 	return in
+}
+
+func (s scenario) policy(setup setup) plan.Policy {
+	p, err := plan.DenyRisks(setup.Deny...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if file, there := s.sections["policy"]; there {
+		parsed, err := plan.ParsePolicy([]byte(file), "policy.yaml")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		p = p.And(parsed)
+	}
+	return p
 }
 
 func namespace(state string) plan.Observation {
@@ -298,7 +329,7 @@ func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[sche
 			kinds[gk] = plan.Kind{Scope: manifest.ScopeNamespaced, Unavailable: "the server is currently unable to handle the request"}
 			continue
 		}
-		k.Scope = manifest.ScopeNamespaced
+		k.Scope, k.Resource = manifest.ScopeNamespaced, strings.ToLower(o.Kind)+"s"
 		if slices.Contains(clusterWide, o.Kind) {
 			k.Scope = manifest.ScopeCluster
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -90,7 +91,7 @@ func decisions(p *Plan) map[string]decision {
 func withoutWriter(changes []Change) []Change {
 	out := make([]Change, len(changes))
 	for i, c := range changes {
-		c.Detail = ""
+		c.Detail, c.At = "", time.Time{}
 		out[i] = c
 	}
 	return out

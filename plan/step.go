@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -59,16 +61,6 @@ const (
 	FidelityUnknown Fidelity = "unknown"
 )
 
-// Risk marks a step that a reviewer should see first.
-type Risk string
-
-const (
-	RiskDelete    Risk = "delete"
-	RiskRecreate  Risk = "recreate"
-	RiskScaleDown Risk = "scale-down"
-	RiskData      Risk = "data" // a volume claim, namespace or CRD goes with what is in it
-)
-
 // Step is one thing that apply does.
 type Step struct {
 	// ID is stable across runs of the same plan: "resources/apps/Deployment/shop/web".
@@ -99,7 +91,8 @@ type Step struct {
 	Fidelity Fidelity `json:"fidelity,omitempty"`
 	Estimate string   `json:"estimate,omitempty"`
 	Why      string   `json:"why"`
-	Risk     Risk     `json:"risk,omitempty"`
+	// Risk is the gravest of the step's Risks, "" when it has none.
+	Risk Risk `json:"risk,omitempty"`
 
 	Hook   *HookRun `json:"hook,omitempty"`
 	Record *Record  `json:"record,omitempty"`
@@ -160,8 +153,11 @@ type Change struct {
 	From  any   `json:"from,omitempty"`
 	To    any   `json:"to,omitempty"`
 	Cause Cause `json:"cause,omitempty"`
-	// Detail goes with the cause: the values key, or who wrote a drifted field.
+	// Detail goes with the cause: the values key, or who wrote a drifted field
+	// and how long ago that was: "kubectl-edit 3h ago".
 	Detail string `json:"detail,omitempty"`
+	// At is when a drifted field was written, by the object's managedFields.
+	At time.Time `json:"at,omitzero"`
 	// Sensitive marks values that are never printed.
 	Sensitive bool `json:"sensitive,omitempty"`
 }

@@ -3,8 +3,12 @@ package plan
 // summarize counts steps and problems.
 func (b *builder) summarize() {
 	b.checkRecord()
+	b.rate()
+	b.judge()
+	b.checkAccess()
 	s := &b.plan.Summary
 	b.plan.Steps(func(_ StageName, step *Step) {
+		s.Risks.count(step.Risk)
 		s.count(step.Op)
 		for _, c := range step.Changes {
 			if c.Cause == CauseDrift {

@@ -63,6 +63,10 @@ func Open(client Client, driver string, clock Clock) (*Store, error) {
 	}
 }
 
+// Kind is the kind of object that holds a record: "Secret", "ConfigMap", or
+// "record" when they are kept in memory.
+func (s *Store) Kind() string { return s.backend.kind() }
+
 func open(b backend, clock Clock) *Store {
 	return &Store{backend: b, clock: clock, memory: memory{seen: map[location]*sighting{}}}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/disk"
 	"k8s.io/client-go/dynamic"
+	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -47,6 +48,7 @@ type Client struct {
 	dynamic   dynamic.Interface
 	core      *corev1.CoreV1Client
 	leases    *coordinationv1.CoordinationV1Client
+	access    *authorizationv1.AuthorizationV1Client
 	discovery discovery.CachedDiscoveryInterface
 	kinds     *kinds
 }
@@ -77,6 +79,9 @@ func connect(config *rest.Config, httpClient *http.Client, o Options) (*Client, 
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	if c.leases, err = coordinationv1.NewForConfigAndClient(config, httpClient); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if c.access, err = authorizationv1.NewForConfigAndClient(config, httpClient); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	root := cacheRoot(o.CacheDir)

@@ -90,6 +90,7 @@ func (k *kinds) kind(gk schema.GroupKind) plan.Kind {
 		return info
 	}
 	info.Scope = manifest.ScopeCluster
+	info.Resource = k.table[gk.WithVersion(info.Versions[0])].resource.Resource
 	if k.table[gk.WithVersion(info.Versions[0])].namespaced {
 		info.Scope = manifest.ScopeNamespaced
 	}

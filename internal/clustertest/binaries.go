@@ -38,6 +38,24 @@ func FindBinaries(ctx context.Context, progress io.Writer) (Binaries, error) {
 	return binariesIn(filepath.Join(home, "bin"))
 }
 
+// Tool returns the path of a program that few tests need, such as conftest and
+// gojq. It is found, or built, where FindBinaries finds the others.
+func (b Binaries) Tool(ctx context.Context, name string, progress io.Writer) (string, error) {
+	path := filepath.Join(b.Dir, name)
+	if os.Getenv("TESTCLUSTER_BIN") == "" {
+		build := exec.CommandContext(ctx, "go", "run", "./build", "-q", name)
+		build.Dir = filepath.Dir(b.Dir)
+		build.Stdout, build.Stderr = progress, progress
+		if err := build.Run(); err != nil {
+			return "", fmt.Errorf("build %s in %s: %w", name, build.Dir, err)
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("look for %s: %w", name, err)
+	}
+	return path, nil
+}
+
 func binariesIn(dir string) (Binaries, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

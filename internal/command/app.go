@@ -12,8 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/report"
 )
 
 // Version is the program's version; release builds set it by -ldflags -X.
@@ -61,6 +64,9 @@ func programName(args []string) string {
 type program struct {
 	streams Streams
 	name    string
+	// mask hides secrets in what is printed beside a plan, as soon as they are
+	// known.
+	mask atomic.Pointer[report.Mask]
 }
 
 func (p *program) app() *cli.App {

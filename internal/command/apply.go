@@ -43,6 +43,13 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	if err := saved.Applicable(); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	if err := guarded(c, saved); err != nil {
+		return err
+	}
+	if saved.Blocked() {
+		return p.blocked(c, saved)
+	}
+	p.hide(c, saved)
 	s, err := p.connect(c)
 	if err != nil {
 		return err
@@ -66,6 +73,7 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 	if err != nil {
 		return err
 	}
+	p.hide(c, made)
 	if err := p.shown(c, made); err != nil {
 		return err
 	}
@@ -121,7 +129,7 @@ func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome,
 		if outcome.Revision == nil {
 			return nil
 		}
-		return structured(p.streams.Out, c.String("output"), outcome.Revision)
+		return p.record(c, outcome.Revision)
 	}
 	p.result(c, made)
 	return nil
@@ -151,6 +159,6 @@ func (p *program) result(c *cli.Context, made *plan.Plan) {
 		fmt.Fprintf(p.streams.Out, "The tests of release %s have passed.\n", name)
 	}
 	if notes := strings.TrimSpace(made.Notes); notes != "" && !c.Bool("hide-notes") && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
-		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", printable(notes))
+		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", printable(p.mask.Load().Text(notes)))
 	}
 }

@@ -99,7 +99,7 @@ type session struct {
 
 // connect reads the kubeconfig and prepares clients; nothing is sent yet.
 func (p *program) connect(c *cli.Context) (*session, error) {
-	silenceClient(c.Int("v"), p.streams.Err)
+	silenceClient(c.Int("v"), logWriter{to: p.streams.Err, mask: &p.mask, open: c.Bool("show-secrets")})
 	flags := configFlags(c)
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	config.UserAgent = "kubectl-release/" + Version
 	client, err := cluster.Connect(config, cluster.Options{
 		QPS: float32(c.Float64("qps")), CacheDir: c.String("cache-dir"),
-		Warn: func(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(text)) },
+		Warn: func(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(p.mask.Load().Text(text))) },
 	})
 	if err != nil {
 		return nil, err

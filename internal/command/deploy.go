@@ -27,11 +27,15 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 	}
 	warned := false
 	see := func(made *plan.Plan) error {
+		p.hide(c, made)
 		if !warned {
 			warned = true
 			p.warnings(c, made)
 		}
 		if !made.Blocked() {
+			if dangers := report.Dangers(made.Summary.Risks); dangers != "" {
+				fmt.Fprintln(p.streams.Err, dangers)
+			}
 			fmt.Fprintf(p.streams.Err, "%s\n", headline(made))
 			return nil
 		}
@@ -183,7 +187,7 @@ func (p *program) rollbackCommand() *cli.Command {
 }
 
 func uninstallFlags() []cli.Flag {
-	return joined(applyFlags(), []cli.Flag{
+	return joined(applyFlags(), guardFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-history", Usage: "keep the records, marked as uninstalled", Category: applyCategory},
 		&cli.StringFlag{Name: "cascade", Usage: "background, foreground or orphan", Value: "background", Category: applyCategory},
 		&cli.BoolFlag{Name: "ignore-not-found", Usage: "a release that is not there is no error", Category: applyCategory},

@@ -40,7 +40,7 @@ func (p *program) exit(err error) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	fmt.Fprintf(p.streams.Err, "Error: %s\n", printable(err.Error()))
+	fmt.Fprintf(p.streams.Err, "Error: %s\n", printable(p.mask.Load().Text(err.Error())))
 	if hint := p.hint(err); hint != "" {
 		fmt.Fprintf(p.streams.Err, "Hint: %s\n", hint)
 	}

@@ -38,7 +38,7 @@ func deployFlags() []cli.Flag {
 	toggle := func(name, usage string, aliases ...string) cli.Flag {
 		return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Category: applyCategory}
 	}
-	return append(applyFlags(),
+	return append(append(applyFlags(), guardFlags()...),
 		toggle("atomic", "roll back when it fails; implies --wait", "rollback-on-failure"),
 		toggle("cleanup-on-fail", "delete what this run created when it fails"),
 		toggle("force", "overwrite changed objects, and delete and create those that can't be changed", "force-replace"),
@@ -60,6 +60,7 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "summary", Usage: "in text: show only the header, counts, problems and risks", Category: planCategory},
 		&cli.StringSliceFlag{Name: "only", Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may have wildcards (repeatable)", Category: planCategory},
 		&cli.IntFlag{Name: "context-lines", Aliases: []string{"C"}, Usage: "in text: unchanged `LINES` around a change in a value of several lines", Value: 3, Category: planCategory},
+		&cli.StringSliceFlag{Name: "sensitive", Usage: "mask these fields, too: `PATTERN` is PATH or KIND/NAME:PATH or values:PATH (repeatable)", Category: planCategory},
 		showSecretsFlag(),
 	}, markdownFlags()...)
 }
@@ -80,6 +81,13 @@ func options(c *cli.Context) (plan.Options, error) {
 	if err != nil {
 		return plan.Options{}, err
 	}
+	denied, err := policy(c)
+	if err != nil {
+		return plan.Options{}, err
+	}
+	if err := sensitive(c); err != nil {
+		return plan.Options{}, err
+	}
 	atomic := c.Bool("atomic")
 	return plan.Options{
 		Atomic: atomic, CleanupOnFail: c.Bool("cleanup-on-fail"),
@@ -89,6 +97,7 @@ func options(c *cli.Context) (plan.Options, error) {
 		CreateNamespace: c.Bool("create-namespace"), KeepHistory: c.Bool("keep-history"), Replace: c.Bool("replace"),
 		Timeout: c.Duration("timeout"), HistoryMax: c.Int("history-max"), Cascade: c.String("cascade"),
 		Description: c.String("description"), FieldManager: orDefault(c.String("field-manager"), fieldManager), Labels: labels,
+		Policy: denied, Sensitive: c.StringSlice("sensitive"),
 	}, nil
 }
 

@@ -74,6 +74,10 @@ func (p *program) planShowCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := sensitive(c); err != nil {
+				return err
+			}
+			saved.Options.Sensitive = append(saved.Options.Sensitive, c.StringSlice("sensitive")...)
 			return p.show(c, p.streams.Out, saved)
 		},
 	}
@@ -149,6 +153,7 @@ func (p *program) deployment(c *cli.Context, key release.Key, path string, mode 
 	if d.Source, err = p.source(c, path); err != nil {
 		return d, err
 	}
+	p.hideValues(c, d.Source.Values)
 	if d.Options, err = options(c); err != nil {
 		return d, err
 	}

@@ -153,7 +153,7 @@ func subject(e apply.Event) string {
 }
 
 func (p *progress) line(format string, args ...any) {
-	fmt.Fprintln(p.streams.Err, printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(p.streams.Err, printable(p.mask.Load().Text(fmt.Sprintf(format, args...))))
 }
 
 func firstLine(text string) string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -32,17 +31,28 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if err := measure(&in); err != nil {
 		return nil, err
 	}
+	e.kept(&in)
 	draft, err := plan.Build(in)
 	if err != nil {
 		return nil, err
 	}
-	in.Predictions, err = e.Cluster.Predict(ctx, draft.DryRuns(), apply.WriteOptions{
-		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
-	})
-	if err != nil {
+	if err := e.ask(ctx, &in, draft); err != nil {
 		return nil, err
 	}
 	return plan.Build(in)
+}
+
+// ask has the server predict the draft's writes, and tell whether the rest of
+// it is allowed, side by side.
+func (e *Engine) ask(ctx context.Context, in *plan.Input, draft *plan.Plan) error {
+	answered := make(chan plan.Access, 1)
+	go func() { answered <- e.access(ctx, draft.Needs) }()
+	var err error
+	in.Predictions, err = e.Cluster.Predict(ctx, draft.DryRuns(), apply.WriteOptions{
+		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
+	})
+	in.Access = <-answered
+	return err
 }
 
 // sentBy parses what stored revisions have sent.
@@ -148,20 +158,6 @@ func refs(in plan.Input) []apply.Ref {
 
 func addNamespace(add func(manifest.Object), name string) {
 	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
-}
-
-// age is a duration for people: "40s", "3m", "2h", "5d".
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%dd", int(d.Hours()/24))
-	}
 }
 
 // measure tells the plan how large its record is.

@@ -33,6 +33,7 @@ type Cluster interface {
 	API
 	Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error)
 	Predict(ctx context.Context, steps []plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error)
+	Access(ctx context.Context, needed []plan.Permission) plan.Access
 	Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error)
 }
 
@@ -45,6 +46,9 @@ type Engine struct {
 	Now      func() time.Time
 
 	ToolVersion string
+	// undoing is set on the way back from a failed run: it goes as far as it is
+	// allowed to, so nobody is asked beforehand.
+	undoing bool
 	// Owner is what others are told when they find the release locked.
 	Owner string
 }

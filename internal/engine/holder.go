@@ -85,7 +85,7 @@ func (e *Engine) settle(ctx context.Context, key release.Key, g *gathered) error
 	}
 	g.pending.Ours = strings.HasPrefix(last.Info.Description, plan.PendingMark)
 	if since := last.Info.LastDeployed; !since.IsZero() {
-		g.pending.Age = age(e.Now().Sub(since))
+		g.pending.Age = plan.Age(e.Now().Sub(since))
 	}
 	return nil
 }

@@ -98,13 +98,16 @@ func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, e
 	}
 	options := failed.Options
 	options.Atomic, options.Wait, options.Description = false, true, ""
+	options.Policy = plan.Policy{} // what was allowed may be undone
+	back := *e
+	back.undoing = true
 	good := history.LastSuccessful()
 	if good == nil {
 		options.Wait = false
 		options.KeepHistory = false
-		return e.PlanUninstall(ctx, failed.Release, options)
+		return back.PlanUninstall(ctx, failed.Release, options)
 	}
-	return e.PlanRollback(ctx, failed.Release, good.Version, ServerSideAuto, options)
+	return back.PlanRollback(ctx, failed.Release, good.Version, ServerSideAuto, options)
 }
 
 // wayBack says on two lines why there is a way back, and where it leads.

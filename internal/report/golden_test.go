@@ -142,6 +142,12 @@ func summarize(p *plan.Plan) plan.Summary {
 			panic(fmt.Sprintf("step %s: unknown op %q", step.ID, step.Op))
 		}
 		*counter++
+		if risk := map[plan.Risk]*int{
+			plan.RiskData: &s.Risks.Data, plan.RiskDelete: &s.Risks.Delete, plan.RiskRecreate: &s.Risks.Recreate,
+			plan.RiskScaleDown: &s.Risks.ScaleDown, plan.RiskStateful: &s.Risks.Stateful,
+		}[step.Risk]; risk != nil {
+			*risk++
+		}
 		for _, c := range step.Changes {
 			if c.Cause == plan.CauseDrift {
 				s.Drifted++

@@ -68,6 +68,10 @@ func (h *htmlWriter) head(p *page) {
 		h.tag("p", "facts", strings.Join(p.facts, " · "))
 	}
 	h.WriteString("\n")
+	if p.dangers != "" {
+		h.tag("p", "verdict dangers", p.dangers)
+		h.WriteString("\n")
+	}
 	h.tag("p", "verdict", p.verdict)
 	h.WriteString("\n")
 	h.notices("blocking", "Blocked: nothing will be written", p.blocking)

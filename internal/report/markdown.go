@@ -114,6 +114,9 @@ func (m *markdown) head(first string, p *page) {
 	if len(p.facts) > 0 {
 		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
 	}
+	if p.dangers != "" {
+		m.add("**" + inline(p.dangers) + "**\n\n")
+	}
 	m.add("**" + inline(p.verdict) + "**\n")
 	m.alert("CAUTION", "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written.", p.blocking)
 	m.alert("WARNING", "", p.risks)

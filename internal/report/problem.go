@@ -40,6 +40,8 @@ func risks(p *plan.Plan, names namer) []notice {
 			out = append(out, notice{name: name, text: scaleDown(s)})
 		case plan.RiskData:
 			out = append(out, notice{name: name, text: because(loss(s), s.Why)})
+		case plan.RiskStateful:
+			out = append(out, notice{name: name, text: statefulChange(s)})
 		}
 	})
 	if len(deleted) > 0 && p.Operation != plan.Uninstall {

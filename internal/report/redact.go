@@ -22,16 +22,15 @@ import (
 //     (12 when they are plain lower-case words). Words such as "true", numbers
 //     of up to 5 digits and shorter values are masked in the Secret only;
 //   - values named like a credential (password, token, apiKey …), and passwords
-//     in URLs and command lines, with all their recurrences.
+//     in URLs and command lines, with all their recurrences; those of the user's
+//     values, too, as long as the plan has its Record;
+//   - what Options.Sensitive names, with all its recurrences.
 //
 // Names of objects and of the release are never masked, and neither is a value
 // that is part of such a name. Record is left out: it holds chart and values.
 func Redact(p *plan.Plan) *plan.Plan {
-	found := newSecrets()
-	collect(p, found)
-	found.exempt(names(p))
-	m := newMasker(found, p.Release.String())
-
+	m := maskerOf(p)
+	p = hide(p, m.all)
 	out := *p
 	out.Record = nil
 	if p.Against != nil {
@@ -46,6 +45,7 @@ func Redact(p *plan.Plan) *plan.Plan {
 	for key, value := range out.Options.Labels {
 		out.Options.Labels[key] = m.text(value)
 	}
+	out.Options.Policy = m.policy(p.Options.Policy)
 	out.Values = m.changes(p.Values, false)
 	out.Problems = slices.Clone(p.Problems)
 	for i := range out.Problems {
@@ -64,6 +64,18 @@ func Redact(p *plan.Plan) *plan.Plan {
 		}
 	}
 	return &out
+}
+
+// maskerOf knows the secrets of a plan.
+func maskerOf(p *plan.Plan) *masker {
+	found := newSecrets()
+	collect(p, found)
+	collectSensitive(p, found)
+	if p.Record != nil {
+		found.addCredentials(p.Record.Config)
+	}
+	found.exempt(names(p))
+	return newMasker(found, p.Release.String())
 }
 
 func isSecret(id manifest.ID) bool { return id.Group == "" && id.Kind == "Secret" }

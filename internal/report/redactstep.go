@@ -113,6 +113,17 @@ func (m *masker) change(c plan.Change, secret bool) plan.Change {
 	return c
 }
 
+// policy masks what people have written into a policy.
+func (m *masker) policy(p plan.Policy) plan.Policy {
+	p.Deny, p.Allow = slices.Clone(p.Deny), slices.Clone(p.Allow)
+	for _, rules := range [][]plan.Rule{p.Deny, p.Allow} {
+		for i := range rules {
+			rules[i].Because = m.text(rules[i].Because)
+		}
+	}
+	return p
+}
+
 func holdsToken(v any) bool {
 	s, ok := v.(string)
 	return ok && isToken(s)

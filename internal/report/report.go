@@ -18,6 +18,8 @@ type page struct {
 	title string
 	facts []string
 	notes []note
+	// dangers counts the risks, "" when there are none.
+	dangers string
 	// verdict is the line with the counts, or that there is nothing to do.
 	verdict string
 	// idle means that no object changes and no hook has to run.
@@ -100,7 +102,7 @@ func newPage(p *plan.Plan, v view) (*page, error) {
 	out.notes = headerNotes(p, v)
 	out.blocking, out.warnings = problems(p, names)
 	out.risks = risks(p, names)
-	out.verdict = verdict(p, counted)
+	out.dangers, out.verdict = Dangers(p.Summary.Risks), verdict(p, counted)
 	var err error
 	if out.sections, err = sections(p, v, names, folded); err != nil {
 		return nil, err

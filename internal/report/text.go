@@ -62,6 +62,9 @@ func (t *textWriter) page(p *page, summary bool) {
 		t.notices("✗", bad, p.blocking)
 		t.line("")
 	}
+	if p.dangers != "" {
+		t.line(t.paint(bad, p.dangers))
+	}
 	t.wrapped("", p.verdict, "  ")
 	if len(p.risks)+len(p.warnings) > 0 {
 		t.line("")

@@ -41,7 +41,8 @@ func compile(ctx context.Context, t target, dir string) error {
 		return err
 	}
 	if t.pkg != "." {
-		if err := os.Rename(filepath.Join(dir, "helm"), filepath.Join(dir, t.name)); err != nil {
+		path, _, _ := strings.Cut(t.pkg, "@")
+		if err := os.Rename(filepath.Join(dir, filepath.Base(path)), filepath.Join(dir, t.name)); err != nil {
 			return fmt.Errorf("name the binary: %w", err)
 		}
 	}

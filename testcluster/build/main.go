@@ -1,12 +1,13 @@
 // Command build compiles what the tests need into testcluster/bin: testcluster
 // with kubectl, and Helm 3 and Helm 4 as the other hand. What is up to date is
 // not compiled again, and several builds at a time wait for each other. It says
-// every few seconds how far it is: the first build takes minutes.
+// every few seconds how far it is: the first build takes minutes. conftest and
+// gojq, which run policies over plans, are only built when they are named.
 //
 // It does not start anything. It imports the standard library only, so that it
 // compiles at once itself.
 //
-// Usage, in the folder testcluster: go run ./build [-q] [testcluster] [helm3] [helm4]
+// Usage, in the folder testcluster: go run ./build [-q] [testcluster] [helm3] [helm4] [conftest] [gojq]
 package main
 
 import (
@@ -53,7 +54,7 @@ func run(ctx context.Context, quiet bool, names []string) error {
 		}
 	}
 	for _, t := range targets() {
-		if len(names) > 0 && !slices.Contains(names, t.name) {
+		if len(names) > 0 && !slices.Contains(names, t.name) || len(names) == 0 && t.onDemand {
 			continue
 		}
 		built, err := t.bring(ctx, bin)

@@ -16,6 +16,8 @@ const (
 	kubernetes = "v1.36.3"
 	helm3      = "v3.22.0"
 	helm4      = "v4.3.1"
+	conftest   = "v0.71.1"
+	gojq       = "v0.12.19"
 )
 
 // target is a binary and how it comes about.
@@ -25,6 +27,8 @@ type target struct {
 	pkg string
 	// variables are set by the linker, as the releases of these programs do.
 	variables []string
+	// onDemand is only built when it is named: few tests need it.
+	onDemand bool
 }
 
 func targets() []target {
@@ -44,6 +48,8 @@ func targets() []target {
 		{name: "helm4", pkg: "helm.sh/helm/v4/cmd/helm@" + helm4, variables: []string{
 			"helm.sh/helm/v4/internal/version.version=" + helm4,
 		}},
+		{name: "conftest", pkg: "github.com/open-policy-agent/conftest@" + conftest, onDemand: true},
+		{name: "gojq", pkg: "github.com/itchyny/gojq/cmd/gojq@" + gojq, onDemand: true},
 	}
 }
 

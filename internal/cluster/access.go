@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Access asks the API server which of the permissions it denies. It first reads
+// the rules that hold in each namespace, one request each, which settles what
+// they allow. For the rest it asks one by one, side by side: for a verb and a
+// resource, and only where that is denied for each object, since a role may
+// name the objects that it is about. It never fails: when the server does not
+// answer, the answer says so.
+func (c *Client) Access(ctx context.Context, needed []plan.Permission) plan.Access {
+	a := &accessReview{client: c, denied: map[plan.Permission]bool{}}
+	open := a.beyondRules(ctx, needed)
+	a.askAll(ctx, open, func(p plan.Permission) (plan.Permission, bool) {
+		p.Name = ""
+		return p, true
+	})
+	a.askAll(ctx, open, func(p plan.Permission) (plan.Permission, bool) {
+		whole := p
+		whole.Name = ""
+		return p, p.Name != "" && a.denied[whole]
+	})
+	return a.answer(open)
+}
+
+// accessReview collects denials, by permission as asked.
+type accessReview struct {
+	client *Client
+
+	mu     sync.Mutex
+	denied map[plan.Permission]bool
+	err    error
+}
+
+// beyondRules leaves out of needed what the rules of its namespace allow. They
+// may be incomplete, and those of the whole cluster can't be read like this:
+// what is not in them is still to be asked.
+func (a *accessReview) beyondRules(ctx context.Context, needed []plan.Permission) []plan.Permission {
+	rules := map[string][]authorizationv1.ResourceRule{}
+	var namespaces []string
+	for _, p := range needed {
+		if p.Namespace != "" && !slices.Contains(namespaces, p.Namespace) {
+			namespaces = append(namespaces, p.Namespace)
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(Concurrency)
+	for _, namespace := range namespaces {
+		group.Go(func() error {
+			review, err := a.client.access.SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
+				Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
+			}, metav1.CreateOptions{})
+			if err != nil {
+				return nil // asking one by one tells the same error
+			}
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			rules[namespace] = review.Status.ResourceRules
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return slices.DeleteFunc(slices.Clone(needed), func(p plan.Permission) bool {
+		return slices.ContainsFunc(rules[p.Namespace], func(r authorizationv1.ResourceRule) bool { return allows(r, p) })
+	})
+}
+
+func allows(r authorizationv1.ResourceRule, p plan.Permission) bool {
+	has := func(list []string, word string) bool {
+		return slices.Contains(list, "*") || slices.Contains(list, word)
+	}
+	return has(r.Verbs, p.Verb) && has(r.APIGroups, p.Group) && has(r.Resources, p.Resource) &&
+		(len(r.ResourceNames) == 0 || p.Name != "" && slices.Contains(r.ResourceNames, p.Name))
+}
+
+// askAll asks, once each, what question makes of the permissions.
+func (a *accessReview) askAll(ctx context.Context, needed []plan.Permission, question func(plan.Permission) (plan.Permission, bool)) {
+	var questions []plan.Permission
+	seen := map[plan.Permission]bool{}
+	for _, p := range needed {
+		if q, ok := question(p); ok && !seen[q] {
+			seen[q] = true
+			questions = append(questions, q)
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(Concurrency)
+	for _, q := range questions {
+		group.Go(func() error {
+			a.ask(ctx, q)
+			return nil
+		})
+	}
+	_ = group.Wait() // ask keeps the error
+}
+
+func (a *accessReview) ask(ctx context.Context, p plan.Permission) {
+	review, err := a.client.access.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Name: p.Name,
+		}},
+	}, metav1.CreateOptions{})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case err != nil && a.err == nil:
+		a.err = errors.New(message(err))
+	case err == nil && !review.Status.Allowed:
+		a.denied[p] = true
+	}
+}
+
+// answer keeps of the denials those that were needed: what is denied as a whole
+// may be allowed by name.
+func (a *accessReview) answer(needed []plan.Permission) plan.Access {
+	out := plan.Access{Denied: map[plan.Permission]bool{}}
+	for _, p := range needed {
+		if a.denied[p] {
+			out.Denied[p] = true
+		}
+	}
+	if a.err != nil {
+		out.Unchecked = a.err.Error()
+	}
+	return out
+}

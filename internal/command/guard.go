@@ -1,0 +1,63 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// guardFlags turn risks into problems that block.
+func guardFlags() []cli.Flag {
+	names := make([]string, 0, len(plan.Risks()))
+	for _, r := range plan.Risks() {
+		names = append(names, string(r))
+	}
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "deny", Usage: "block steps with these `RISKS`: " + strings.Join(names, ", ") + " (separated by commas, repeatable)", Category: applyCategory},
+		&cli.StringSliceFlag{Name: "policy", Usage: "block what the policy `FILE` denies (repeatable; see docs/policy.md)", Category: applyCategory},
+	}
+}
+
+// policy joins what --deny and --policy say.
+func policy(c *cli.Context) (plan.Policy, error) {
+	var words []string
+	for _, list := range c.StringSlice("deny") {
+		words = append(words, strings.Split(list, ",")...)
+	}
+	joined, err := plan.DenyRisks(words...)
+	if err != nil {
+		return plan.Policy{}, usage("--deny: %s", err)
+	}
+	for _, file := range c.StringSlice("policy") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return plan.Policy{}, fmt.Errorf("read the policy: %w", err)
+		}
+		parsed, err := plan.ParsePolicy(data, filepath.Base(file))
+		if err != nil {
+			return plan.Policy{}, err
+		}
+		joined = joined.And(parsed)
+	}
+	return joined, nil
+}
+
+// guarded judges a saved plan by what the command line denies now, on top of
+// what was denied when the plan was made.
+func guarded(c *cli.Context, saved *plan.Plan) error {
+	more, err := policy(c)
+	if err != nil {
+		return err
+	}
+	if err := sensitive(c); err != nil {
+		return err
+	}
+	saved.Options.Sensitive = append(saved.Options.Sensitive, c.StringSlice("sensitive")...)
+	saved.Judge(more)
+	return nil
+}

@@ -1,0 +1,80 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// sensitive checks the patterns of --sensitive.
+func sensitive(c *cli.Context) error {
+	for _, text := range c.StringSlice("sensitive") {
+		if err := report.CheckSensitive(text); err != nil {
+			return usage("--sensitive: %s", err)
+		}
+	}
+	return nil
+}
+
+// hide masks the plan's secrets in all that is printed from now on.
+func (p *program) hide(c *cli.Context, made *plan.Plan) {
+	if !c.Bool("show-secrets") {
+		p.mask.Store(report.NewMask(made))
+	}
+}
+
+// hideValues does the same before there is a plan: a chart that refuses its
+// values may quote them.
+func (p *program) hideValues(c *cli.Context, values map[string]any) {
+	if !c.Bool("show-secrets") && p.mask.Load() == nil {
+		p.mask.Store(report.NewValuesMask(values))
+	}
+}
+
+// record prints the revision that a run has stored.
+func (p *program) record(c *cli.Context, r *release.Revision) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("print %s: %w", r, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var tree any
+	if err := d.Decode(&tree); err != nil {
+		return fmt.Errorf("print %s: %w", r, err)
+	}
+	return structured(p.streams.Out, c.String("output"), p.mask.Load().Tree(tree))
+}
+
+// logWriter takes the client library's log. Bodies of requests and answers hold
+// Secrets and whole releases, in encodings that no mask sees through, so they
+// are left out unless secrets are to be shown.
+type logWriter struct {
+	to   io.Writer
+	mask *atomic.Pointer[report.Mask]
+	open bool
+}
+
+func (w logWriter) Write(entry []byte) (int, error) {
+	out := entry
+	if !w.open {
+		for _, body := range []string{`"Request Body"`, `"Response Body"`} {
+			if i := bytes.Index(out, []byte(body)); i >= 0 {
+				out = append(bytes.Clone(out[:i+len(body)]), " left out (--show-secrets)\n"...)
+			}
+		}
+		out = []byte(w.mask.Load().Text(string(out)))
+	}
+	if _, err := w.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(entry), nil
+}

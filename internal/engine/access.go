@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// access asks what of the plan is allowed.
+func (e *Engine) access(ctx context.Context, needed []plan.Permission) plan.Access {
+	if e.undoing || len(needed) == 0 {
+		return plan.Access{}
+	}
+	return e.Cluster.Access(ctx, needed)
+}
+
+// kept tells the plan where its records and its lock are.
+func (e *Engine) kept(in *plan.Input) {
+	if e.Locker != nil {
+		in.LockName = releasestore.LeaseName(in.Release.Name)
+	}
+	if e.Store == nil {
+		return
+	}
+	in.Records = plan.Records{Kind: e.Store.Kind(), Names: map[int]string{}}
+	switch in.Records.Kind {
+	case "Secret":
+		in.Records.Resource = "secrets"
+	case "ConfigMap":
+		in.Records.Resource = "configmaps"
+	}
+	for _, r := range in.History {
+		in.Records.Names[r.Version] = releasestore.ObjectName(r.Name, r.Version)
+	}
+	if in.Target != nil {
+		r := in.Target.Record
+		in.Records.Names[r.Version] = releasestore.ObjectName(r.Name, r.Version)
+	}
+}

@@ -1,0 +1,50 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Dangers counts a plan's risks in one line, the gravest first: "Risks: 1 loss
+// of data, 2 deletions". It is empty when there are none.
+func Dangers(c plan.RiskCounts) string {
+	var parts []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{
+		{c.Data, "loss of data", "losses of data"},
+		{c.Delete, "deletion", "deletions"},
+		{c.Recreate, "delete-and-create", "deletes-and-creates"},
+		{c.ScaleDown, "scale-down", "scale-downs"},
+		{c.Stateful, "change of what holds data", "changes of what holds data"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, count(part.n, part.one, part.many))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Risks: " + strings.Join(parts, ", ")
+}
+
+// statefulChange is "change of what holds data: spec.serviceName a → b (1 more)".
+func statefulChange(s *plan.Step) string {
+	text, more := "change of what holds data", -1
+	for _, c := range s.Changes {
+		if c.Path != "spec" && !strings.HasPrefix(c.Path, "spec.") {
+			continue
+		}
+		if more++; more == 0 {
+			const limit = 60
+			text += ": " + clean(c.Path) + " " + pair(c, limit)
+		}
+	}
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

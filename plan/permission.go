@@ -1,0 +1,285 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// Permission is something that applying a plan has to be allowed: a verb of the
+// API on a resource, in a namespace ("": the whole cluster), on one object when
+// it has a Name. It is what RBAC grants.
+type Permission struct {
+	Verb      string
+	Group     string
+	Resource  string
+	Namespace string
+	Name      string
+}
+
+// Access is what the API server says about the permissions of a first Build.
+type Access struct {
+	// Denied are those that it denies. What it was not asked about is not here.
+	Denied map[Permission]bool
+	// Unchecked says why it could not be asked, "" when it could.
+	Unchecked string
+}
+
+// need is a permission and what it is needed for.
+type need struct {
+	Permission
+	object manifest.ID
+	// otherwise is what happens without it; "" says that the plan can't be
+	// applied.
+	otherwise string
+}
+
+// needs lists what no dry run answers, in the order of the run. What a first
+// Build can't know yet is listed to be on the safe side.
+func (b *builder) needs() []need {
+	n := needs{builder: b}
+	n.lock()
+	b.plan.Steps(func(stage StageName, s *Step) { n.step(stage, s) })
+	return n.list
+}
+
+// needs collects them.
+type needs struct {
+	*builder
+	list []need
+}
+
+// ask lists verbs on an object. Objects that are not there yet have no name
+// that a role could be about, and neither have lists and watches.
+func (n *needs) ask(id manifest.ID, otherwise string, verbs ...string) {
+	at := Permission{Group: id.Group, Resource: n.in.Kinds[groupKind(id)].Resource, Namespace: id.Namespace}
+	if at.Resource == "" {
+		at.Resource, at.Namespace = n.defined(id)
+	}
+	if at.Resource == "" {
+		return
+	}
+	for _, verb := range verbs {
+		p := at
+		p.Verb = verb
+		if verb != "create" && verb != "list" && verb != "watch" {
+			p.Name = id.Name
+		}
+		n.list = append(n.list, need{Permission: p, object: id, otherwise: otherwise})
+	}
+}
+
+// defined tells the resource, and whether it has namespaces, of a kind that
+// discovery does not know because a CRD of this plan defines it; "" when none does.
+func (b *builder) defined(id manifest.ID) (resource, namespace string) {
+	if b.in.Target == nil {
+		return "", ""
+	}
+	for _, o := range slices.Concat(b.in.Target.CRDs, b.in.Target.Objects) {
+		if !isKind(o.ID, "CustomResourceDefinition.apiextensions.k8s.io") {
+			continue
+		}
+		text := func(path ...string) string {
+			s, _, _ := unstructured.NestedString(o.Doc.Object, append([]string{"spec"}, path...)...)
+			return s
+		}
+		if text("group") != id.Group || text("names", "kind") != id.Kind {
+			continue
+		}
+		if text("scope") == "Cluster" {
+			return text("names", "plural"), ""
+		}
+		return text("names", "plural"), id.Namespace
+	}
+	return "", ""
+}
+
+func (n *needs) lock() {
+	id := manifest.ID{Group: "coordination.k8s.io", Kind: "Lease", Namespace: n.in.Release.Namespace, Name: n.in.LockName}
+	if id.Name != "" {
+		n.known(id, "leases", "nothing keeps two operations on this release apart", "create", "update", "delete")
+	}
+}
+
+// known is ask for kinds that are not in the release, so that nobody has asked
+// discovery about them.
+func (n *needs) known(id manifest.ID, resource, otherwise string, verbs ...string) {
+	for _, verb := range verbs {
+		p := Permission{Verb: verb, Group: id.Group, Resource: resource, Namespace: id.Namespace}
+		if verb != "create" {
+			p.Name = id.Name
+		}
+		n.list = append(n.list, need{Permission: p, object: id, otherwise: otherwise})
+	}
+}
+
+func (n *needs) step(stage StageName, s *Step) {
+	switch s.Op {
+	case OpCreate:
+		n.creation(stage, s)
+	case OpPatch, OpAdopt, OpReplace:
+		if n.in.Predictions == nil && n.in.Options.Force { // it may come to a recreate
+			n.ask(s.Object, "", "delete", "create")
+		}
+	case OpRecreate:
+		n.ask(s.Object, "", "delete", "create")
+		n.ask(s.Object, polls, "list", "watch")
+	case OpDelete:
+		n.ask(s.Object, "", "delete")
+	case OpRun:
+		n.hook(s)
+	case OpWait:
+		n.ask(s.Object, polls, "list", "watch")
+	case OpRecord:
+		n.record(s)
+	case OpKeep, OpNone:
+	}
+}
+
+// polls is how apply waits for what it may only get.
+const polls = "it is looked at every second instead"
+
+// hook: what an earlier run may have left of it is looked for and removed, and
+// so is what this run leaves, as its policies say. CRDs are never deleted.
+func (n *needs) hook(s *Step) {
+	n.ask(s.Object, "", "get", "create")
+	n.ask(s.Object, polls, "list", "watch")
+	switch {
+	case isKind(s.Object, "CustomResourceDefinition.apiextensions.k8s.io"):
+	case s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.BeforeHookCreation) && n.wasHook(s.Object):
+		n.ask(s.Object, "", "delete")
+	case s.Hook.Deletes(manifest.HookFailed):
+		n.ask(s.Object, "it stays in the cluster when it fails", "delete")
+	}
+}
+
+func (n *needs) creation(stage StageName, s *Step) {
+	switch {
+	case stage == StageNamespace:
+		n.known(s.Object, "namespaces", "", "create")
+	case s.Estimate != "" && s.PatchType == types.ApplyPatchType:
+		n.ask(s.Object, "", "create", "patch")
+	case s.Estimate != "":
+		n.ask(s.Object, "", "create")
+	}
+	if o := n.in.Options; (o.Atomic || o.CleanupOnFail) && stage == StageResources {
+		n.ask(s.Object, "it stays in the cluster when the operation fails", "delete")
+	}
+}
+
+// record: a revision is created once, then updated; those beyond the limit of
+// the history are deleted when all is done.
+func (n *needs) record(s *Step) {
+	resource := n.in.Records.Resource
+	if resource == "" {
+		return
+	}
+	id := manifest.ID{Kind: n.in.Records.Kind, Namespace: n.in.Release.Namespace}
+	r := s.Record
+	id.Name = n.in.Records.Names[r.Revision]
+	switch {
+	case r.Status.Pending() && r.Revision != n.plan.FromRevision:
+		n.known(id, resource, "", "create")
+	case n.in.Operation != Uninstall || n.in.Options.KeepHistory || s.ID == "record/pending":
+		n.known(id, resource, "", "update")
+	}
+	otherwise := ""
+	if n.in.Operation != Uninstall {
+		otherwise = "old revisions stay on record"
+	}
+	for _, old := range r.Prune {
+		id.Name = n.in.Records.Names[old]
+		n.known(id, resource, otherwise, "delete")
+	}
+}
+
+// checkAccess makes problems of what is denied: one for each resource and
+// namespace, whatever the number of objects.
+func (b *builder) checkAccess() {
+	var denied [][]need
+	index := map[string]int{}
+	asked := map[Permission]bool{}
+	for _, n := range b.needs() {
+		if asked[n.Permission] {
+			continue
+		}
+		asked[n.Permission] = true
+		b.plan.Needs = append(b.plan.Needs, n.Permission)
+		if !b.in.Access.Denied[n.Permission] {
+			continue
+		}
+		key := strings.Join([]string{n.Group, n.Resource, n.Namespace, n.otherwise}, "\n")
+		i, known := index[key]
+		if !known {
+			i = len(denied)
+			index[key] = i
+			denied = append(denied, nil)
+		}
+		denied[i] = append(denied[i], n)
+	}
+	for _, group := range denied {
+		b.problems(denial(group))
+	}
+	if why := b.in.Access.Unchecked; why != "" {
+		b.problems(Problem{What: "whether all of this is allowed could not be asked: " + why, Do: "go on, or ask with kubectl auth can-i"})
+	}
+}
+
+// denial is the problem of permissions on one resource.
+func denial(group []need) Problem {
+	var verbs, objects []string
+	for _, n := range group {
+		if !slices.Contains(verbs, n.Verb) {
+			verbs = append(verbs, n.Verb)
+		}
+		if name := n.object.String(); n.object.Name != "" && !slices.Contains(objects, name) {
+			objects = append(objects, name)
+		}
+	}
+	first := group[0]
+	what := fmt.Sprintf("no permission to %s %s %s", strings.Join(verbs, ", "), first.resource(), first.where())
+	p := Problem{Blocking: first.otherwise == "", What: what, Do: roleWith(first.Permission, verbs)}
+	switch {
+	case len(objects) == 1:
+		p.Object = first.object
+	case len(objects) > 1:
+		const shown = 3
+		p.What += ": " + strings.Join(objects[:min(shown, len(objects))], ", ")
+		if more := len(objects) - shown; more > 0 {
+			p.What += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	if first.otherwise != "" {
+		p.What += "; " + first.otherwise
+	}
+	return p
+}
+
+// resource is "deployments.apps", as kubectl has it.
+func (p Permission) resource() string {
+	if p.Group == "" {
+		return p.Resource
+	}
+	return p.Resource + "." + p.Group
+}
+
+func (p Permission) where() string {
+	if p.Namespace == "" {
+		return "in the cluster"
+	}
+	return "in namespace " + p.Namespace
+}
+
+// roleWith is what to ask an administrator for.
+func roleWith(p Permission, verbs []string) string {
+	role := "role NAME --namespace " + p.Namespace
+	if p.Namespace == "" {
+		role = "clusterrole NAME"
+	}
+	return fmt.Sprintf("ask for a role with it (kubectl create %s --verb %s --resource %s), or use another identity (--as, --context)", role, strings.Join(verbs, ","), p.resource())
+}

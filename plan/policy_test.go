@@ -1,0 +1,71 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+func TestParsePolicy(t *testing.T) {
+	got, err := plan.ParsePolicy([]byte("deny:\n- {risk: data, kinds: [StatefulSet.apps], because: it is theirs}\nallow:\n- {risk: delete, names: ['tmp-*']}\n"), "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plan.Policy{
+		Deny:  []plan.Rule{{Risk: plan.RiskData, Kinds: []string{"StatefulSet.apps"}, Because: "it is theirs", Source: "p.yaml"}},
+		Allow: []plan.Rule{{Risk: plan.RiskDelete, Names: []string{"tmp-*"}, Source: "p.yaml"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A policy that is misread lets through what it was written against.
+func TestParsePolicyOverlooksNothing(t *testing.T) {
+	for name, c := range map[string]struct{ file, err string }{
+		"an empty file denies nothing":    {"", "it denies nothing"},
+		"exceptions alone deny nothing":   {"allow: [{risk: delete}]", "it denies nothing"},
+		"a misspelt list":                 {"denied: [{risk: delete}]", `unknown field "denied"`},
+		"a misspelt field":                {"deny: [{risk: delete, kind: Secret}]", `unknown field "kind"`},
+		"a list that is there twice":      {"deny: [{risk: delete}]\ndeny: [{risk: data}]", `"deny" already set`},
+		"a misspelt risk":                 {"deny: [{risk: deletion}]", `deny[0]: "deletion" is no risk: it is one of data, delete, recreate, scale-down, stateful`},
+		"a missing risk":                  {"deny: [{kinds: [Secret]}]", `deny[0]: "" is no risk`},
+		"a broken pattern":                {"deny: [{risk: delete, names: ['a[']}]", `"a[" is no pattern of names`},
+		"an empty kind":                   {"deny: [{risk: delete, kinds: ['']}]", `deny[0]: "" is no kind`},
+		"a kind as kubectl takes it":      {"deny: [{risk: delete, kinds: [pvc]}]", `"pvc" is no kind: they are written as in manifests`},
+		"an exception that is wrong":      {"deny: [{risk: delete}]\nallow: [{risk: x}]", `allow[0]: "x" is no risk`},
+		"several documents are no policy": {"deny: [{risk: delete}]\n---\ndeny: [{risk: data}]\n", "one document"},
+		"no YAML":                         {"\t{", "read the policy p.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := plan.ParsePolicy([]byte(c.file), "p.yaml")
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("got %v, want %q", err, c.err)
+			}
+		})
+	}
+}
+
+// What apply is told to deny counts for a plan that was made without.
+func TestJudgeBlocksASavedPlan(t *testing.T) {
+	in := oneChange(t)
+	in.Target.Objects = nil
+	p := build(t, in)
+	if p.Blocked() {
+		t.Fatal("the plan is blocked already")
+	}
+	more, err := plan.DenyRisks("delete")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Judge(more)
+	if !p.Blocked() || len(p.Problems) != 1 {
+		t.Errorf("blocked: %v, problems %v", p.Blocked(), p.Problems)
+	}
+	if diff := cmp.Diff(more, p.Options.Policy); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// Risk marks a step that a reviewer should see first.
+type Risk string
+
+const (
+	// RiskData: what the object holds goes with it: the objects of a namespace
+	// or of a CRD's kind, the data of a volume.
+	RiskData Risk = "data"
+	// RiskDelete: the object is deleted.
+	RiskDelete Risk = "delete"
+	// RiskRecreate: the object is deleted and created.
+	RiskRecreate Risk = "recreate"
+	// RiskScaleDown: there will be fewer replicas.
+	RiskScaleDown Risk = "scale-down"
+	// RiskStateful: the spec of a StatefulSet, a volume claim or a volume is
+	// changed in place.
+	RiskStateful Risk = "stateful"
+)
+
+// Risks are all risks, the gravest first.
+func Risks() []Risk {
+	return []Risk{RiskData, RiskDelete, RiskRecreate, RiskScaleDown, RiskStateful}
+}
+
+// Risks are those that the step bears, the gravest first: a volume claim that
+// is deleted is both RiskData and RiskDelete. Step.Risk is the first of them.
+func (s *Step) Risks() []Risk {
+	return slices.DeleteFunc(Risks(), func(r Risk) bool { return !s.bears(r) })
+}
+
+func (s *Step) bears(r Risk) bool {
+	switch r {
+	case RiskData:
+		return s.Op == OpDelete && holdsData(s.Object) || s.Op == OpRecreate && losesData(s)
+	case RiskDelete:
+		return s.Op == OpDelete
+	case RiskRecreate:
+		return s.Op == OpRecreate
+	case RiskScaleDown:
+		return s.Op.Writes() && scalesDown(s)
+	case RiskStateful:
+		return s.Op.Writes() && isStateful(s.Object) && slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec") })
+	}
+	return false
+}
+
+// isKind says whether the object is of one of the kinds, written Kind or
+// Kind.group.
+func isKind(id manifest.ID, kinds ...string) bool {
+	name := id.Kind
+	if id.Group != "" {
+		name += "." + id.Group
+	}
+	return slices.Contains(kinds, name)
+}
+
+func isStateful(id manifest.ID) bool {
+	return isKind(id, "StatefulSet.apps", "PersistentVolumeClaim", "PersistentVolume")
+}
+
+// holdsData says whether more than the object is lost when it is deleted.
+func holdsData(id manifest.ID) bool {
+	return isStateful(id) || isKind(id, "Namespace", "CustomResourceDefinition.apiextensions.k8s.io")
+}
+
+// losesData says it of an object that is created again. The claims of a
+// StatefulSet stay, unless it asks for something else.
+func losesData(s *Step) bool {
+	if !isKind(s.Object, "StatefulSet.apps") || s.Before == nil {
+		return holdsData(s.Object)
+	}
+	retention, _, _ := unstructured.NestedString(s.Before.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+	return retention == "Delete"
+}
+
+// scalesDown says whether there will be fewer replicas: of the object itself,
+// or of what an autoscaler scales. An object that no longer says how many it
+// wants has one (Deployment, StatefulSet, ReplicaSet).
+func scalesDown(s *Step) bool {
+	return slices.ContainsFunc(s.Changes, func(c Change) bool {
+		if !strings.HasPrefix(c.Path, "spec.") {
+			return false
+		}
+		from, okFrom := c.From.(int64)
+		to, okTo := c.To.(int64)
+		switch c.Path {
+		case "spec.replicas":
+			return okFrom && (okTo && to < from || c.To == nil && from > 1)
+		case "spec.minReplicas", "spec.maxReplicas":
+			return isKind(s.Object, "HorizontalPodAutoscaler.autoscaling") && okFrom && okTo && to < from
+		}
+		return false
+	})
+}
+
+// rate marks every step with the gravest of its risks.
+func (b *builder) rate() {
+	b.plan.Steps(func(_ StageName, s *Step) {
+		s.Risk = ""
+		if risks := s.Risks(); len(risks) > 0 {
+			s.Risk = risks[0]
+		}
+	})
+}
+
+// RiskCounts count a plan's steps by Step.Risk: each step once, by the gravest
+// of its risks.
+type RiskCounts struct {
+	Data      int `json:"data"`
+	Delete    int `json:"delete"`
+	Recreate  int `json:"recreate"`
+	ScaleDown int `json:"scaleDown"`
+	Stateful  int `json:"stateful"`
+}
+
+func (c *RiskCounts) count(r Risk) {
+	switch r {
+	case RiskData:
+		c.Data++
+	case RiskDelete:
+		c.Delete++
+	case RiskRecreate:
+		c.Recreate++
+	case RiskScaleDown:
+		c.ScaleDown++
+	case RiskStateful:
+		c.Stateful++
+	}
+}
