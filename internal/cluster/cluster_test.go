@@ -292,7 +292,7 @@ func TestPredictTranslatesRefusals(t *testing.T) {
 			409,
 			metav1.Status{Reason: metav1.StatusReasonConflict, Details: cause(metav1.CauseTypeFieldManagerConflict, ".spec.replicas", `conflict with "hpa" using autoscaling/v2`)},
 			func(p plan.Prediction) bool {
-				return p.Refused != nil && slices.Equal(p.Refused.Managers, []string{"hpa"}) && slices.Equal(p.Refused.Fields, []string{".spec.replicas"})
+				return p.Refused != nil && slices.Equal(p.Refused.Managers, []string{"hpa"}) && slices.Equal(p.Refused.Fields, []string{"spec.replicas"})
 			},
 		},
 		"a webhook that can't be dry run": {
