@@ -19,7 +19,8 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// Concurrency is how many read or dry-run requests are under way at once.
+// Concurrency is how many requests that change nothing, dry runs included, are
+// under way at once.
 const Concurrency = 32
 
 // Options tune a client.
@@ -41,6 +42,8 @@ type Client struct {
 	core    *corev1.CoreV1Client
 	leases  *coordinationv1.CoordinationV1Client
 	kinds   *kinds
+	// slots hold one token for each request of read that is under way.
+	slots chan struct{}
 }
 
 // Connect prepares a client; it sends nothing yet. All of its parts share one
@@ -56,7 +59,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	c := &Client{host: config.Host}
+	c := &Client{host: config.Host, slots: make(chan struct{}, Concurrency)}
 	if err := c.connect(config, httpClient); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}

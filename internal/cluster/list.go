@@ -14,7 +14,7 @@ import (
 // a further page.
 const (
 	listFrom    = 3
-	pageSize    = 500
+	pageSize    = 1000
 	getsPerPage = 16
 )
 

@@ -3,7 +3,6 @@
 package cluster_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -208,40 +206,6 @@ func TestLiveRefusals(t *testing.T) {
 	}
 	if over.Refused == nil || over.Refused.Reason != "Forbidden" || !strings.Contains(over.Refused.Message, "exceeded quota: small") {
 		t.Errorf("over quota: %+v, refused %+v", over, over.Refused)
-	}
-}
-
-// A Deployment is watched until it is ready; a delete of a namesake is refused,
-// one of itself is seen.
-func TestLiveWatchAndDelete(t *testing.T) {
-	c, _ := live(t)
-	namespace := control.Namespace(t)
-	created := create(t, c, object(t, namespace, web))
-	ref := refOf(created)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	err := c.Watch(ctx, ref.GVK(), namespace, []string{"web"}, func(_ string, o *unstructured.Unstructured) bool {
-		if o == nil {
-			return true
-		}
-		ready, _, _ := unstructured.NestedInt64(o.Object, "status", "readyReplicas")
-		return ready < 2
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Delete(t.Context(), ref, apply.DeleteOptions{UID: "not-its-uid"}); !apierrors.IsConflict(err) {
-		t.Errorf("a delete with another UID: %v, want a conflict", err)
-	}
-	if _, err := c.Get(t.Context(), ref); err != nil {
-		t.Errorf("after a refused delete: %v", err)
-	}
-	if err := c.Delete(t.Context(), ref, apply.DeleteOptions{UID: created.GetUID(), Cascade: "foreground"}); err != nil {
-		t.Fatal(err)
-	}
-	err = c.Watch(ctx, ref.GVK(), namespace, []string{"web"}, func(_ string, o *unstructured.Unstructured) bool { return o != nil })
-	if err != nil {
-		t.Errorf("watch until it is gone: %v", err)
 	}
 }
 

@@ -67,15 +67,21 @@ type observer struct {
 
 func (o *observer) observe(ctx context.Context, known *catalog, refs []apply.Ref) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(Concurrency)
 	for at, refs := range o.places(known, refs) {
-		if len(refs) >= listFrom {
-			group.Go(func() error { return o.list(ctx, at, refs) })
-			continue
-		}
-		for _, ref := range refs {
-			group.Go(func() error { return o.get(ctx, at, ref) })
-		}
+		group.Go(func() error {
+			if len(refs) >= listFrom {
+				return o.list(ctx, at, refs)
+			}
+			return o.getEach(ctx, at, refs)
+		})
+	}
+	return group.Wait()
+}
+
+func (o *observer) getEach(ctx context.Context, at place, refs []apply.Ref) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, ref := range refs {
+		group.Go(func() error { return o.get(ctx, at, ref) })
 	}
 	return group.Wait()
 }
@@ -148,24 +154,19 @@ func (o *observer) list(ctx context.Context, at place, refs []apply.Ref) error {
 	found, rest, err := o.client.list(ctx, at, names)
 	switch {
 	case err == nil:
+		singly := make([]apply.Ref, 0, len(rest))
 		for _, name := range rest {
-			if err := o.get(ctx, at, byName[name]); err != nil {
-				return err
-			}
+			singly = append(singly, byName[name])
 			delete(byName, name)
 		}
 		for name, ref := range byName {
 			o.set(ref.ID, plan.Observation{Object: found[name]})
 		}
+		return o.getEach(ctx, at, singly)
 	case pathGone(err), meta.IsNoMatchError(err):
 		o.repeat(refs...)
 	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
-		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(Concurrency)
-		for _, ref := range refs {
-			group.Go(func() error { return o.get(ctx, at, ref) })
-		}
-		return group.Wait()
+		return o.getEach(ctx, at, refs)
 	case unreachable(err):
 		return err
 	default:

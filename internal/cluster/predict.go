@@ -30,7 +30,6 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 	answers := make(map[string]plan.Prediction, len(steps))
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(Concurrency)
 	for _, s := range steps {
 		group.Go(func() error {
 			var after *unstructured.Unstructured

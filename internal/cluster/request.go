@@ -44,11 +44,11 @@ func (o once) Patch(t types.PatchType) *rest.Request {
 
 // read sends a request that changes nothing, and again while the error is one
 // that passes. No attempt outlives readTimeout, so that a proxy that stalls
-// does not stall the run.
+// does not stall the run, and no more than Concurrency are under way at once.
 func (c *Client) read(ctx context.Context, send func(ctx context.Context) error) error {
 	wait := readPause
 	for attempt := 1; ; attempt++ {
-		err := within(ctx, readTimeout, send)
+		err := c.slot(ctx, send)
 		if err == nil || ctx.Err() != nil || attempt == readAttempts || !passes(err) {
 			return c.tell(err)
 		}
@@ -61,6 +61,17 @@ func (c *Client) read(ctx context.Context, send func(ctx context.Context) error)
 		}
 		wait *= 3
 	}
+}
+
+// slot sends a request when there is room for one more.
+func (c *Client) slot(ctx context.Context, send func(ctx context.Context) error) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case c.slots <- struct{}{}:
+	}
+	defer func() { <-c.slots }()
+	return within(ctx, readTimeout, send)
 }
 
 func within(ctx context.Context, limit time.Duration, send func(ctx context.Context) error) error {

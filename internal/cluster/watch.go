@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,13 +17,19 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// Pauses of a watch: between attempts, and between looks where watching is
-// forbidden and only GET is allowed. watchAge is how long one connection is
-// used: however dead it looks alive, a stalled proxy is noticed after that.
+// Pauses of a watch. Between attempts: the first, doubled each time until one
+// lives longer than steady, and the longest, which depends on whether a
+// connection was closed or not to be had. Between looks where watching is
+// forbidden and only GET is allowed: pollPause. watchAge is how long one
+// connection is used: however alive a dead one looks, a proxy that stalls is
+// noticed after that.
 const (
-	resumePause = 500 * time.Millisecond
-	pollPause   = time.Second
-	watchAge    = 60 * time.Second
+	resumePause    = 50 * time.Millisecond
+	maxClosedPause = 200 * time.Millisecond
+	maxErrorPause  = 2 * time.Second
+	steady         = time.Second
+	pollPause      = 250 * time.Millisecond
+	watchAge       = 60 * time.Second
 )
 
 // Watch tells every state of the named objects, the present ones first: see
@@ -34,7 +41,7 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 		// Also what a role that is restricted to one name allows.
 		w.selector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
 	}
-	for {
+	for wait := resumePause; ; {
 		began := time.Now()
 		more, err := w.once(ctx, c, gvk, namespace)
 		gone := meta.IsNoMatchError(err) || pathGone(err)
@@ -50,22 +57,29 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 			return w.poll(ctx, c, gvk, namespace, err)
 		case gone, apierrors.IsUnauthorized(err), apierrors.IsBadRequest(err):
 			return fmt.Errorf("watch %s: %w", gvk.Kind, c.tell(err))
-		case err != nil || time.Since(began) < resumePause:
-			// Also after a connection that was closed as soon as it was open:
-			// whoever does that does it again.
-			if pause(ctx, delay(err)) != nil {
-				return context.Cause(ctx)
-			}
+		case err == nil && time.Since(began) > steady:
+			wait = resumePause // it went well for a while
+			continue
 		}
+		// Whoever closes a connection as soon as it is open does it again.
+		if pause(ctx, delay(wait, err)) != nil {
+			return context.Cause(ctx)
+		}
+		wait = min(2*wait, maxErrorPause)
 	}
 }
 
-// delay is how long to wait after an error: as long as the server asks for.
-func delay(err error) time.Duration {
-	if seconds, ok := apierrors.SuggestsClientDelay(err); ok && err != nil {
-		return min(max(time.Duration(seconds)*time.Second, resumePause), maxReadPause)
+// delay is how long to wait before the next attempt: longer than wait if the
+// server asks for it.
+func delay(wait time.Duration, err error) time.Duration {
+	if err == nil {
+		return min(wait, maxClosedPause)
 	}
-	return resumePause
+	wait = min(wait, maxErrorPause)
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		return min(max(time.Duration(seconds)*time.Second, wait), maxReadPause)
+	}
+	return wait
 }
 
 type watcher struct {
@@ -110,7 +124,7 @@ func (w *watcher) once(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 		return true, err
 	}
 	defer events.Stop()
-	return w.follow(ctx, events)
+	return w.follow(ctx, events), nil
 }
 
 func (w *watcher) list(ctx context.Context, r dynamic.ResourceInterface) (more bool, err error) {
@@ -135,18 +149,20 @@ func (w *watcher) list(ctx context.Context, r dynamic.ResourceInterface) (more b
 	return true, nil
 }
 
-func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool, err error) {
+// follow tells what happens until the connection ends. An error in the stream,
+// be it that it broke or that its start is too old by now, is such an end.
+func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool) {
 	for {
 		select {
 		case <-ctx.Done():
-			return true, nil // old, or called off: the caller knows which
+			return true // old, or called off: the caller knows which
 		case event, open := <-events.ResultChan():
 			if !open {
-				return true, nil
+				return true
 			}
 			if event.Type == watch.Error {
 				w.version = ""
-				return true, apierrors.FromObject(event.Object)
+				return true
 			}
 			object, ok := event.Object.(*unstructured.Unstructured)
 			if !ok {
@@ -161,7 +177,7 @@ func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool
 				object = nil
 			}
 			if !w.see(name, object) {
-				return false, nil
+				return false
 			}
 		}
 	}
@@ -175,12 +191,9 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 		return err
 	}
 	for {
-		for _, name := range w.names {
-			var object *unstructured.Unstructured
-			err := within(ctx, readTimeout, func(ctx context.Context) (err error) {
-				object, err = r.Get(ctx, name, metav1.GetOptions{})
-				return err
-			})
+		objects, errs := w.look(ctx, c, r)
+		for i, name := range w.names {
+			err := errs[i]
 			switch {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
@@ -188,12 +201,10 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 				return fmt.Errorf("watch %s: %w", gvk.Kind, forbidden)
 			case apierrors.IsUnauthorized(err):
 				return fmt.Errorf("watch %s: %w", gvk.Kind, c.tell(err))
-			case apierrors.IsNotFound(err):
-				object = nil
-			case err != nil:
+			case err != nil && !apierrors.IsNotFound(err):
 				continue // the next look may be luckier
 			}
-			if !w.see(name, object) {
+			if !w.see(name, objects[i]) {
 				return nil
 			}
 		}
@@ -201,6 +212,26 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 			return err
 		}
 	}
+}
+
+// look reads every object once, side by side. One that is not there is nil.
+func (w *watcher) look(ctx context.Context, c *Client, r dynamic.ResourceInterface) ([]*unstructured.Unstructured, []error) {
+	objects := make([]*unstructured.Unstructured, len(w.names))
+	errs := make([]error, len(w.names))
+	var group sync.WaitGroup
+	for i, name := range w.names {
+		group.Go(func() {
+			errs[i] = c.slot(ctx, func(ctx context.Context) error {
+				live, err := r.Get(ctx, name, metav1.GetOptions{})
+				if err == nil {
+					objects[i] = live
+				}
+				return err
+			})
+		})
+	}
+	group.Wait()
+	return objects, errs
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -88,7 +88,7 @@ func TestWatchDoesNotSpin(t *testing.T) {
 	if !errors.Is(err, enough) {
 		t.Errorf("error %v, want the cause of the end", err)
 	}
-	if n := count.Load(); n < 2 || n > 5 {
+	if n := count.Load(); n < 4 || n > 12 {
 		t.Errorf("%d requests in 1.2 s", n)
 	}
 }
