@@ -112,6 +112,8 @@ func answer(after *unstructured.Unstructured, err error) plan.Prediction {
 	switch {
 	case strings.Contains(status.Message, "does not support dry run"):
 		return plan.Prediction{Estimated: status.Message}
+	case awayWebhook(status):
+		return plan.Prediction{Estimated: strings.TrimPrefix(status.Message, "Internal error occurred: ")}
 	case status.Code >= 500, apierrors.IsTooManyRequests(err), apierrors.IsTimeout(err):
 		return plan.Prediction{Estimated: "the API server could not be asked: " + message(err)}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 
@@ -80,14 +81,24 @@ func within(ctx context.Context, limit time.Duration, send func(ctx context.Cont
 	return send(ctx)
 }
 
-// passes says whether a read may well succeed the next time.
+// passes says whether a read may well succeed the next time. A webhook that is
+// away stays away for longer, and may take its time to say so.
 func passes(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) {
+		if awayWebhook(api.Status()) {
+			return false
+		}
 		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err)
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNREFUSED) ||
 		utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
+// awayWebhook says whether an admission webhook could not be asked. The API
+// server tells so by its words alone (Kubernetes 1.36).
+func awayWebhook(s metav1.Status) bool {
+	return s.Code >= 500 && strings.Contains(s.Message, "failed calling webhook")
 }
 
 // unreachable says whether an error is about the whole cluster, not an object.
