@@ -70,10 +70,11 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 }
 
 func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
-	var err error
-	if c.core, err = corev1.NewForConfigAndClient(config, httpClient); err != nil {
+	core, err := corev1.NewForConfigAndClient(config, httpClient)
+	if err != nil {
 		return err
 	}
+	c.core = corev1.New(writesOnce{core.RESTClient()})
 	if c.leases, err = coordinationv1.NewForConfigAndClient(config, httpClient); err != nil {
 		return err
 	}

@@ -43,6 +43,17 @@ func (o once) Patch(t types.PatchType) *rest.Request {
 	return o.Interface.Patch(t).MaxRetries(0)
 }
 
+// writesOnce is the same for clients whose reads nobody else repeats: those of
+// the release records.
+type writesOnce struct{ rest.Interface }
+
+func (o writesOnce) Post() *rest.Request   { return o.Interface.Post().MaxRetries(0) }
+func (o writesOnce) Put() *rest.Request    { return o.Interface.Put().MaxRetries(0) }
+func (o writesOnce) Delete() *rest.Request { return o.Interface.Delete().MaxRetries(0) }
+func (o writesOnce) Patch(t types.PatchType) *rest.Request {
+	return o.Interface.Patch(t).MaxRetries(0)
+}
+
 // read sends a request that changes nothing, and again while the error is one
 // that passes. No attempt outlives readTimeout, so that a proxy that stalls
 // does not stall the run, and no more than Concurrency are under way at once.
