@@ -20,7 +20,8 @@ import (
 )
 
 // Concurrency is how many requests that change nothing, dry runs included, are
-// under way at once.
+// under way at once. With 40 ms of round-trip time, half as many make a plan of
+// 200 changes a fifth slower, and twice as many hardly faster.
 const Concurrency = 32
 
 // Options tune a client.
