@@ -1,16 +1,12 @@
 package cluster_test
 
 import (
-	"fmt"
 	"net/http"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/apply"
-	"github.com/kubectl-release/kubectl-release/internal/cluster"
 )
 
 // pages answers a LIST in pages of one object each, named a, b, c and so on. A
@@ -95,36 +91,5 @@ func TestObserveStopsPagingForAFew(t *testing.T) {
 	}
 	if n := len(s.requests()); n != 4 {
 		t.Errorf("%d requests, want one page and three GETs", n)
-	}
-}
-
-// However many objects there are, no more than Concurrency requests are under
-// way at once, over all kinds and namespaces together, and not fewer either.
-func TestObserveBoundsWhatIsUnderWay(t *testing.T) {
-	s := newServer(t)
-	var refs []apply.Ref
-	var now, most atomic.Int32
-	for i := range 60 {
-		namespace := fmt.Sprintf("shop-%d", i)
-		for _, name := range []string{"a", "b"} {
-			s.answers["GET /api/v1/namespaces/"+namespace+"/configmaps/"+name] = func(w http.ResponseWriter, _ *http.Request) {
-				n := now.Add(1)
-				defer now.Add(-1)
-				for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
-				}
-				time.Sleep(20 * time.Millisecond)
-				w.Header().Set("Content-Type", "application/json")
-				encode(w, configMap(name))
-			}
-			r := ref("ConfigMap", name)
-			r.Namespace = namespace
-			refs = append(refs, r)
-		}
-	}
-	if _, err := s.connect(t).Observe(t.Context(), refs); err != nil {
-		t.Fatal(err)
-	}
-	if n := most.Load(); n > cluster.Concurrency || n < cluster.Concurrency/2 {
-		t.Errorf("%d requests were under way at once, want about %d", n, cluster.Concurrency)
 	}
 }
