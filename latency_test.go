@@ -41,14 +41,15 @@ func TestPlanFarFromTheCluster(t *testing.T) {
 		}
 		ours = min(ours, took)
 	}
+	_, upgrade := must(t, &far, program, append([]string{"upgrade"}, cold[1:]...)...)
 	_, helms := must(t, &far, cluster.Binaries.Helm4, "upgrade", "many", chart, "-n", namespace)
-	t.Logf("no-op of %d objects with %v of round-trip time: we take %v (%v with an empty discovery cache), Helm 4 takes %v",
-		perKind*len(manyKinds), roundTrip, ours.Round(time.Millisecond), first.Round(time.Millisecond), helms.Round(time.Millisecond))
+	t.Logf("no-op of %d objects with %v of round-trip time: a plan takes %v (%v with an empty discovery cache) and an upgrade %v, Helm 4's upgrade %v", perKind*len(manyKinds),
+		roundTrip, ours.Round(time.Millisecond), first.Round(time.Millisecond), upgrade.Round(time.Millisecond), helms.Round(time.Millisecond))
 	if ours >= bound {
 		t.Errorf("the plan took %v, want less than %v", ours, bound)
 	}
-	if 10*ours > helms {
-		t.Errorf("the plan took %v, which is not a tenth of Helm's %v", ours, helms)
+	if 10*upgrade > helms {
+		t.Errorf("the upgrade took %v, which is not a tenth of Helm's %v", upgrade, helms)
 	}
 }
 

@@ -160,3 +160,56 @@ func TestLiveWatchWithGetAlone(t *testing.T) {
 		t.Errorf("it knows %v after a role that may watch, want %v", late, promptly)
 	}
 }
+
+// Whose kind goes away during a watch is gone, and a wait for it to become ready
+// ends.
+func TestLiveWatchOfAKindThatGoesAway(t *testing.T) {
+	c, _ := live(t)
+	namespace := control.Namespace(t)
+	control.Apply(t, namespace, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: leavers.going.example}
+spec:
+  group: going.example
+  scope: Namespaced
+  names: {kind: Leaver, plural: leavers}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`)
+	control.Kubectl(t, "wait", "crd/leavers.going.example", "--for=condition=Established")
+	leaver := object(t, namespace, "apiVersion: going.example/v1\nkind: Leaver\nmetadata: {name: a}")
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		_, err := c.Create(t.Context(), leaver, apply.WriteOptions{FieldManager: "helm"})
+		if err == nil {
+			break
+		}
+		if time.Since(began) > 12*time.Second {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	there, gone := make(chan struct{}), false
+	ended := make(chan error)
+	go func() {
+		ended <- c.Watch(ctx, leaver.GroupVersionKind(), namespace, []string{"a"}, func(_ string, o *unstructured.Unstructured) bool {
+			switch {
+			case o == nil:
+				gone = true
+			case !gone:
+				select {
+				case <-there:
+				default:
+					close(there)
+				}
+			}
+			return true // as one who waits for it to be ready
+		})
+	}()
+	<-there
+	control.Kubectl(t, "delete", "crd", "leavers.going.example", "--wait=false")
+	err := <-ended
+	if !gone || err == nil || ctx.Err() != nil {
+		t.Errorf("gone %v, error %v", gone, err)
+	}
+}
