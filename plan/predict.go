@@ -118,6 +118,8 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 			Do:   "take the fields over with --force-conflicts, or drop them from the chart",
 		})
 		return
+	default:
+		step.Estimate = "the API server refuses it"
 	}
 	b.problems(Problem{Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(step, r)})
 }

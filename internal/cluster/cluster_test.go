@@ -292,13 +292,22 @@ func TestPredictTranslatesRefusals(t *testing.T) {
 			409,
 			metav1.Status{Reason: metav1.StatusReasonConflict, Details: cause(metav1.CauseTypeFieldManagerConflict, ".spec.replicas", `conflict with "hpa" using autoscaling/v2`)},
 			func(p plan.Prediction) bool {
-				return p.Refused != nil && slices.Equal(p.Refused.Managers, []string{"hpa"}) && slices.Equal(p.Refused.Fields, []string{".spec.replicas"})
+				return p.Refused != nil && slices.Equal(p.Refused.Managers, []string{"hpa"}) && slices.Equal(p.Refused.Fields, []string{"spec.replicas"})
 			},
 		},
 		"a webhook that can't be dry run": {
 			400,
 			metav1.Status{Reason: metav1.StatusReasonBadRequest, Message: `admission webhook "w" does not support dry run`},
-			func(p plan.Prediction) bool { return p.Refused == nil && strings.Contains(p.Estimated, "webhook") },
+			func(p plan.Prediction) bool {
+				return p.Refused == nil && p.Estimated == `admission webhook "w" does not support dry run`
+			},
+		},
+		"a webhook that is away": {
+			500,
+			metav1.Status{Reason: metav1.StatusReasonInternalError, Message: `Internal error occurred: failed calling webhook "w": no route`},
+			func(p plan.Prediction) bool {
+				return p.Refused == nil && p.Estimated == `failed calling webhook "w": no route`
+			},
 		},
 		"a server that is not well": {
 			500,
@@ -321,6 +330,9 @@ func TestPredictTranslatesRefusals(t *testing.T) {
 			got, err := s.connect(t).Predict(t.Context(), steps, apply.WriteOptions{FieldManager: "helm"})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if n := len(s.requests()); n != 1 && !strings.Contains(name, "not well") {
+				t.Errorf("%d requests, want one: nothing says that the next answer is another", n)
 			}
 			if !test.check(got["x"]) {
 				t.Errorf("got %+v, refused %+v", got["x"], got["x"].Refused)

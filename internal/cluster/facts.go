@@ -18,13 +18,17 @@ import (
 type Facts struct {
 	// KubeVersion is the server's version, "v1.36.3".
 	KubeVersion string
-	// APIVersions are "apps/v1" and "apps/v1/Deployment", for every kind.
+	// APIVersions are "apps/v1" and "apps/v1/Deployment", for every kind, those of
+	// subresources too. Group versions that do not answer are in it without kinds.
 	APIVersions []string
 	Cluster     plan.Cluster
 }
 
-// Facts reads the server's version, its API and its identity, side by side.
-// Not being allowed to see the namespace kube-system only leaves the UID empty.
+// Facts reads the server's version, its API and its identity, side by side: four
+// requests. The API never comes from the cache on disk, as with Helm (4.3.1): a
+// chart that asks for an API whose CRDs have just been installed would silently
+// render without what needs them. Not being allowed to see the namespace
+// kube-system only leaves the UID empty.
 func (c *Client) Facts(ctx context.Context) (Facts, error) {
 	facts := Facts{Cluster: plan.Cluster{Server: c.host}}
 	group, ctx := errgroup.WithContext(ctx)
@@ -33,22 +37,19 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 		return err
 	})
 	group.Go(func() error {
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
+		defer cancel()
 		if ns, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{}); err == nil {
 			facts.Cluster.UID = string(ns.UID)
 		}
 		return nil
 	})
 	group.Go(func() error {
-		c.kinds.mu.Lock()
-		defer c.kinds.mu.Unlock()
-		// Templates ask .Capabilities for kinds that may have come a minute ago,
-		// so what is cached on disk is not good enough here (Helm asks anew, too).
-		c.kinds.discovery.Invalidate()
-		c.kinds.loaded = false
-		if err := c.kinds.load(); err != nil {
-			return err
+		known, err := c.kinds.renew(ctx)
+		if err != nil {
+			return c.tell(err)
 		}
-		facts.APIVersions = slices.Clone(c.kinds.all)
+		facts.APIVersions = slices.Clone(known.all)
 		return nil
 	})
 	return facts, group.Wait()
@@ -56,9 +57,13 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 
 // version asks /version, which discovery does not cache.
 func (c *Client) version(ctx context.Context) (string, error) {
-	raw, err := c.core.RESTClient().Get().AbsPath("/version").DoRaw(ctx)
+	var raw []byte
+	err := c.read(ctx, func(ctx context.Context) (err error) {
+		raw, err = c.core.RESTClient().Get().AbsPath("/version").MaxRetries(0).DoRaw(ctx)
+		return err
+	})
 	if err != nil {
-		return "", fmt.Errorf("reach the cluster at %s: %w", c.host, err)
+		return "", fmt.Errorf("ask for the version of the cluster: %w", err)
 	}
 	var info version.Info
 	if err := json.Unmarshal(raw, &info); err != nil {

@@ -2,182 +2,166 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/disk"
+	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // refreshPause keeps unknown kinds from asking discovery again and again.
 const refreshPause = 300 * time.Millisecond
 
-// served is one kind in one version as discovery describes it.
-type served struct {
-	resource   schema.GroupVersionResource
-	namespaced bool
-}
-
-// kinds is the run's REST mapping, read from discovery once and again when a
-// kind is asked for that it does not know.
+// kinds is the run's REST mapping. It knows what the cache on disk knows, and
+// asks the server when there is none, when a kind is unknown, and when somebody
+// insists on what is true now. Nobody holds the mutex while a request is under
+// way, and one download serves all who wait for it.
 type kinds struct {
-	discovery discovery.CachedDiscoveryInterface
+	server rest.Interface
+	cache  cache
 
-	mu        sync.Mutex
-	loaded    bool
-	refreshed time.Time
-	table     map[schema.GroupVersionKind]served
-	versions  map[schema.GroupKind][]string // preferred first
-	failed    map[string]string             // group: why its discovery failed
-	all       []string
+	mu      sync.Mutex
+	known   *catalog
+	pending *download
 }
 
-// find maps a kind, asking discovery anew when it is not known.
-func (k *kinds) find(gvk schema.GroupVersionKind) (served, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := k.load(); err != nil {
-		return served{}, err
-	}
-	s, ok := k.table[gvk]
-	if !ok {
-		if err := k.refresh(); err != nil {
-			return served{}, err
-		}
-		s, ok = k.table[gvk]
-	}
-	if !ok {
-		return served{}, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
-	}
-	return s, nil
-}
-
-// describe tells what discovery knows of groups and kinds.
-func (k *kinds) describe(gvks []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := k.load(); err != nil {
+// newKinds shares kubectl's cache below root: what it knows of the API and the
+// HTTP answers beside it, which spare a server to send again what it has sent.
+// Only client-go's own cached client has the door to the latter.
+func newKinds(config *rest.Config, root string) (*kinds, error) {
+	dir := filepath.Join(root, "discovery", cacheName(config.Host))
+	cached, err := disk.NewCachedDiscoveryClientForConfig(config, dir, filepath.Join(root, "http"), discoveryAge)
+	if err != nil {
 		return nil, err
 	}
-	unknown := func(gvk schema.GroupVersionKind) bool {
-		_, known := k.table[gvk]
-		return !known
-	}
-	if slices.ContainsFunc(gvks, unknown) {
-		if err := k.refresh(); err != nil {
-			return nil, err
-		}
-	}
-	out := make(map[schema.GroupKind]plan.Kind, len(gvks))
-	for _, gvk := range gvks {
-		out[gvk.GroupKind()] = k.kind(gvk.GroupKind())
-	}
-	return out, nil
+	return &kinds{server: cached.RESTClient(), cache: cache{dir}}, nil
 }
 
-func (k *kinds) kind(gk schema.GroupKind) plan.Kind {
-	info := plan.Kind{Versions: k.versions[gk], Unavailable: k.failed[gk.Group]}
-	if len(info.Versions) == 0 {
-		return info
-	}
-	info.Scope = manifest.ScopeCluster
-	info.Resource = k.table[gk.WithVersion(info.Versions[0])].resource.Resource
-	if k.table[gk.WithVersion(info.Versions[0])].namespaced {
-		info.Scope = manifest.ScopeNamespaced
-	}
-	return info
+// download is one look at the server's API, which all who need it share.
+type download struct {
+	done  chan struct{}
+	known *catalog
+	err   error
+	// waiting is how many wait for it; when the last one leaves, cancel ends it.
+	waiting int
+	cancel  context.CancelFunc
 }
 
-// refresh reads discovery from the server when what is known came from the
-// cache on disk, or is older than a moment.
-func (k *kinds) refresh() error {
-	if time.Since(k.refreshed) < refreshPause {
-		return nil
+// find maps a kind, asking the server when it is not known.
+func (k *kinds) find(ctx context.Context, gvk schema.GroupVersionKind) (served, error) {
+	known, err := k.covering(ctx, gvk)
+	if err != nil {
+		return served{}, err
 	}
-	k.discovery.Invalidate()
-	k.loaded = false
-	err := k.load()
-	k.refreshed = time.Now()
-	return err
+	if s, ok := known.table[gvk]; ok {
+		return s, nil
+	}
+	if why := known.failed[gvk.Group]; why != "" {
+		return served{}, apierrors.NewServiceUnavailable(fmt.Sprintf("the API group %s can't be discovered: %s", gvk.Group, why))
+	}
+	return served{}, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 }
 
-// load fills the tables. Groups whose discovery fails are remembered with the
-// reason and do not hinder the rest.
-func (k *kinds) load() error {
-	if k.loaded {
-		return nil
-	}
-	groups, lists, err := k.discovery.ServerGroupsAndResources()
-	k.failed = map[string]string{}
-	var partial *discovery.ErrGroupDiscoveryFailed
-	switch {
-	case errors.As(err, &partial):
-		for gv, reason := range partial.Groups {
-			k.failed[gv.Group] = reason.Error()
-		}
-	case err != nil:
-		return fmt.Errorf("ask the cluster for its API: %w", err)
-	}
-	// In aggregated discovery a service that does not answer leaves its group
-	// without versions, and no error.
-	for _, g := range groups {
-		if len(g.Versions) == 0 && k.failed[g.Name] == "" {
-			k.failed[g.Name] = "the service behind this API does not answer"
+// covering is a catalog that knows the kinds, or one that is fresh.
+func (k *kinds) covering(ctx context.Context, gvks ...schema.GroupVersionKind) (*catalog, error) {
+	k.mu.Lock()
+	if k.known == nil {
+		if a, ok := k.cache.restore(); ok {
+			k.known = newCatalog(a)
 		}
 	}
-	k.fill(groups, lists)
-	k.loaded = true
-	return nil
+	known := k.known
+	k.mu.Unlock()
+	unknown := func(gvk schema.GroupVersionKind) bool { return !known.knows(gvk) }
+	if known == nil || slices.ContainsFunc(gvks, unknown) {
+		return k.renew(ctx)
+	}
+	return known, nil
 }
 
-func (k *kinds) fill(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) {
-	k.table = map[schema.GroupVersionKind]served{}
-	k.versions = map[schema.GroupKind][]string{}
-	k.all = nil
-	for _, list := range lists {
-		gv, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			continue
-		}
-		k.all = append(k.all, list.GroupVersion)
-		for _, r := range list.APIResources {
-			if strings.Contains(r.Name, "/") {
-				continue // a subresource
-			}
-			gvk := gv.WithKind(r.Kind)
-			k.table[gvk] = served{resource: gv.WithResource(r.Name), namespaced: r.Namespaced}
-			k.versions[gvk.GroupKind()] = append(k.versions[gvk.GroupKind()], gv.Version)
-			k.all = append(k.all, list.GroupVersion+"/"+r.Kind)
-		}
+// renew is a catalog that the server gave a moment ago at most.
+func (k *kinds) renew(ctx context.Context) (*catalog, error) {
+	k.mu.Lock()
+	if k.known != nil && time.Since(k.known.fetched) < refreshPause {
+		defer k.mu.Unlock()
+		return k.known, nil
 	}
-	for _, g := range groups {
-		k.prefer(g)
+	if k.pending == nil {
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+		k.pending = &download{done: make(chan struct{}), cancel: cancel}
+		go k.download(own, k.pending)
+	}
+	pending := k.pending
+	pending.waiting++
+	k.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		k.leave(pending)
+		return nil, fmt.Errorf("ask the cluster for its API: %w", ctx.Err())
+	case <-pending.done:
+		return pending.known, pending.err
 	}
 }
 
-// prefer moves a group's preferred version to the front.
-func (k *kinds) prefer(g *metav1.APIGroup) {
-	for gk, versions := range k.versions {
-		if gk.Group != g.Name {
-			continue
-		}
-		if i := slices.Index(versions, g.PreferredVersion.Version); i > 0 {
-			versions[0], versions[i] = versions[i], versions[0]
-		}
+func (k *kinds) leave(d *download) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if d.waiting--; d.waiting > 0 {
+		return
 	}
+	d.cancel()
+	if k.pending == d {
+		k.pending = nil
+	}
+}
+
+// download asks the server and, while the error is one that passes, asks again.
+func (k *kinds) download(ctx context.Context, d *download) {
+	defer d.cancel()
+	a, err := ask(ctx, k.server)
+	for wait, attempt := readPause, 1; err != nil && passes(err) && attempt < readAttempts; attempt++ {
+		if pause(ctx, wait) != nil {
+			break
+		}
+		wait *= 3
+		a, err = ask(ctx, k.server)
+	}
+	if err != nil {
+		d.err = fmt.Errorf("ask the cluster for its API: %w", err)
+	} else {
+		d.known = newCatalog(a)
+		d.known.fetched = time.Now()
+		k.cache.keep(a)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pending == d {
+		k.pending = nil
+	}
+	if err == nil {
+		k.known = d.known
+	}
+	close(d.done)
 }
 
 // Kinds tells scope and served versions of kinds. Kinds that the cluster does
 // not know are in the answer without versions.
-func (c *Client) Kinds(_ context.Context, gvks []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
-	return c.kinds.describe(gvks)
+func (c *Client) Kinds(ctx context.Context, gvks []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
+	known, err := c.kinds.covering(ctx, gvks...)
+	if err != nil {
+		return nil, c.tell(err)
+	}
+	out := make(map[schema.GroupKind]plan.Kind, len(gvks))
+	for _, gvk := range gvks {
+		out[gvk.GroupKind()] = known.kind(gvk.GroupKind())
+	}
+	return out, nil
 }

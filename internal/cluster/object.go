@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,10 +18,10 @@ import (
 )
 
 // resource is the client for one kind in one namespace.
-func (c *Client) resource(gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
-	s, err := c.kinds.find(gvk)
+func (c *Client) resource(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
+	s, err := c.kinds.find(ctx, gvk)
 	if err != nil {
-		return nil, err
+		return nil, c.tell(err)
 	}
 	if !s.namespaced {
 		return c.dynamic.Resource(s.resource), nil
@@ -32,51 +31,60 @@ func (c *Client) resource(gvk schema.GroupVersionKind, namespace string) (dynami
 
 // Get reads one object.
 func (c *Client) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstructured, error) {
-	r, err := c.resource(ref.GVK(), ref.Namespace)
+	r, err := c.resource(ctx, ref.GVK(), ref.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	return r.Get(ctx, ref.Name, metav1.GetOptions{})
+	live, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
+	return live, c.tell(err)
 }
 
 // Lookup reads one object, or the list of a kind when name is empty, in the
 // apiVersion and kind that a template asks for.
 func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
-	r, err := c.resource(schema.FromAPIVersionAndKind(apiVersion, kind), namespace)
+	r, err := c.resource(ctx, schema.FromAPIVersionAndKind(apiVersion, kind), namespace)
 	if err != nil {
 		return nil, err
 	}
-	if name != "" {
-		return r.Get(ctx, name, metav1.GetOptions{})
-	}
-	list, err := r.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return &unstructured.Unstructured{Object: list.UnstructuredContent()}, nil
+	var found *unstructured.Unstructured
+	err = c.read(ctx, func(ctx context.Context) error {
+		if name != "" {
+			found, err = r.Get(ctx, name, metav1.GetOptions{})
+			return err
+		}
+		list, err := r.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		found = &unstructured.Unstructured{Object: list.UnstructuredContent()}
+		return nil
+	})
+	return found, err
 }
 
 // Create posts an object.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.resource(object.GroupVersionKind(), object.GetNamespace())
+	r, err := c.resource(ctx, object.GroupVersionKind(), object.GetNamespace())
 	if err != nil {
 		return nil, err
 	}
-	return r.Create(ctx, object, metav1.CreateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
+	after, err := r.Create(ctx, object, metav1.CreateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
+	return after, c.tell(err)
 }
 
 // Replace puts an object.
 func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.resource(object.GroupVersionKind(), object.GetNamespace())
+	r, err := c.resource(ctx, object.GroupVersionKind(), object.GetNamespace())
 	if err != nil {
 		return nil, err
 	}
-	return r.Update(ctx, object, metav1.UpdateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
+	after, err := r.Update(ctx, object, metav1.UpdateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
+	return after, c.tell(err)
 }
 
 // Patch sends a patch or a server-side apply.
 func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.resource(ref.GVK(), ref.Namespace)
+	r, err := c.resource(ctx, ref.GVK(), ref.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +93,7 @@ func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o appl
 		options.Force = &o.Force
 	}
 	patched, err := r.Patch(ctx, ref.Name, p.Type, p.Data, options)
-	return patched, misfit(err)
+	return patched, c.tell(misfit(err))
 }
 
 // misfit turns the API server's 500 for a server-side apply whose fields have
@@ -101,7 +109,7 @@ func misfit(err error) error {
 
 // Delete deletes one object.
 func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
-	r, err := c.resource(ref.GVK(), ref.Namespace)
+	r, err := c.resource(ctx, ref.GVK(), ref.Namespace)
 	if err != nil {
 		return err
 	}
@@ -109,7 +117,7 @@ func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOption
 	if o.UID != "" {
 		options.Preconditions = &metav1.Preconditions{UID: &o.UID}
 	}
-	return r.Delete(ctx, ref.Name, options)
+	return c.tell(r.Delete(ctx, ref.Name, options))
 }
 
 func propagation(cascade string) *metav1.DeletionPropagation {
@@ -128,27 +136,4 @@ func dryRun(o apply.WriteOptions) []string {
 		return []string{metav1.DryRunAll}
 	}
 	return nil
-}
-
-// Logs reads the last lines of a pod's containers, or of a Job's pods.
-func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
-	pods, err := c.podsOf(ctx, ref)
-	if err != nil {
-		return "", err
-	}
-	text := ""
-	for _, pod := range pods {
-		for _, container := range pod.Spec.Containers {
-			stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, logOptions(container.Name, lines)).Stream(ctx)
-			if err != nil {
-				continue
-			}
-			part, err := io.ReadAll(io.LimitReader(stream, 1<<20))
-			stream.Close()
-			if err == nil && len(part) > 0 {
-				text += string(part)
-			}
-		}
-	}
-	return text, nil
 }

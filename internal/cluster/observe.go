@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -19,73 +17,93 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// listFrom is how many objects of a kind in a namespace make one LIST cheaper
-// than GETs; pageSize bounds one answer.
-const (
-	listFrom = 3
-	pageSize = 1000
-)
-
 // Observe reads the live state of objects: one LIST per kind and namespace
 // where that is cheaper than GETs, all side by side. A version that is no
 // longer served is read through one that is. What can't be read is said in the
 // observation; only a cluster that can't be reached is an error.
 func (c *Client) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error) {
 	o := &observer{client: c, seen: make(map[manifest.ID]plan.Observation, len(refs))}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(Concurrency)
-	for at, names := range c.places(refs, o) {
-		if len(names) >= listFrom {
-			group.Go(func() error { return o.list(ctx, at, names) })
-			continue
-		}
-		for _, id := range names {
-			group.Go(func() error { return o.get(ctx, at, id) })
+	known, err := c.kinds.covering(ctx, gvks(refs)...)
+	if err == nil {
+		err = o.observe(ctx, known, refs)
+	}
+	if err == nil && len(o.again) > 0 {
+		// The cache on disk knew a kind or version that is gone by now.
+		if known, err = c.kinds.renew(ctx); err == nil {
+			refs, o.again = o.again, nil
+			err = o.observe(ctx, known, refs)
 		}
 	}
-	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("observe the release's objects: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("observe the release's objects: %w", c.tell(err))
+	}
+	for _, ref := range o.again {
+		o.seen[ref.ID] = plan.Observation{Unreadable: fmt.Sprintf("the cluster names %s in its API and does not serve it", ref.GVK())}
 	}
 	return o.seen, nil
 }
 
+func gvks(refs []apply.Ref) []schema.GroupVersionKind {
+	out := make([]schema.GroupVersionKind, 0, len(refs))
+	for _, ref := range refs {
+		out = append(out, ref.GVK())
+	}
+	return out
+}
+
+// place is what one LIST covers.
 type place struct {
 	gvk       schema.GroupVersionKind
 	namespace string
-}
-
-// places groups refs by what one LIST covers. Objects of kinds that the cluster
-// does not know are not there.
-func (c *Client) places(refs []apply.Ref, o *observer) map[place][]manifest.ID {
-	out := map[place][]manifest.ID{}
-	for _, ref := range refs {
-		gvk := ref.GVK()
-		if _, err := c.kinds.find(gvk); err != nil {
-			kind, descErr := c.kinds.describe([]schema.GroupVersionKind{gvk})
-			info := kind[gvk.GroupKind()]
-			switch {
-			case descErr != nil:
-				o.set(ref.ID, plan.Observation{Unreadable: descErr.Error()})
-				continue
-			case info.Unavailable != "":
-				o.set(ref.ID, plan.Observation{Unreadable: info.Unavailable})
-				continue
-			case len(info.Versions) == 0:
-				o.set(ref.ID, plan.Observation{})
-				continue
-			}
-			gvk.Version = info.Versions[0]
-		}
-		at := place{gvk, ref.Namespace}
-		out[at] = append(out[at], ref.ID)
-	}
-	return out
 }
 
 type observer struct {
 	client *Client
 	mu     sync.Mutex
 	seen   map[manifest.ID]plan.Observation
+	// again are objects whose resource the server does not know.
+	again []apply.Ref
+}
+
+func (o *observer) observe(ctx context.Context, known *catalog, refs []apply.Ref) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for at, refs := range o.places(known, refs) {
+		group.Go(func() error {
+			if len(refs) >= listFrom {
+				return o.list(ctx, at, refs)
+			}
+			return o.getEach(ctx, at, refs)
+		})
+	}
+	return group.Wait()
+}
+
+func (o *observer) getEach(ctx context.Context, at place, refs []apply.Ref) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, ref := range refs {
+		group.Go(func() error { return o.get(ctx, at, ref) })
+	}
+	return group.Wait()
+}
+
+// places groups refs by what one LIST covers. Objects of kinds that the cluster
+// does not know are not there, unless it may only not know them just now.
+func (o *observer) places(known *catalog, refs []apply.Ref) map[place][]apply.Ref {
+	out := map[place][]apply.Ref{}
+	for _, ref := range refs {
+		gvk := ref.GVK()
+		if !known.knows(gvk) {
+			info := known.kind(gvk.GroupKind())
+			if len(info.Versions) == 0 {
+				o.seen[ref.ID] = plan.Observation{Unreadable: info.Unavailable}
+				continue
+			}
+			gvk.Version = info.Versions[0]
+		}
+		at := place{gvk, ref.Namespace}
+		out[at] = append(out[at], ref)
+	}
+	return out
 }
 
 func (o *observer) set(id manifest.ID, s plan.Observation) {
@@ -94,86 +112,67 @@ func (o *observer) set(id manifest.ID, s plan.Observation) {
 	o.seen[id] = s
 }
 
-func (o *observer) get(ctx context.Context, at place, id manifest.ID) error {
-	live, err := o.client.Get(ctx, apply.Ref{ID: id, Version: at.gvk.Version})
+func (o *observer) repeat(refs ...apply.Ref) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.again = append(o.again, refs...)
+}
+
+func (o *observer) get(ctx context.Context, at place, ref apply.Ref) error {
+	var live *unstructured.Unstructured
+	r, err := o.client.resource(ctx, at.gvk, at.namespace)
+	if err == nil {
+		err = o.client.read(ctx, func(ctx context.Context) (err error) {
+			live, err = r.Get(ctx, ref.Name, metav1.GetOptions{})
+			return err
+		})
+	}
 	switch {
 	case err == nil:
-		o.set(id, plan.Observation{Object: live})
-	case notServed(err):
-		o.set(id, plan.Observation{Unreadable: fmt.Sprintf("the cluster no longer serves %s in %s", id.Kind, at.gvk.GroupVersion())})
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		o.set(id, plan.Observation{})
+		o.set(ref.ID, plan.Observation{Object: live})
+	case pathGone(err), meta.IsNoMatchError(err):
+		o.repeat(ref)
+	case apierrors.IsNotFound(err):
+		o.set(ref.ID, plan.Observation{})
 	case unreachable(err):
 		return err
 	default:
-		o.set(id, plan.Observation{Unreadable: message(err)})
+		o.set(ref.ID, plan.Observation{Unreadable: message(err)})
 	}
 	return nil
-}
-
-// notServed tells the 404 of a path that the API server does not have from that
-// of an object: the version may be gone although the cached discovery has it.
-func notServed(err error) bool {
-	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // list reads all objects of the kind in the namespace and picks its own. Where
 // LIST is forbidden, GETs may not be.
-func (o *observer) list(ctx context.Context, at place, ids []manifest.ID) error {
-	found, err := o.client.listAll(ctx, at)
-	switch {
-	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
-		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(Concurrency)
-		for _, id := range ids {
-			group.Go(func() error { return o.get(ctx, at, id) })
-		}
-		return group.Wait()
-	case err != nil && unreachable(err):
-		return err
-	case err != nil:
-		for _, id := range ids {
-			o.set(id, plan.Observation{Unreadable: message(err)})
-		}
-		return nil
+func (o *observer) list(ctx context.Context, at place, refs []apply.Ref) error {
+	names := make([]string, 0, len(refs))
+	byName := make(map[string]apply.Ref, len(refs))
+	for _, ref := range refs {
+		names = append(names, ref.Name)
+		byName[ref.Name] = ref
 	}
-	for _, id := range ids {
-		o.set(id, plan.Observation{Object: found[id.Name]})
+	found, rest, err := o.client.list(ctx, at, names)
+	switch {
+	case err == nil:
+		singly := make([]apply.Ref, 0, len(rest))
+		for _, name := range rest {
+			singly = append(singly, byName[name])
+			delete(byName, name)
+		}
+		for name, ref := range byName {
+			o.set(ref.ID, plan.Observation{Object: found[name]})
+		}
+		return o.getEach(ctx, at, singly)
+	case pathGone(err), meta.IsNoMatchError(err):
+		o.repeat(refs...)
+	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
+		return o.getEach(ctx, at, refs)
+	case unreachable(err):
+		return err
+	default:
+		for _, ref := range refs {
+			o.set(ref.ID, plan.Observation{Unreadable: message(err)})
+		}
 	}
 	return nil
-}
-
-func (c *Client) listAll(ctx context.Context, at place) (map[string]*unstructured.Unstructured, error) {
-	r, err := c.resource(at.gvk, at.namespace)
-	if err != nil {
-		return nil, err
-	}
-	options := metav1.ListOptions{Limit: pageSize}
-	if at.gvk.Group == "" && at.gvk.Kind == "Secret" {
-		// Release records are large and never part of a release.
-		options.FieldSelector = "type!=helm.sh/release.v1"
-	}
-	found := map[string]*unstructured.Unstructured{}
-	for {
-		page, err := r.List(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.Items {
-			found[page.Items[i].GetName()] = &page.Items[i]
-		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return found, nil
-		}
-	}
-}
-
-// unreachable says whether an error is about the whole cluster, not an object.
-func unreachable(err error) bool {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		return apierrors.IsUnauthorized(err)
-	}
-	var netErr net.Error
-	return errors.As(err, &netErr) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

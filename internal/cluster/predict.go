@@ -30,11 +30,14 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 	answers := make(map[string]plan.Prediction, len(steps))
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(Concurrency)
 	for _, s := range steps {
 		group.Go(func() error {
-			after, err := c.dryRun(ctx, s, o)
-			if err != nil && ctx.Err() != nil {
+			var after *unstructured.Unstructured
+			err := c.read(ctx, func(ctx context.Context) (err error) {
+				after, err = c.dryRun(ctx, s, o)
+				return err
+			})
+			if err != nil && (ctx.Err() != nil || unreachable(err)) {
 				return err
 			}
 			mu.Lock()
@@ -69,12 +72,31 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 	case s.Op == plan.OpCreate:
 		return c.Create(ctx, s.Body, o)
 	case s.Op == plan.OpReplace:
-		body := s.Body.DeepCopy()
-		body.SetResourceVersion(s.Expect.ResourceVersion)
-		return c.Replace(ctx, body, o)
+		return c.dryReplace(ctx, s, ref, o)
 	default:
 		return c.Patch(ctx, ref, apply.Patch{Type: s.PatchType, Data: s.Patch}, o)
 	}
+}
+
+// dryReplace replaces what is there now: controllers that write an object's
+// status between observation and dry run are no reason to refuse.
+func (c *Client) dryReplace(ctx context.Context, s plan.Step, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	body := s.Body.DeepCopy()
+	body.SetResourceVersion(s.Expect.ResourceVersion)
+	body.SetUID(s.Expect.UID)
+	after, err := c.Replace(ctx, body, o)
+	for range readAttempts {
+		if !apierrors.IsConflict(err) {
+			break
+		}
+		live, getErr := c.Get(ctx, ref)
+		if getErr != nil || live.GetUID() != s.Expect.UID {
+			break
+		}
+		body.SetResourceVersion(live.GetResourceVersion())
+		after, err = c.Replace(ctx, body, o)
+	}
+	return after, err
 }
 
 // answer translates the server's reply.
@@ -89,19 +111,26 @@ func answer(after *unstructured.Unstructured, err error) plan.Prediction {
 	status := api.Status()
 	switch {
 	case strings.Contains(status.Message, "does not support dry run"):
-		return plan.Prediction{Estimated: "an admission webhook does not support dry runs"}
+		return plan.Prediction{Estimated: status.Message}
+	case awayWebhook(status):
+		return plan.Prediction{Estimated: strings.TrimPrefix(status.Message, "Internal error occurred: ")}
 	case status.Code >= 500, apierrors.IsTooManyRequests(err), apierrors.IsTimeout(err):
 		return plan.Prediction{Estimated: "the API server could not be asked: " + message(err)}
 	}
 	return plan.Prediction{Refused: refusal(err, status)}
 }
 
+// wholeObject is how the API server prints the path of a complaint that is
+// about no field.
+const wholeObject = "<nil>"
+
 func refusal(err error, status metav1.Status) *plan.Refusal {
 	r := &plan.Refusal{Reason: string(status.Reason), Message: message(err)}
 	if d := status.Details; d != nil {
 		for _, cause := range d.Causes {
-			if cause.Field != "" && !slices.Contains(r.Fields, cause.Field) {
-				r.Fields = append(r.Fields, cause.Field)
+			field := strings.TrimPrefix(cause.Field, ".") // as in server-side-apply conflicts
+			if field != "" && field != wholeObject && !slices.Contains(r.Fields, field) {
+				r.Fields = append(r.Fields, field)
 			}
 			if cause.Type == metav1.CauseTypeFieldManagerConflict {
 				r.Managers = appendManager(r.Managers, cause.Message)
@@ -144,7 +173,7 @@ func message(err error) string {
 		parts := make([]string, 0, len(status.Details.Causes))
 		for _, cause := range status.Details.Causes {
 			part := strings.TrimSpace(cause.Message)
-			if cause.Field != "" && cause.Field != "<nil>" {
+			if cause.Field != "" && cause.Field != wholeObject {
 				part = cause.Field + ": " + part
 			}
 			parts = append(parts, part)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 )
@@ -18,50 +21,86 @@ import (
 const (
 	maxTroubles    = 6
 	maxTroublePods = 3
+	maxEvents      = 3
+
+	troublesTimeout = 15 * time.Second
 )
 
 // Troubles explains why an object is not ready: container states of its pods
 // and the last warning events of both. What can't be read is left out.
 func (c *Client) Troubles(ctx context.Context, ref apply.Ref) []string {
-	lines := c.warningEvents(ctx, ref.Kind, ref.Namespace, ref.Name)
+	ctx, cancel := context.WithTimeout(ctx, troublesTimeout)
+	defer cancel()
+	lines := c.warnings(ctx, ref.Kind, ref.Namespace, func(name string) bool { return name == ref.Name })
 	pods, err := c.podsOf(ctx, ref)
-	if err != nil {
-		return lines
-	}
-	told := 0
-	for _, pod := range pods {
-		states := containerStates(pod)
-		events := c.warningEvents(ctx, "Pod", pod.Namespace, pod.Name)
-		if len(states)+len(events) == 0 || told == maxTroublePods {
-			continue
+	if err != nil || ref.Kind == "Pod" {
+		for _, pod := range pods {
+			lines = append(lines, containerStates(pod)...)
 		}
-		told++
-		lines = append(lines, states...)
-		if ref.Kind != "Pod" {
-			lines = append(lines, events...)
-		}
+		return last(lines, maxTroubles)
 	}
-	return lines[max(0, len(lines)-maxTroubles):]
+	if ref.Kind == "Deployment" && len(pods) == 0 {
+		// Why no pod comes into being is told of the ReplicaSets.
+		lines = append(lines, c.warnings(ctx, "ReplicaSet", ref.Namespace, func(name string) bool {
+			return strings.HasPrefix(name, ref.Name+"-")
+		})...)
+	}
+	return last(append(lines, c.podTroubles(ctx, ref.Namespace, pods)...), maxTroubles)
 }
 
-// warningEvents are an object's last three warnings.
-func (c *Client) warningEvents(ctx context.Context, kind, namespace, name string) []string {
+// podTroubles are the states and events of the first few pods that have any.
+func (c *Client) podTroubles(ctx context.Context, namespace string, pods []corev1.Pod) []string {
+	var lines []string
+	troubled := map[string]bool{}
+	for _, pod := range pods {
+		states := containerStates(pod)
+		if len(states) == 0 || len(troubled) == maxTroublePods {
+			continue
+		}
+		troubled[pod.Name] = true
+		lines = append(lines, states...)
+	}
+	if len(troubled) == 0 {
+		return lines
+	}
+	return append(lines, c.warnings(ctx, "Pod", namespace, func(name string) bool { return troubled[name] })...)
+}
+
+// warnings are the last three warnings about objects of a kind, newest last:
+// one request, however many objects there are.
+func (c *Client) warnings(ctx context.Context, kind, namespace string, about func(name string) bool) []string {
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
 	list, err := c.core.Events(namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: fields.Set{"involvedObject.name": name, "involvedObject.kind": kind, "type": corev1.EventTypeWarning}.AsSelector().String(),
+		FieldSelector: fields.Set{"involvedObject.kind": kind, "type": corev1.EventTypeWarning}.AsSelector().String(),
 	})
 	if err != nil {
 		return nil
 	}
-	slices.SortFunc(list.Items, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
+	events := slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return !about(e.InvolvedObject.Name) })
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return happened(a).Compare(happened(b)) })
 	var lines []string
-	for _, e := range list.Items[max(0, len(list.Items)-3):] {
-		lines = append(lines, fmt.Sprintf("%s/%s: %s: %s", kind, name, e.Reason, e.Message))
+	for _, e := range last(events, maxEvents) {
+		lines = append(lines, fmt.Sprintf("%s/%s: %s: %s", kind, e.InvolvedObject.Name, e.Reason, strings.TrimSpace(e.Message)))
 	}
 	return lines
 }
+
+// happened is when an event was last seen; old and new recorders write it down
+// in different places.
+func happened(e corev1.Event) time.Time {
+	switch {
+	case e.Series != nil:
+		return e.Series.LastObservedTime.Time
+	case !e.LastTimestamp.IsZero():
+		return e.LastTimestamp.Time
+	default:
+		return e.EventTime.Time
+	}
+}
+
+func last[T any](items []T, n int) []T { return items[max(0, len(items)-n):] }
 
 // containerStates are the states of containers that are not running well.
 func containerStates(pod corev1.Pod) []string {
@@ -99,17 +138,35 @@ func (c *Client) podsOf(ctx context.Context, ref apply.Ref) ([]corev1.Pod, error
 	if err != nil {
 		return nil, err
 	}
-	selector, ok, err := unstructured.NestedStringMap(owner.Object, "spec", "selector", "matchLabels")
-	if err != nil || !ok {
-		return nil, err
+	selector := selectorOf(owner)
+	if selector.Empty() {
+		return nil, nil
 	}
-	list, err := c.core.Pods(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(selector).String()})
+	list, err := c.core.Pods(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize})
 	if err != nil {
 		return nil, err
 	}
 	return list.Items, nil
 }
 
-func logOptions(container string, lines int64) *corev1.PodLogOptions {
-	return &corev1.PodLogOptions{Container: container, TailLines: &lines}
+// selectorOf is the selector of an object's pods: that of spec.selector with
+// matchLabels and matchExpressions, or as a plain map (ReplicationController,
+// Service). It is empty where there is none.
+func selectorOf(owner *unstructured.Unstructured) labels.Selector {
+	raw, ok, _ := unstructured.NestedMap(owner.Object, "spec", "selector")
+	if !ok {
+		return labels.Everything()
+	}
+	if plain, ok, err := unstructured.NestedStringMap(owner.Object, "spec", "selector"); ok && err == nil {
+		return labels.SelectorFromSet(plain)
+	}
+	var typed metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &typed); err != nil {
+		return labels.Everything()
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&typed)
+	if err != nil {
+		return labels.Everything()
+	}
+	return selector
 }

@@ -64,7 +64,7 @@ func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, 
 }
 
 func (c *Client) ask(ctx context.Context, o manifest.Object) error {
-	r, err := c.resource(o.GVK(), o.Namespace)
+	r, err := c.resource(ctx, o.GVK(), o.Namespace)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,37 +17,69 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// Pauses of a watch: between attempts after an error, and between looks where
-// watching is forbidden and only GET is allowed.
+// Pauses of a watch. Between attempts: the first, doubled each time until one
+// lives longer than steady, and the longest, which depends on whether a
+// connection was closed or not to be had. Between looks where watching is
+// forbidden and only GET is allowed: pollPause. watchAge is how long one
+// connection is used: however alive a dead one looks, a proxy that stalls is
+// noticed after that.
 const (
-	resumePause = 500 * time.Millisecond
-	pollPause   = time.Second
+	resumePause    = 50 * time.Millisecond
+	maxClosedPause = 200 * time.Millisecond
+	maxErrorPause  = 2 * time.Second
+	steady         = time.Second
+	pollPause      = 250 * time.Millisecond
+	watchAge       = 60 * time.Second
 )
 
 // Watch tells every state of the named objects, the present ones first: see
-// apply.Cluster. One LIST and one WATCH serve all names.
+// apply.Cluster. One LIST and one WATCH serve all names. Where the kind itself
+// is gone, so are its objects.
 func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
 	w := &watcher{names: names, see: see}
 	if len(names) == 1 {
+		// Also what a role that is restricted to one name allows.
 		w.selector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
 	}
-	for {
+	for wait := resumePause; ; {
+		began := time.Now()
 		more, err := w.once(ctx, c, gvk, namespace)
+		gone := meta.IsNoMatchError(err) || pathGone(err)
+		if gone {
+			more = w.allGone()
+		}
 		switch {
 		case !more:
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case apierrors.IsForbidden(err):
+		case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 			return w.poll(ctx, c, gvk, namespace, err)
-		case meta.IsNoMatchError(err), apierrors.IsUnauthorized(err), apierrors.IsMethodNotSupported(err):
-			return fmt.Errorf("watch %s: %w", gvk.Kind, err)
-		case err != nil:
-			if pause(ctx, resumePause) != nil {
-				return context.Cause(ctx)
-			}
+		case gone, apierrors.IsUnauthorized(err), apierrors.IsBadRequest(err):
+			return fmt.Errorf("watch %s: %w", gvk.Kind, c.tell(err))
+		case err == nil && time.Since(began) > steady:
+			wait = resumePause // it went well for a while
+			continue
 		}
+		// Whoever closes a connection as soon as it is open does it again.
+		if pause(ctx, delay(wait, err)) != nil {
+			return context.Cause(ctx)
+		}
+		wait = min(2*wait, maxErrorPause)
 	}
+}
+
+// delay is how long to wait before the next attempt: longer than wait if the
+// server asks for it.
+func delay(wait time.Duration, err error) time.Duration {
+	if err == nil {
+		return min(wait, maxClosedPause)
+	}
+	wait = min(wait, maxErrorPause)
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		return min(max(time.Duration(seconds)*time.Second, wait), maxReadPause)
+	}
+	return wait
 }
 
 type watcher struct {
@@ -57,10 +90,21 @@ type watcher struct {
 	version string
 }
 
+// allGone tells that none of the objects is there; false when nobody wants to
+// see more.
+func (w *watcher) allGone() (more bool) {
+	for _, name := range w.names {
+		if !w.see(name, nil) {
+			return false
+		}
+	}
+	return true
+}
+
 // once lists (unless there is something to resume) and watches until the
 // connection ends. more is false when nobody wants to see more.
 func (w *watcher) once(ctx context.Context, c *Client, gvk schema.GroupVersionKind, namespace string) (more bool, err error) {
-	r, err := c.resource(gvk, namespace)
+	r, err := c.resource(ctx, gvk, namespace)
 	if err != nil {
 		return true, err
 	}
@@ -69,19 +113,26 @@ func (w *watcher) once(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 			return more, err
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, watchAge+readPause)
+	defer cancel()
+	age := int64(watchAge / time.Second)
 	events, err := r.Watch(ctx, metav1.ListOptions{
-		FieldSelector: w.selector, ResourceVersion: w.version, AllowWatchBookmarks: true,
+		FieldSelector: w.selector, ResourceVersion: w.version, AllowWatchBookmarks: true, TimeoutSeconds: &age,
 	})
 	if err != nil {
 		w.version = ""
 		return true, err
 	}
 	defer events.Stop()
-	return w.follow(ctx, events)
+	return w.follow(ctx, events), nil
 }
 
 func (w *watcher) list(ctx context.Context, r dynamic.ResourceInterface) (more bool, err error) {
-	list, err := r.List(ctx, metav1.ListOptions{FieldSelector: w.selector})
+	var list *unstructured.UnstructuredList
+	err = within(ctx, readTimeout, func(ctx context.Context) (err error) {
+		list, err = r.List(ctx, metav1.ListOptions{FieldSelector: w.selector})
+		return err
+	})
 	if err != nil {
 		return true, err
 	}
@@ -98,18 +149,20 @@ func (w *watcher) list(ctx context.Context, r dynamic.ResourceInterface) (more b
 	return true, nil
 }
 
-func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool, err error) {
+// follow tells what happens until the connection ends. An error in the stream,
+// be it that it broke or that its start is too old by now, is such an end.
+func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool) {
 	for {
 		select {
 		case <-ctx.Done():
-			return true, context.Cause(ctx)
+			return true // old, or called off: the caller knows which
 		case event, open := <-events.ResultChan():
 			if !open {
-				return true, nil
+				return true
 			}
 			if event.Type == watch.Error {
 				w.version = ""
-				return true, apierrors.FromObject(event.Object)
+				return true
 			}
 			object, ok := event.Object.(*unstructured.Unstructured)
 			if !ok {
@@ -124,31 +177,34 @@ func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool
 				object = nil
 			}
 			if !w.see(name, object) {
-				return false, nil
+				return false
 			}
 		}
 	}
 }
 
-// poll looks again and again where neither LIST nor WATCH is permitted: the
-// only way to wait with a role that has nothing but get.
+// poll looks again and again where LIST or WATCH is not permitted: the only way
+// to wait with a role that has nothing but get.
 func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKind, namespace string, forbidden error) error {
-	r, err := c.resource(gvk, namespace)
+	r, err := c.resource(ctx, gvk, namespace)
 	if err != nil {
 		return err
 	}
 	for {
-		for _, name := range w.names {
-			object, err := r.Get(ctx, name, metav1.GetOptions{})
+		objects, errs := w.look(ctx, c, r)
+		for i, name := range w.names {
+			err := errs[i]
 			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
 			case apierrors.IsForbidden(err):
 				return fmt.Errorf("watch %s: %w", gvk.Kind, forbidden)
-			case apierrors.IsNotFound(err):
-				object = nil
-			case err != nil:
-				continue
+			case apierrors.IsUnauthorized(err):
+				return fmt.Errorf("watch %s: %w", gvk.Kind, c.tell(err))
+			case err != nil && !apierrors.IsNotFound(err):
+				continue // the next look may be luckier
 			}
-			if !w.see(name, object) {
+			if !w.see(name, objects[i]) {
 				return nil
 			}
 		}
@@ -156,6 +212,26 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 			return err
 		}
 	}
+}
+
+// look reads every object once, side by side. One that is not there is nil.
+func (w *watcher) look(ctx context.Context, c *Client, r dynamic.ResourceInterface) ([]*unstructured.Unstructured, []error) {
+	objects := make([]*unstructured.Unstructured, len(w.names))
+	errs := make([]error, len(w.names))
+	var group sync.WaitGroup
+	for i, name := range w.names {
+		group.Go(func() {
+			errs[i] = c.slot(ctx, func(ctx context.Context) error {
+				live, err := r.Get(ctx, name, metav1.GetOptions{})
+				if err == nil {
+					objects[i] = live
+				}
+				return err
+			})
+		})
+	}
+	group.Wait()
+	return objects, errs
 }
 
 func pause(ctx context.Context, d time.Duration) error {

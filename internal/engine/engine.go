@@ -62,16 +62,26 @@ type gathered struct {
 	lookup templating.LookupFunc
 }
 
+// gather asks for the facts and the history side by side: far from the cluster
+// each costs a round trip. When both fail, the cluster's own error counts.
 func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) {
-	facts, err := e.Cluster.Facts(ctx)
+	var g gathered
+	var historyErr error
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		g.history, historyErr = e.history(ctx, key)
+	}()
+	var err error
+	g.facts, err = e.Cluster.Facts(ctx)
+	<-read
+	if err == nil {
+		err = historyErr
+	}
 	if err != nil {
 		return gathered{}, err
 	}
-	history, err := e.history(ctx, key)
-	if err != nil {
-		return gathered{}, err
-	}
-	g := gathered{facts: facts, history: history, lookup: e.lookup(ctx)}
+	g.lookup = e.lookup(ctx)
 	return g, e.settle(ctx, key, &g)
 }
 

@@ -64,7 +64,8 @@ func (w entryWriter) detail(s *plan.Step) string {
 	return ""
 }
 
-// creation says what is created; why, when it is not simply new.
+// creation says what is created; why, when it is not simply new; and why it is
+// not certain what comes of it.
 func (w entryWriter) creation(s *plan.Step) string {
 	text := "create"
 	if why := unlessOrdinary(s.Why); why != "" {
@@ -77,6 +78,12 @@ func (w entryWriter) creation(s *plan.Step) string {
 	if facts := digest(body); facts != "" {
 		text += ": " + facts
 	}
+	if s.Fidelity != plan.FidelityEstimated || unlessOrdinary(s.Estimate) == "" {
+		return text
+	}
+	if estimate := w.estimate(s); estimate != "" {
+		text += " (" + estimate + ")"
+	}
 	return text
 }
 
@@ -84,7 +91,7 @@ func (w entryWriter) creation(s *plan.Step) string {
 func unlessOrdinary(why string) string {
 	switch why {
 	case "the chart has it and the cluster does not", "crds/ has it and the cluster does not", "--create-namespace, and it is not there",
-		"the release is uninstalled":
+		"a namespace needs no dry run", "the release is uninstalled":
 		return ""
 	}
 	return why

@@ -1,0 +1,79 @@
+package cluster_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// crowd takes its time to answer and notes how many asked at once.
+type crowd struct{ now, most atomic.Int32 }
+
+func (c *crowd) slowly(answer http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		n := c.now.Add(1)
+		defer c.now.Add(-1)
+		for seen := c.most.Load(); n > seen && !c.most.CompareAndSwap(seen, n); seen = c.most.Load() {
+		}
+		time.Sleep(20 * time.Millisecond)
+		answer(w, r)
+	}
+}
+
+func (c *crowd) check(t *testing.T) {
+	t.Helper()
+	if n := c.most.Load(); n > cluster.Concurrency || n < cluster.Concurrency/2 {
+		t.Errorf("%d requests were under way at once, want about %d", n, cluster.Concurrency)
+	}
+}
+
+// However many objects there are, no more than Concurrency requests are under
+// way at once, over all kinds and namespaces together, and not fewer either.
+func TestObserveBoundsWhatIsUnderWay(t *testing.T) {
+	s := newServer(t)
+	var refs []apply.Ref
+	var c crowd
+	for i := range 60 {
+		for _, name := range []string{"a", "b"} {
+			r := ref("ConfigMap", name)
+			r.Namespace = fmt.Sprintf("shop-%d", i)
+			path := "GET /api/v1/namespaces/" + r.Namespace + "/configmaps/" + name
+			s.reply(path, configMap(name))
+			s.answers[path] = c.slowly(s.answers[path])
+			refs = append(refs, r)
+		}
+	}
+	if _, err := s.connect(t).Observe(t.Context(), refs); err != nil {
+		t.Fatal(err)
+	}
+	c.check(t)
+}
+
+// The same of dry runs.
+func TestPredictBoundsWhatIsUnderWay(t *testing.T) {
+	s := newServer(t)
+	var c crowd
+	const path = "POST /api/v1/namespaces/shop/configmaps"
+	s.reply(path, configMap("a"))
+	s.answers[path] = c.slowly(s.answers[path])
+	var steps []plan.Step
+	for i := range 120 {
+		steps = append(steps, plan.Step{
+			ID: fmt.Sprint(i), Op: plan.OpCreate, Object: ref("ConfigMap", "a").ID, APIVersion: "v1",
+			Body: &unstructured.Unstructured{Object: configMap("a")},
+		})
+	}
+	got, err := s.connect(t).Predict(t.Context(), steps, apply.WriteOptions{})
+	if err != nil || len(got) != len(steps) {
+		t.Fatalf("%d answers, error %v", len(got), err)
+	}
+	c.check(t)
+}

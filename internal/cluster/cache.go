@@ -1,0 +1,124 @@
+package cluster
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// discoveryAge is how long a cached answer of discovery counts, as in kubectl.
+const discoveryAge = 6 * time.Hour
+
+// cache is where kubectl keeps what it knows of a cluster's API: a file for the
+// groups and one for each group version (client-go v0.36.3,
+// discovery/cached/disk). kubectl reads what we write there, and we what it
+// writes; like kubectl, we keep nothing of group versions without resources.
+type cache struct{ dir string }
+
+func (c cache) groupsFile() string { return filepath.Join(c.dir, "servergroups.json") }
+
+func (c cache) resourcesFile(groupVersion string) string {
+	return filepath.Join(c.dir, filepath.FromSlash(groupVersion), "serverresources.json")
+}
+
+// restore reads what an earlier run has learned; ok is false when that is
+// nothing, unreadable or too old. Group versions may be missing.
+func (c cache) restore() (a answers, ok bool) {
+	groups := &metav1.APIGroupList{}
+	if !read(c.groupsFile(), groups) || len(groups.Groups) == 0 {
+		return answers{}, false
+	}
+	for i := range groups.Groups {
+		group := &groups.Groups[i]
+		a.Groups = append(a.Groups, group)
+		for _, v := range group.Versions {
+			list := &metav1.APIResourceList{}
+			if filepath.IsLocal(v.GroupVersion) && read(c.resourcesFile(v.GroupVersion), list) {
+				a.Resources = append(a.Resources, list)
+			}
+		}
+	}
+	return a, true
+}
+
+// keep writes the answers for later runs and for kubectl. A cache that can't be
+// written only makes those ask again.
+func (c cache) keep(a answers) {
+	groups := &metav1.APIGroupList{}
+	for _, group := range a.Groups {
+		groups.Groups = append(groups.Groups, *group)
+	}
+	write(c.groupsFile(), groups)
+	for _, list := range a.Resources {
+		if len(list.APIResources) > 0 && filepath.IsLocal(list.GroupVersion) {
+			write(c.resourcesFile(list.GroupVersion), list)
+		}
+	}
+}
+
+func read(file string, into runtime.Object) bool {
+	info, err := os.Stat(file)
+	if err != nil || time.Since(info.ModTime()) > discoveryAge {
+		return false
+	}
+	content, err := os.ReadFile(file)
+	return err == nil && runtime.DecodeInto(scheme.Codecs.UniversalDecoder(), content, into) == nil
+}
+
+// write replaces a file, whole or not at all, unless it says the same and will
+// do so for a while. What goes wrong is passed over: see keep.
+func write(file string, object runtime.Object) {
+	content, err := runtime.Encode(scheme.Codecs.LegacyCodec(), object)
+	if err != nil {
+		return
+	}
+	if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) < discoveryAge/2 {
+		if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
+			return
+		}
+	}
+	if os.MkdirAll(filepath.Dir(file), 0o750) != nil {
+		return
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".")
+	if err != nil {
+		return
+	}
+	_, err = temporary.Write(content)
+	closed := temporary.Close()
+	if err == nil && closed == nil && os.Chmod(temporary.Name(), 0o660) == nil && os.Rename(temporary.Name(), file) == nil {
+		return
+	}
+	_ = os.Remove(temporary.Name())
+}
+
+// cacheRoot is kubectl's: KUBECACHEDIR, else ~/.kube/cache.
+func cacheRoot(dir string) string {
+	if dir != "" {
+		return dir
+	}
+	if dir := os.Getenv("KUBECACHEDIR"); dir != "" {
+		return dir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return filepath.Join(os.TempDir(), "kubectl-release-cache")
+	}
+	return filepath.Join(home, ".kube", "cache")
+}
+
+var unfitForFileName = regexp.MustCompile(`[^(\w/.)]`)
+
+// cacheName turns a server's address into a folder name the way kubectl does,
+// so that both share one cache.
+func cacheName(host string) string {
+	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://")
+	return unfitForFileName.ReplaceAllString(host, "_")
+}

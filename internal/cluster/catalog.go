@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// served is one kind in one version.
+type served struct {
+	resource   schema.GroupVersionResource
+	namespaced bool
+}
+
+// catalog is discovery's answers, ready to be asked. It never changes.
+type catalog struct {
+	// fetched is when the server was asked; zero when the cache on disk was.
+	fetched  time.Time
+	table    map[schema.GroupVersionKind]served
+	versions map[schema.GroupKind][]string // preferred first
+	failed   map[string]string             // by group: why one of its versions did not answer
+	all      []string
+}
+
+// silent is why a group can't be discovered when discovery gives no reason.
+const silent = "the server behind this API does not answer"
+
+func newCatalog(a answers) *catalog {
+	c := &catalog{
+		table:    map[schema.GroupVersionKind]served{},
+		versions: map[schema.GroupKind][]string{},
+		failed:   map[string]string{},
+	}
+	lists := map[string]*metav1.APIResourceList{}
+	for _, list := range a.Resources {
+		lists[list.GroupVersion] = list
+	}
+	for _, group := range a.Groups {
+		for _, v := range preferredFirst(group) {
+			c.all = append(c.all, v.GroupVersion)
+			if list := lists[v.GroupVersion]; list != nil {
+				c.add(schema.GroupVersion{Group: group.Name, Version: v.Version}, list)
+			}
+		}
+		if len(group.Versions) == 0 { // aggregated discovery leaves it like this
+			c.failed[group.Name] = silent
+		}
+	}
+	for gv, why := range a.Failed {
+		c.failed[gv.Group] = why
+		c.all = append(c.all, gv.String())
+	}
+	slices.Sort(c.all)
+	c.all = slices.Compact(c.all)
+	return c
+}
+
+func preferredFirst(group *metav1.APIGroup) []metav1.GroupVersionForDiscovery {
+	versions := slices.Clone(group.Versions)
+	if i := slices.Index(versions, group.PreferredVersion); i > 0 {
+		versions = slices.Insert(slices.Delete(versions, i, i+1), 0, group.PreferredVersion)
+	}
+	return versions
+}
+
+// add takes in the kinds of one group version. Those of subresources can be
+// asked for by templates (Helm 4.3.1), but are no objects.
+func (c *catalog) add(gv schema.GroupVersion, list *metav1.APIResourceList) {
+	for _, r := range list.APIResources {
+		c.all = append(c.all, list.GroupVersion+"/"+r.Kind)
+		if strings.Contains(r.Name, "/") {
+			continue
+		}
+		gvk := gv.WithKind(r.Kind)
+		if _, twice := c.table[gvk]; !twice {
+			c.versions[gvk.GroupKind()] = append(c.versions[gvk.GroupKind()], gv.Version)
+		}
+		c.table[gvk] = served{resource: gv.WithResource(r.Name), namespaced: r.Namespaced}
+	}
+}
+
+func (c *catalog) knows(gvk schema.GroupVersionKind) bool {
+	_, known := c.table[gvk]
+	return known
+}
+
+func (c *catalog) kind(gk schema.GroupKind) plan.Kind {
+	info := plan.Kind{Versions: slices.Clone(c.versions[gk]), Unavailable: c.failed[gk.Group]}
+	if len(info.Versions) == 0 {
+		return info
+	}
+	preferred := c.table[gk.WithVersion(info.Versions[0])]
+	info.Scope, info.Resource = manifest.ScopeCluster, preferred.resource.Resource
+	if preferred.namespaced {
+		info.Scope = manifest.ScopeNamespaced
+	}
+	return info
+}

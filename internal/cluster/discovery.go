@@ -1,0 +1,124 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+	apidiscovery "k8s.io/api/apidiscovery/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+)
+
+// acceptDiscovery is what client-go's own discovery accepts, to the letter: the
+// cache of HTTP answers that is shared with kubectl tells answers apart by it.
+const acceptDiscovery = discovery.AcceptV2 + "," + discovery.AcceptV2Beta1 + "," + discovery.AcceptV1
+
+// answers are what discovery said.
+type answers struct {
+	Groups    []*metav1.APIGroup
+	Resources []*metav1.APIResourceList
+	// Failed is why a group version did not answer.
+	Failed map[schema.GroupVersion]string
+}
+
+// errSeparate says that a server does not aggregate its discovery.
+var errSeparate = errors.New("discovery is not aggregated")
+
+// ask reads the whole API: two requests side by side where the server
+// aggregates its discovery (Kubernetes 1.30 and later), else one for each group
+// version besides, which do not end with ctx. Group versions that fail are
+// remembered with the reason and do not hinder the rest.
+func ask(ctx context.Context, server rest.Interface) (answers, error) {
+	a, err := askAggregated(ctx, server)
+	if errors.Is(err, errSeparate) || apierrors.IsNotFound(err) || apierrors.IsNotAcceptable(err) {
+		a, err = askSeparately(server)
+	}
+	if err == nil && len(a.Groups) == 0 {
+		return a, errors.New("it names none")
+	}
+	return a, err
+}
+
+func askAggregated(ctx context.Context, server rest.Interface) (answers, error) {
+	paths := []string{"/api", "/apis"}
+	parts := make([]answers, len(paths))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, path := range paths {
+		group.Go(func() (err error) {
+			parts[i], err = part(ctx, server, path)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return answers{}, err
+	}
+	whole := answers{Failed: map[schema.GroupVersion]string{}}
+	for _, p := range parts {
+		whole.Groups = append(whole.Groups, p.Groups...)
+		whole.Resources = append(whole.Resources, p.Resources...)
+		for gv, why := range p.Failed {
+			whole.Failed[gv] = why
+		}
+	}
+	return whole, nil
+}
+
+// part is what one of the two roots of the API says.
+func part(ctx context.Context, server rest.Interface, path string) (answers, error) {
+	var contentType string
+	body, err := server.Get().AbsPath(path).SetHeader("Accept", acceptDiscovery).MaxRetries(0).Do(ctx).ContentType(&contentType).Raw()
+	if err != nil {
+		return answers{}, err
+	}
+	kind := schema.GroupVersionKind{Group: apidiscovery.GroupName, Version: "v2", Kind: "APIGroupDiscoveryList"}
+	if aggregated, err := discovery.ContentTypeIsGVK(contentType, kind); err != nil || !aggregated {
+		return answers{}, errSeparate
+	}
+	var list apidiscovery.APIGroupDiscoveryList
+	if err := json.Unmarshal(body, &list); err != nil {
+		return answers{}, err
+	}
+	groups, resources, failed := discovery.SplitGroupsAndResources(list)
+	a := answers{Failed: map[schema.GroupVersion]string{}}
+	for i := range groups.Groups {
+		group := &groups.Groups[i]
+		a.Groups = append(a.Groups, group)
+		for _, v := range group.Versions {
+			if list := resources[schema.GroupVersion{Group: group.Name, Version: v.Version}]; list != nil {
+				a.Resources = append(a.Resources, list)
+			}
+		}
+	}
+	for gv, reason := range failed {
+		a.Failed[gv] = failure(reason)
+	}
+	return a, nil
+}
+
+func askSeparately(server rest.Interface) (answers, error) {
+	groups, lists, err := discovery.ServerGroupsAndResources(discovery.NewDiscoveryClient(server))
+	a := answers{Groups: groups, Resources: lists, Failed: map[schema.GroupVersion]string{}}
+	var partial *discovery.ErrGroupDiscoveryFailed
+	if errors.As(err, &partial) {
+		for gv, reason := range partial.Groups {
+			a.Failed[gv] = failure(reason)
+		}
+		return a, nil
+	}
+	return a, err
+}
+
+// failure is why a group version can't be discovered. An aggregated answer
+// only says that it is stale.
+func failure(reason error) string {
+	var stale discovery.StaleGroupVersionError
+	if errors.As(reason, &stale) {
+		return silent
+	}
+	return message(reason)
+}

@@ -1,0 +1,157 @@
+package cluster_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// aggregate makes discovery answer in the aggregated form of Kubernetes 1.30
+// and later; stale group versions are those whose server is away.
+func (s *server) aggregate(stale ...string) {
+	resource := func(plural, kind, scope string) map[string]any {
+		return map[string]any{"resource": plural, "scope": scope, "verbs": []string{"get", "list"}, "responseKind": map[string]any{"kind": kind}}
+	}
+	group := func(gv string, resources ...any) map[string]any {
+		name, version, ok := strings.Cut(gv, "/")
+		if !ok {
+			name, version = "", gv
+		}
+		freshness := "Current"
+		if slices.Contains(stale, gv) {
+			freshness, resources = "Stale", nil
+		}
+		return map[string]any{
+			"metadata": map[string]any{"name": name},
+			"versions": []any{map[string]any{"version": version, "freshness": freshness, "resources": resources}},
+		}
+	}
+	reply := func(key string, groups ...any) {
+		s.answers[key] = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+			encode(w, map[string]any{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": groups})
+		}
+	}
+	scale := map[string]any{"subresource": "scale", "verbs": []string{"get"}, "responseKind": map[string]any{"kind": "Scale"}}
+	deployments := resource("deployments", "Deployment", "Namespaced")
+	deployments["subresources"] = []any{scale}
+	reply("GET /api", group("v1", resource("configmaps", "ConfigMap", "Namespaced")))
+	reply("GET /apis", group("apps/v1", deployments), group("broken.io/v1", resource("things", "Thing", "Namespaced")))
+}
+
+var deployment = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+
+// Two requests are discovery's price for the first run; the next ones find
+// everything on disk.
+func TestAggregatedDiscoveryIsTwoRequestsOnce(t *testing.T) {
+	s := newServer(t)
+	s.aggregate()
+	for run, want := range []int{2, 0, 0} {
+		c := s.connect(t)
+		for range 3 {
+			if _, err := c.Kinds(t.Context(), []schema.GroupVersionKind{deployment}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := s.discovery(); got != want {
+			t.Errorf("run %d sent %d requests, want %d", run, got, want)
+		}
+		s.requests()
+	}
+}
+
+// S28: a server that is away leaves its group stale. Its kinds are unavailable,
+// not unknown, and a template that asks for its version still finds it.
+func TestStaleGroupIsUnavailable(t *testing.T) {
+	s := newServer(t)
+	s.aggregate("broken.io/v1")
+	s.reply("GET /version", map[string]any{"gitVersion": "v1.36.3"})
+	c := s.connect(t)
+	facts, err := c.Facts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"v1", "apps/v1/Deployment", "apps/v1/Scale", "broken.io/v1"} {
+		if !slices.Contains(facts.APIVersions, want) {
+			t.Errorf("API versions %v lack %s", facts.APIVersions, want)
+		}
+	}
+	thing := schema.GroupVersionKind{Group: "broken.io", Version: "v1", Kind: "Thing"}
+	kinds, err := c.Kinds(t.Context(), []schema.GroupVersionKind{thing, deployment})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := kinds[thing.GroupKind()]; k.Unavailable == "" || len(k.Versions) != 0 {
+		t.Errorf("Thing is %+v, want it unavailable", k)
+	}
+	if k := kinds[deployment.GroupKind()]; k.Unavailable != "" || k.Scope != manifest.ScopeNamespaced {
+		t.Errorf("Deployment is %+v", k)
+	}
+	lost := apply.Ref{ID: manifest.ID{Group: "broken.io", Kind: "Thing", Namespace: "shop", Name: "a"}, Version: "v1"}
+	seen, err := c.Observe(t.Context(), []apply.Ref{lost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := seen[lost.ID]; o.Unreadable == "" {
+		t.Errorf("the Thing is %+v, want it unreadable: it would be taken for gone", o)
+	}
+}
+
+// However many unknown kinds are asked for, the server is asked once.
+func TestUnknownKindsAreNoRequestStorm(t *testing.T) {
+	s := newServer(t)
+	s.aggregate()
+	c := s.connect(t)
+	var refs []apply.Ref
+	for _, name := range strings.Split(strings.Repeat("x ", 200), " ") {
+		refs = append(refs, apply.Ref{ID: manifest.ID{Group: "none.io", Kind: "None" + name, Namespace: "shop", Name: name}, Version: "v1"})
+	}
+	if _, err := c.Observe(t.Context(), refs); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.discovery(); got > 2 {
+		t.Errorf("%d requests, want discovery's two", got)
+	}
+}
+
+// S15: the cache on disk remembers a version that is gone; the object is read
+// through the one that is served now, not taken for gone.
+func TestObserveRefreshesAnOldCache(t *testing.T) {
+	s := newServer(t)
+	s.reply("GET /apis", groups("apps/v1", "old.io/v1beta1"))
+	s.reply("GET /apis/old.io/v1beta1", resources("old.io/v1beta1", "things Thing"))
+	thing := apply.Ref{ID: manifest.ID{Group: "old.io", Kind: "Thing", Namespace: "shop", Name: "a"}, Version: "v1beta1"}
+	if _, err := s.connect(t).Kinds(t.Context(), []schema.GroupVersionKind{thing.GVK()}); err != nil {
+		t.Fatal(err)
+	}
+	s.reply("GET /apis", groups("apps/v1", "old.io/v1"))
+	s.reply("GET /apis/old.io/v1", resources("old.io/v1", "things Thing"))
+	s.answers["GET /apis/old.io/v1beta1/namespaces/shop/things/a"] = http.NotFound
+	s.reply("GET /apis/old.io/v1/namespaces/shop/things/a", map[string]any{
+		"apiVersion": "old.io/v1", "kind": "Thing", "metadata": map[string]any{"name": "a", "namespace": "shop"},
+	})
+	seen, err := s.connect(t).Observe(t.Context(), []apply.Ref{thing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := seen[thing.ID]; o.Object == nil || o.Object.GetAPIVersion() != "old.io/v1" {
+		t.Errorf("the Thing is %+v, want it read in v1", o)
+	}
+}
+
+// A write of a kind whose API is away is a passing fault, not an unknown kind.
+func TestWriteToAStaleGroupIsUnavailable(t *testing.T) {
+	s := newServer(t)
+	s.aggregate("broken.io/v1")
+	_, err := s.connect(t).Get(t.Context(), apply.Ref{ID: manifest.ID{Group: "broken.io", Kind: "Thing", Namespace: "shop", Name: "a"}, Version: "v1"})
+	if reason := reasonOf(err); reason != metav1.StatusReasonServiceUnavailable {
+		t.Errorf("the error is %v (%s), want ServiceUnavailable", err, reason)
+	}
+}

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+)
+
+// Bounds of Logs: a node that is away must not hold up a run, and a container
+// that writes without line breaks must not fill the memory.
+const (
+	logTimeout = 15 * time.Second
+	maxLogSize = 1 << 20
+)
+
+// Logs reads the last lines of every container of a pod, or of the pods behind
+// a Job, oldest pod first. Where there are several, each begins with a line that
+// names it. It is an error only when nothing at all could be read.
+func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	pods, err := c.podsOf(ctx, ref)
+	if err != nil {
+		return "", fmt.Errorf("find the pods of %s: %w", ref.ID, c.tell(err))
+	}
+	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	type part struct{ name, text string }
+	var parts []part
+	var errs []error
+	for _, pod := range pods {
+		for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+			text, err := c.containerLog(ctx, pod, container.Name, lines)
+			switch {
+			case err != nil:
+				errs = append(errs, fmt.Errorf("read the log of Pod/%s, container %s: %w", pod.Name, container.Name, err))
+			case text != "":
+				parts = append(parts, part{"Pod/" + pod.Name + ", container " + container.Name, text})
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return "", errors.Join(errs...)
+	}
+	if len(parts) == 1 {
+		return parts[0].text, nil
+	}
+	var out strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&out, "%s:\n%s", p.name, p.text)
+		if !strings.HasSuffix(p.text, "\n") {
+			out.WriteByte('\n')
+		}
+	}
+	return out.String(), nil
+}
+
+func (c *Client) containerLog(ctx context.Context, pod corev1.Pod, container string, lines int64) (string, error) {
+	limit := int64(maxLogSize)
+	options := &corev1.PodLogOptions{Container: container, TailLines: &lines, LimitBytes: &limit}
+	stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, options).MaxRetries(0).Stream(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer stream.Close()
+	text, err := io.ReadAll(io.LimitReader(stream, maxLogSize))
+	return string(text), err
+}

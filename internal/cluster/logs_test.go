@@ -1,0 +1,151 @@
+package cluster_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// pod is one with the named containers; those that begin with "init" are init
+// containers.
+func pod(name, created string, containers ...string) map[string]any {
+	var main, initial []any
+	for _, c := range containers {
+		if strings.HasPrefix(c, "init") {
+			initial = append(initial, map[string]any{"name": c})
+			continue
+		}
+		main = append(main, map[string]any{"name": c})
+	}
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": name, "namespace": "shop", "creationTimestamp": created},
+		"spec":     map[string]any{"initContainers": initial, "containers": main},
+	}
+}
+
+// logging serves a pod, and the lines of its containers by "pod/container"; a
+// container without lines refuses.
+func (s *server) logging(logs map[string]string, pods ...map[string]any) {
+	s.reply("GET /apis/batch/v1", resources("batch/v1", "jobs Job"))
+	s.reply("GET /apis", groups("apps/v1", "batch/v1"))
+	s.reply("GET /apis/batch/v1/namespaces/shop/jobs/job", map[string]any{
+		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "job", "namespace": "shop"},
+		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"job": "job"}}},
+	})
+	list := []any{}
+	for _, p := range pods {
+		list = append(list, p)
+		name, _ := p["metadata"].(map[string]any)["name"].(string)
+		s.reply("GET /api/v1/namespaces/shop/pods/"+name, p)
+		s.answers["GET /api/v1/namespaces/shop/pods/"+name+"/log"] = func(w http.ResponseWriter, r *http.Request) {
+			lines, ok := logs[name+"/"+r.URL.Query().Get("container")]
+			if !ok {
+				status(http.StatusBadRequest, metav1.Status{Reason: metav1.StatusReasonBadRequest, Message: "the container waits to start"})(w, r)
+				return
+			}
+			_, _ = w.Write([]byte(lines))
+		}
+	}
+	s.reply("GET /api/v1/namespaces/shop/pods", map[string]any{"kind": "PodList", "apiVersion": "v1", "items": list})
+}
+
+func TestLogs(t *testing.T) {
+	const early, late = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+	job := apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "job"}, Version: "v1"}
+	for _, test := range []struct {
+		name string
+		ref  apply.Ref
+		pods []map[string]any
+		logs map[string]string
+		want string
+		err  string
+	}{
+		{
+			name: "one container is told as it is", ref: ref("Pod", "a"),
+			pods: []map[string]any{pod("a", early, "main")}, logs: map[string]string{"a/main": "hello\n"}, want: "hello\n",
+		},
+		{
+			name: "an init container that failed is told, though the others have not started", ref: ref("Pod", "a"),
+			pods: []map[string]any{pod("a", early, "init-schema", "main")}, logs: map[string]string{"a/init-schema": "no such table"}, want: "no such table",
+		},
+		{
+			name: "several are told apart, the oldest pod first", ref: job,
+			pods: []map[string]any{pod("second", late, "main"), pod("first", early, "init-x", "main")},
+			logs: map[string]string{"second/main": "2\n", "first/init-x": "0", "first/main": "1\n"},
+			want: "Pod/first, container init-x:\n0\nPod/first, container main:\n1\nPod/second, container main:\n2\n",
+		},
+		{
+			name: "where nothing can be read, the error says why", ref: job,
+			pods: []map[string]any{pod("a", early, "main")}, err: "Pod/a, container main: the container waits to start",
+		},
+		{
+			name: "a Job that is not there is an error that names it", ref: apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "none"}, Version: "v1"},
+			err: "find the pods of Job/none",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer(t)
+			s.logging(test.logs, test.pods...)
+			got, err := s.connect(t).Logs(t.Context(), test.ref, 10)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+				t.Errorf("error %v, want %q", err, test.err)
+			}
+		})
+	}
+}
+
+// Troubles are the states of the pods behind an object and the warnings about
+// both, oldest first; what is well is left out.
+func TestTroubles(t *testing.T) {
+	s := newServer(t)
+	s.logging(nil,
+		withStatus(pod("bad", "2026-01-01T00:00:00Z", "main"), map[string]any{
+			"name": "main", "restartCount": 3, "state": map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
+		}),
+		withStatus(pod("good", "2026-01-01T00:00:00Z", "main"), map[string]any{
+			"name": "main", "ready": true, "state": map[string]any{"running": map[string]any{}},
+		}))
+	event := func(kind, name, reason, at string) map[string]any {
+		return map[string]any{
+			"reason": reason, "message": "it happened", "lastTimestamp": at,
+			"involvedObject": map[string]any{"kind": kind, "name": name}, "metadata": map[string]any{"name": reason},
+		}
+	}
+	s.answers["GET /api/v1/namespaces/shop/events"] = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		items := []any{}
+		switch selector := r.URL.Query().Get("fieldSelector"); {
+		case strings.Contains(selector, "involvedObject.kind=Pod"):
+			items = append(items, event("Pod", "bad", "Later", "2026-01-03T00:00:00Z"), event("Pod", "good", "Other", "2026-01-03T00:00:00Z"),
+				event("Pod", "bad", "Sooner", "2026-01-02T00:00:00Z"))
+		case strings.Contains(selector, "involvedObject.kind=Job"):
+			items = append(items, event("Job", "job", "Mine", "2026-01-03T00:00:00Z"), event("Job", "namesake", "Foreign", "2026-01-03T00:00:00Z"))
+		}
+		encode(w, map[string]any{"kind": "EventList", "apiVersion": "v1", "items": items})
+	}
+	got := s.connect(t).Troubles(t.Context(), apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "job"}, Version: "v1"})
+	want := []string{
+		"Job/job: Mine: it happened",
+		"Pod/bad: container main is waiting: CrashLoopBackOff after 3 restarts",
+		"Pod/bad: Sooner: it happened",
+		"Pod/bad: Later: it happened",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func withStatus(p map[string]any, container map[string]any) map[string]any {
+	p["status"] = map[string]any{"phase": "Running", "containerStatuses": []any{container}}
+	return p
+}

@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+)
+
+// Bounds of a request that only reads: how often it is sent, the first pause
+// (each further one is three times as long), the longest Retry-After that is
+// heeded, and how long one attempt may take.
+const (
+	readAttempts = 4
+	readPause    = 100 * time.Millisecond
+	maxReadPause = 10 * time.Second
+	readTimeout  = 60 * time.Second
+)
+
+// once is a REST client that sends every request a single time. client-go's
+// own repeats up to ten times whatever is answered with Retry-After, writes
+// too, and can't be interrupted by those who count attempts. Whoever calls
+// knows better: package apply repeats writes, read repeats reads, Watch resumes.
+type once struct{ rest.Interface }
+
+func (o once) Verb(verb string) *rest.Request { return o.Interface.Verb(verb).MaxRetries(0) }
+func (o once) Post() *rest.Request            { return o.Interface.Post().MaxRetries(0) }
+func (o once) Put() *rest.Request             { return o.Interface.Put().MaxRetries(0) }
+func (o once) Get() *rest.Request             { return o.Interface.Get().MaxRetries(0) }
+func (o once) Delete() *rest.Request          { return o.Interface.Delete().MaxRetries(0) }
+func (o once) Patch(t types.PatchType) *rest.Request {
+	return o.Interface.Patch(t).MaxRetries(0)
+}
+
+// writesOnce is the same for clients whose reads nobody else repeats: those of
+// the release records.
+type writesOnce struct{ rest.Interface }
+
+func (o writesOnce) Post() *rest.Request   { return o.Interface.Post().MaxRetries(0) }
+func (o writesOnce) Put() *rest.Request    { return o.Interface.Put().MaxRetries(0) }
+func (o writesOnce) Delete() *rest.Request { return o.Interface.Delete().MaxRetries(0) }
+func (o writesOnce) Patch(t types.PatchType) *rest.Request {
+	return o.Interface.Patch(t).MaxRetries(0)
+}
+
+// read sends a request that changes nothing, and again while the error is one
+// that passes. No attempt outlives readTimeout, so that a proxy that stalls
+// does not stall the run, and no more than Concurrency are under way at once.
+func (c *Client) read(ctx context.Context, send func(ctx context.Context) error) error {
+	wait := readPause
+	for attempt := 1; ; attempt++ {
+		err := c.slot(ctx, send)
+		if err == nil || ctx.Err() != nil || attempt == readAttempts || !passes(err) {
+			return c.tell(err)
+		}
+		asked := wait
+		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+			asked = min(max(asked, time.Duration(seconds)*time.Second), maxReadPause)
+		}
+		if pause(ctx, asked) != nil {
+			return c.tell(err)
+		}
+		wait *= 3
+	}
+}
+
+// slot sends a request when there is room for one more.
+func (c *Client) slot(ctx context.Context, send func(ctx context.Context) error) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case c.slots <- struct{}{}:
+	}
+	defer func() { <-c.slots }()
+	return within(ctx, readTimeout, send)
+}
+
+func within(ctx context.Context, limit time.Duration, send func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return send(ctx)
+}
+
+// passes says whether a read may well succeed the next time. A webhook that is
+// away stays away for longer, and may take its time to say so.
+func passes(err error) bool {
+	var api apierrors.APIStatus
+	if errors.As(err, &api) {
+		if awayWebhook(api.Status()) {
+			return false
+		}
+		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err)
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNREFUSED) ||
+		utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
+// awayWebhook says whether an admission webhook could not be asked. The API
+// server tells so by its words alone (Kubernetes 1.36).
+func awayWebhook(s metav1.Status) bool {
+	return s.Code >= 500 && strings.Contains(s.Message, "failed calling webhook")
+}
+
+// unreachable says whether an error is about the whole cluster, not an object.
+func unreachable(err error) bool {
+	var api apierrors.APIStatus
+	if errors.As(err, &api) {
+		return apierrors.IsUnauthorized(err)
+	}
+	var netErr net.Error
+	return errors.As(err, &netErr) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// pathGone says whether the server knows no such resource, not merely no such
+// object: it answers with a bare page then.
+func pathGone(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// unreachableError is an error about the whole cluster, in words. It unwraps to
+// the original one.
+type unreachableError struct {
+	text string
+	err  error
+}
+
+func (e *unreachableError) Error() string { return e.text }
+func (e *unreachableError) Unwrap() error { return e.err }
+
+// tell puts an error about the whole cluster into one clear sentence, and leaves
+// every other error as it is.
+func (c *Client) tell(err error) error {
+	var told *unreachableError
+	if err == nil || errors.As(err, &told) || !unreachable(err) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if apierrors.IsUnauthorized(err) {
+		return &unreachableError{fmt.Sprintf("the API server at %s does not accept these credentials (Unauthorized)", c.host), err}
+	}
+	var request *url.Error
+	cause := err
+	if errors.As(err, &request) {
+		cause = request.Err
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return &unreachableError{fmt.Sprintf("the API server at %s does not answer in time", c.host), err}
+	}
+	return &unreachableError{fmt.Sprintf("can't reach the API server at %s: %v", c.host, cause), err}
+}

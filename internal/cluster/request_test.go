@@ -1,0 +1,198 @@
+package cluster_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+)
+
+func encode(w http.ResponseWriter, body any) { _ = json.NewEncoder(w).Encode(body) }
+
+func reasonOf(err error) metav1.StatusReason { return apierrors.ReasonForError(err) }
+
+// busy answers the first n times with an error, then as next does.
+func busy(n, code int, header map[string]string, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if n > 0 {
+			n--
+			for k, v := range header {
+				w.Header().Set(k, v)
+			}
+			w.WriteHeader(code)
+			return
+		}
+		next(w, r)
+	}
+}
+
+// S29: a read that meets a passing fault is sent again.
+func TestObserveRepeatsReads(t *testing.T) {
+	for name, code := range map[string]int{"500": 500, "504": 504, "429": 429} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			const path = "GET /api/v1/namespaces/shop/configmaps/a"
+			s.reply(path, configMap("a"))
+			s.answers[path] = busy(2, code, nil, s.answers[path])
+			seen, err := s.connect(t).Observe(t.Context(), []apply.Ref{ref("ConfigMap", "a")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o := seen[ref("ConfigMap", "a").ID]; o.Object == nil {
+				t.Errorf("observed %+v", o)
+			}
+		})
+	}
+}
+
+// S29: writes are sent once and no more: whoever counts attempts is apply.
+// client-go alone would heed Retry-After ten times.
+func TestWritesAreSentOnce(t *testing.T) {
+	s := newServer(t)
+	const path = "POST /api/v1/namespaces/shop/configmaps"
+	s.answers[path] = busy(5, 429, map[string]string{"Retry-After": "1"}, http.NotFound)
+	_, err := s.connect(t).Create(t.Context(), &unstructured.Unstructured{Object: configMap("a")}, apply.WriteOptions{})
+	if !apierrors.IsTooManyRequests(err) {
+		t.Errorf("error %v", err)
+	}
+	if seconds, ok := apierrors.SuggestsClientDelay(err); !ok || seconds != 1 {
+		t.Errorf("the error asks to wait %d s, want what Retry-After said", seconds)
+	}
+	if n := len(s.requests()); n != 1 {
+		t.Errorf("%d requests, want one", n)
+	}
+}
+
+// The same of release records. Their reads, which nobody else repeats, heed what
+// the server asks for.
+func TestRecordsAreWrittenOnceAndReadAgain(t *testing.T) {
+	const path = "/api/v1/namespaces/shop/secrets"
+	for _, test := range []struct {
+		name, request string
+		call          func(context.Context, corev1client.SecretInterface) error
+		want          int
+	}{
+		{"create", "POST " + path, func(ctx context.Context, c corev1client.SecretInterface) error {
+			_, err := c.Create(ctx, &corev1.Secret{}, metav1.CreateOptions{})
+			return err
+		}, 1},
+		{"update", "PUT " + path + "/a", func(ctx context.Context, c corev1client.SecretInterface) error {
+			_, err := c.Update(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.UpdateOptions{})
+			return err
+		}, 1},
+		{"delete", "DELETE " + path + "/a", func(ctx context.Context, c corev1client.SecretInterface) error {
+			return c.Delete(ctx, "a", metav1.DeleteOptions{})
+		}, 1},
+		{"list", "GET " + path, func(ctx context.Context, c corev1client.SecretInterface) error {
+			_, err := c.List(ctx, metav1.ListOptions{})
+			return err
+		}, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer(t)
+			s.answers[test.request] = busy(1, 429, map[string]string{"Retry-After": "1"}, http.NotFound)
+			if err := test.call(t.Context(), s.connect(t).CoreV1().Secrets("shop")); err == nil {
+				t.Error("no error")
+			}
+			if n := len(s.requests()); n != test.want {
+				t.Errorf("%d requests, want %d", n, test.want)
+			}
+		})
+	}
+}
+
+// Wrong credentials are one sentence, however many objects there are.
+func TestUnauthorizedIsOneError(t *testing.T) {
+	s := newServer(t)
+	c := s.connect(t)
+	for _, name := range []string{"a", "b"} {
+		s.refuse("GET /api/v1/namespaces/shop/configmaps/"+name, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
+	}
+	_, err := c.Observe(t.Context(), []apply.Ref{ref("ConfigMap", "a"), ref("ConfigMap", "b")})
+	if err == nil || !apierrors.IsUnauthorized(err) || strings.Count(err.Error(), "credentials") != 1 {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A refused connection names the server, and no URL of a request.
+func TestUnreachableIsOneSentence(t *testing.T) {
+	c, err := cluster.Connect(&rest.Config{Host: "http://127.0.0.1:1"}, cluster.Options{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Facts(t.Context())
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Fatalf("error %v does not unwrap to a refused connection", err)
+	}
+	if text := err.Error(); !strings.Contains(text, "can't reach the API server at http://127.0.0.1:1") || strings.Contains(text, "Get ") {
+		t.Errorf("error %q", text)
+	}
+}
+
+// A run that is called off does not wait for a server that is silent, neither
+// for discovery nor for objects.
+func TestCancelledReadsEnd(t *testing.T) {
+	for name, path := range map[string]string{"discovery": "GET /apis", "object": "GET /api/v1/namespaces/shop/configmaps/a"} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			s.aggregate()
+			release := make(chan struct{})
+			t.Cleanup(func() { close(release) })
+			s.answers[path] = func(http.ResponseWriter, *http.Request) { <-release }
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			if _, err := s.connect(t).Observe(ctx, []apply.Ref{ref("ConfigMap", "a")}); err == nil {
+				t.Error("no error")
+			}
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// Each of the API server's warnings is passed on once.
+func TestWarningsAreToldOnce(t *testing.T) {
+	s := newServer(t)
+	s.answers["GET /api/v1/namespaces/shop/configmaps/a"] = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Add("Warning", `299 - "this is old"`)
+		encode(w, configMap("a"))
+	}
+	var told []string
+	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, Warn: func(text string) { told = append(told, text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := c.Get(t.Context(), ref("ConfigMap", "a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fmt.Sprint(told) != "[this is old]" {
+		t.Errorf("told %q", told)
+	}
+}
+
+// expired is a context whose time is up.
+func expired(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}

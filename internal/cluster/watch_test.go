@@ -1,0 +1,94 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+
+const watched = "GET /api/v1/namespaces/shop/configmaps"
+
+// Who may only get is told by GETs.
+func TestWatchPollsWhereItIsForbidden(t *testing.T) {
+	s := newServer(t)
+	s.refuse(watched, http.StatusForbidden, metav1.StatusReasonForbidden, "no list")
+	s.reply(watched+"/a", configMap("a"))
+	var seen int
+	err := s.connect(t).Watch(t.Context(), configMaps, "shop", []string{"a"}, func(name string, o *unstructured.Unstructured) bool {
+		if name != "a" || o == nil {
+			t.Errorf("saw %s as %v", name, o)
+		}
+		seen++
+		return seen < 2
+	})
+	if err != nil || seen != 2 {
+		t.Errorf("error %v after %d looks", err, seen)
+	}
+}
+
+// Who may not even get is told so at once.
+func TestWatchEndsWhereNothingIsAllowed(t *testing.T) {
+	s := newServer(t)
+	s.refuse(watched, http.StatusForbidden, metav1.StatusReasonForbidden, "no list")
+	s.refuse(watched+"/a", http.StatusForbidden, metav1.StatusReasonForbidden, "no get")
+	err := s.connect(t).Watch(t.Context(), configMaps, "shop", []string{"a"}, func(string, *unstructured.Unstructured) bool { return true })
+	if !apierrors.IsForbidden(err) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Where the kind itself is gone, so is the object: a wait for its end is over.
+func TestWatchOfAKindThatIsGone(t *testing.T) {
+	s := newServer(t)
+	s.answers[watched] = http.NotFound
+	for name, kind := range map[string]schema.GroupVersionKind{"the path": configMaps, "the kind": {Group: "none.io", Version: "v1", Kind: "None"}} {
+		t.Run(name, func(t *testing.T) {
+			gone := false
+			err := s.connect(t).Watch(t.Context(), kind, "shop", []string{"a"}, func(_ string, o *unstructured.Unstructured) bool {
+				gone = o == nil
+				return false
+			})
+			if err != nil || !gone {
+				t.Errorf("error %v, gone %v", err, gone)
+			}
+			err = s.connect(t).Watch(t.Context(), kind, "shop", []string{"a"}, func(string, *unstructured.Unstructured) bool { return true })
+			if err == nil {
+				t.Error("a wait for the object to become ready goes on for ever")
+			}
+		})
+	}
+}
+
+// A server that closes every watch at once is not asked in a busy loop, and a
+// watch that is called off says why.
+func TestWatchDoesNotSpin(t *testing.T) {
+	s := newServer(t)
+	var count atomic.Int32
+	s.answers[watched] = func(w http.ResponseWriter, r *http.Request) {
+		count.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("watch") == "" {
+			encode(w, map[string]any{"kind": "ConfigMapList", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": "1"}, "items": []any{}})
+		}
+	}
+	enough := errors.New("enough")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 1200*time.Millisecond, enough)
+	defer cancel()
+	err := s.connect(t).Watch(ctx, configMaps, "shop", []string{"a"}, func(string, *unstructured.Unstructured) bool { return true })
+	if !errors.Is(err, enough) {
+		t.Errorf("error %v, want the cause of the end", err)
+	}
+	if n := count.Load(); n < 4 || n > 12 {
+		t.Errorf("%d requests in 1.2 s", n)
+	}
+}
