@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // budget is what the rest of a chart may still take up. One budget serves a
@@ -35,7 +35,7 @@ func (b *budget) entry(name string, size int64) error {
 
 // yaml counts a YAML file before it is parsed.
 func (b *budget) yaml(data []byte) error {
-	if b.yamlEntries -= values.Entries(data); b.yamlEntries < 0 {
+	if b.yamlEntries -= manifest.Entries(data); b.yamlEntries < 0 {
 		return fmt.Errorf("the YAML of the chart and its subcharts has more than %d entries", maxYAMLEntries)
 	}
 	return nil

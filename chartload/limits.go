@@ -11,7 +11,7 @@ const (
 	// maxEntries is how many files and folders a chart may have, subcharts included.
 	maxEntries = 32768
 	// maxYAMLEntries is how many entries all YAML that is parsed while loading may
-	// have, subcharts' included, as values.Entries counts.
+	// have, subcharts' included, as manifest.Entries counts.
 	maxYAMLEntries = 400_000
 	// maxNesting is how deeply subcharts may nest.
 	maxNesting = 32

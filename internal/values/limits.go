@@ -12,7 +12,7 @@ const (
 	maxSetSlots = 4 << 20
 	// maxYAMLBytes is the size of one YAML file (values or chart metadata).
 	maxYAMLBytes = 4 << 20
-	// MaxYAMLEntries is how many entries one YAML file may have, as Entries
+	// MaxYAMLEntries is how many entries one YAML file may have, as manifest.Entries
 	// counts. 207 KB of kube-prometheus-stack's values have some 4000.
 	MaxYAMLEntries = 300_000
 	// maxYAMLDocuments is how many documents a values file may have.
