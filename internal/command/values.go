@@ -153,9 +153,26 @@ func chartHint(path string, err error) error {
 
 func (p *program) readFile(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(p.streams.In)
+		return readBounded(p.streams.In)
 	}
-	return os.ReadFile(name)
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return readBounded(file)
+}
+
+// maxInputBytes is the size of a file that a flag for values names.
+const maxInputBytes = 32 << 20
+
+// readBounded is io.ReadAll for what may have no end, such as /dev/zero.
+func readBounded(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
+	if err == nil && len(data) > maxInputBytes {
+		err = fmt.Errorf("it is larger than %d MiB", maxInputBytes>>20)
+	}
+	return data, err
 }
 
 // remembered reads every file once: standard input has no second time.

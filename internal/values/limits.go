@@ -22,6 +22,9 @@ const (
 	maxYAMLDepth = 1000
 	// maxExpandedBytes is the size of a document once its aliases are written out.
 	maxExpandedBytes = 32 << 20
+	// maxSchemaSteps is how often a part of a schema may be held against a part
+	// of the values, enumerated values and entries of tables counted, too.
+	maxSchemaSteps = 1_000_000
 	// maxImportSteps is how many entries all import-values of a chart tree may
 	// go over; tables can import each other and double each time.
 	maxImportSteps = 4 << 20

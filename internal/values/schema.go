@@ -65,6 +65,7 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 	if err != nil {
 		return fmt.Errorf("compile values.schema.json: %w", err)
 	}
+	countSteps(compiled)
 	err = compiled.Validate(vals)
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {
