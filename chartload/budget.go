@@ -13,10 +13,11 @@ type budget struct {
 	bytes       int64
 	entries     int
 	yamlEntries int
+	yamlBytes   int
 }
 
 func newBudget() *budget {
-	return &budget{bytes: maxTotalBytes, entries: maxEntries, yamlEntries: maxYAMLEntries}
+	return &budget{bytes: maxTotalBytes, entries: maxEntries, yamlEntries: maxYAMLEntries, yamlBytes: maxYAMLBytes}
 }
 
 // entry counts one file or folder of the given size, before it is read.
@@ -37,6 +38,9 @@ func (b *budget) entry(name string, size int64) error {
 func (b *budget) yaml(data []byte) error {
 	if b.yamlEntries -= manifest.Entries(data); b.yamlEntries < 0 {
 		return fmt.Errorf("the YAML of the chart and its subcharts has more than %d entries", maxYAMLEntries)
+	}
+	if b.yamlBytes -= len(data); b.yamlBytes < 0 {
+		return fmt.Errorf("the YAML of the chart and its subcharts is larger than %d MiB in all", maxYAMLBytes>>20)
 	}
 	return nil
 }

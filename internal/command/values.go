@@ -160,7 +160,11 @@ func (p *program) readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	return readBounded(file)
+	data, err := readBounded(file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return data, nil
 }
 
 // maxInputBytes is the size of a file that a flag for values names.

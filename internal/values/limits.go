@@ -24,7 +24,12 @@ const (
 	maxExpandedBytes = 32 << 20
 	// maxSchemaSteps is how often a part of a schema may be held against a part
 	// of the values, enumerated values and entries of tables counted, too.
-	maxSchemaSteps = 1_000_000
+	maxSchemaSteps = 150_000
+	// maxSchemaPairs is how many pairs of items the lists of a schema may have:
+	// its own rules compare each with each.
+	maxSchemaPairs = 16_000_000
+	// maxHanded is how many global values all subcharts may be handed.
+	maxHanded = 500_000
 	// maxImportSteps is how many entries all import-values of a chart tree may
 	// go over; tables can import each other and double each time.
 	maxImportSteps = 4 << 20

@@ -56,6 +56,9 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 	if err != nil {
 		return fmt.Errorf("parse values.schema.json: %w", err)
 	}
+	if pairs(doc) > maxSchemaPairs {
+		return errors.New("values.schema.json can't be used: its lists are too long")
+	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
 	if err := compiler.AddResource(schemaURL, doc); err != nil {

@@ -91,3 +91,20 @@ func (c counted) Validate(_ *jsonschema.ValidatorContext, v any) {
 		panic(errSchemaSteps)
 	}
 }
+
+// pairs counts the pairs of items of all lists in a document.
+func pairs(doc any) int {
+	n := 0
+	switch v := doc.(type) {
+	case []any:
+		n = len(v) * len(v)
+		for _, e := range v {
+			n += pairs(e)
+		}
+	case map[string]any:
+		for _, e := range v {
+			n += pairs(e)
+		}
+	}
+	return n
+}
