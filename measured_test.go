@@ -16,7 +16,8 @@ import (
 type usage struct {
 	ExitCode int
 	Wall     time.Duration
-	MaxRSS   int64 // bytes
+	CPU      time.Duration // user and system
+	MaxRSS   int64         // bytes
 	Stdout   string
 	Stderr   string
 }
@@ -62,7 +63,7 @@ func runMeasured() {
 	kill := time.AfterFunc(endless, func() { _ = command.Process.Kill() })
 	_ = command.Wait() // the exit code says it all
 	kill.Stop()
-	u := usage{ExitCode: command.ProcessState.ExitCode(), Wall: time.Since(began), Stdout: stdout.String(), Stderr: stderr.String()}
+	u := usage{ExitCode: command.ProcessState.ExitCode(), Wall: time.Since(began), CPU: command.ProcessState.UserTime() + command.ProcessState.SystemTime(), Stdout: stdout.String(), Stderr: stderr.String()}
 	if used, ok := command.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		u.MaxRSS = used.Maxrss
 		if runtime.GOOS == "linux" {

@@ -43,7 +43,7 @@ const (
 	callSteps = 10
 	// keySteps is for an RSA key of 2,048 bits and for derivePassword: about
 	// 0.1 s.
-	keySteps = 400_000
+	keySteps = 500_000
 	// longKeySteps is for an RSA key of 4,096 bits: about a second.
 	longKeySteps = 2_000_000
 	// dsaKeySteps is for a DSA key: seconds, so there can be one.
@@ -51,7 +51,7 @@ const (
 	// shortKeySteps is for a key on an elliptic curve.
 	shortKeySteps = 10_000
 	// hashSteps is for bcrypt: about 0.05 s.
-	hashSteps = 200_000
+	hashSteps = 250_000
 	// randomSteps is for one random character.
 	randomSteps = 5
 )

@@ -23,11 +23,14 @@ const (
 	// maxExpandedBytes is the size of a document once its aliases are written out.
 	maxExpandedBytes = 32 << 20
 	// maxSchemaSteps is how often a part of a schema may be held against a part
-	// of the values, enumerated values and entries of tables counted, too.
+	// of the values, entries of tables counted, too.
 	maxSchemaSteps = 150_000
 	// maxSchemaPairs is how many pairs of items the lists of a schema may have:
 	// its own rules compare each with each.
 	maxSchemaPairs = 16_000_000
+	// maxEnumerated is how many enumerated values a schema may have, times the
+	// parts of the values.
+	maxEnumerated = 4_000_000
 	// maxHanded is how many global values all subcharts may be handed.
 	maxHanded = 500_000
 	// maxImportSteps is how many entries all import-values of a chart tree may

@@ -74,9 +74,6 @@ type counted struct {
 // Validate implements jsonschema.SchemaExt.
 func (c counted) Validate(_ *jsonschema.ValidatorContext, v any) {
 	cost := 1
-	if c.schema.Enum != nil {
-		cost += len(c.schema.Enum.Values)
-	}
 	switch v := v.(type) {
 	case string:
 		if c.schema.Pattern != nil {
@@ -104,6 +101,42 @@ func pairs(doc any) int {
 	case map[string]any:
 		for _, e := range v {
 			n += pairs(e)
+		}
+	}
+	return n
+}
+
+// enumerated counts what a schema enumerates. The library compares a value with
+// each, and ends there, so that schemaSteps does not see it.
+func enumerated(doc any) int {
+	n := 0
+	switch v := doc.(type) {
+	case []any:
+		for _, e := range v {
+			n += enumerated(e)
+		}
+	case map[string]any:
+		for k, e := range v {
+			if list, ok := e.([]any); ok && k == "enum" {
+				n += len(list)
+			}
+			n += enumerated(e)
+		}
+	}
+	return n
+}
+
+// parts counts the tables, lists and scalars of a value.
+func parts(value any) int {
+	n := 1
+	switch v := value.(type) {
+	case []any:
+		for _, e := range v {
+			n += parts(e)
+		}
+	case map[string]any:
+		for _, e := range v {
+			n += parts(e)
 		}
 	}
 	return n
