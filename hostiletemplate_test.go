@@ -104,6 +104,7 @@ func hostileGrowth() map[string]hostile {
 		"HTML":                    `{{ html (repeat 20000000 "<") }}`,
 		"JavaScript":              `{{ js (repeat 20000000 "<") }}`,
 		"queries":                 `{{ urlquery (repeat 20000000 "<") }}`,
+		"reading JSON":            `{{ $x := "[1, 2, 3]" }}{{ range 1000000 }}{{ $y := fromJsonArray $x }}{{ end }}`,
 		"nospace":                 `{{ nospace (repeat 100000000 "a ") }}`,
 	})
 	for name, c := range in("more than 262144 items", map[string]string{
@@ -147,7 +148,6 @@ func hostileEffort() map[string]hostile {
 		"shuffling":              `{{ range 100000000 }}{{ $x := shuffle "abcdefghijklmnop" }}{{ end }}`,
 		"numbers of many digits": `{{ $x := repeat 10000000 "1" }}{{ range 1000000 }}{{ $y := float64 $x }}{{ end }}`,
 		"reading YAML":           `{{ $x := repeat 10000 "a: b\n" }}{{ range 1000000 }}{{ $y := fromYaml $x }}{{ end }}`,
-		"reading JSON":           `{{ $x := "[1, 2, 3]" }}{{ range 1000000 }}{{ $y := fromJsonArray $x }}{{ end }}`,
 		"writing YAML":           `{{ $l := until 100000 }}{{ range 1000000 }}{{ $x := toYaml $l }}{{ end }}`,
 		"merging":                `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) 1 }}{{ end }}{{ range 100000 }}{{ $x := merge (dict) $d }}{{ end }}`,
 		"copying":                `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) 1 }}{{ end }}{{ range 100000 }}{{ $x := deepCopy $d }}{{ end }}`,
