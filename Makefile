@@ -11,8 +11,9 @@ BENCHSTAT   := v0.0.0-20260908200009-22c9c6c9d4da
 RACE         = $(shell command -v gcc >/dev/null && echo -race)
 CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
+FUZZTIME    ?= 60s
 
-.PHONY: build demo test unit lint conformance bench benchstat cluster testcluster tools generate clean
+.PHONY: build demo test unit lint conformance fuzz bench benchstat cluster testcluster tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
@@ -51,6 +52,9 @@ bench: build testcluster ## time and memory side by side with Helm 4.3.1; OUT=fi
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
+
+fuzz: build testcluster ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
+	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 	$(CLUSTER_BIN)/testcluster start

@@ -124,7 +124,7 @@ func entryName(full string) (string, error) {
 	switch {
 	case top == "Chart.yaml":
 		return "", fmt.Errorf("%q: the archive must hold one folder with the chart in it", full)
-	case path.IsAbs(name), isDrivePath(full), isDrivePath(name):
+	case path.IsAbs(full), path.IsAbs(name), isDrivePath(full), isDrivePath(name):
 		return "", fmt.Errorf("%q is an absolute path", full)
 	}
 	name = path.Clean(name)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // budget is what the rest of a chart may still take up. One budget serves a
@@ -13,10 +13,11 @@ type budget struct {
 	bytes       int64
 	entries     int
 	yamlEntries int
+	yamlBytes   int
 }
 
 func newBudget() *budget {
-	return &budget{bytes: maxTotalBytes, entries: maxEntries, yamlEntries: maxYAMLEntries}
+	return &budget{bytes: maxTotalBytes, entries: maxEntries, yamlEntries: maxYAMLEntries, yamlBytes: maxYAMLBytes}
 }
 
 // entry counts one file or folder of the given size, before it is read.
@@ -35,8 +36,11 @@ func (b *budget) entry(name string, size int64) error {
 
 // yaml counts a YAML file before it is parsed.
 func (b *budget) yaml(data []byte) error {
-	if b.yamlEntries -= values.Entries(data); b.yamlEntries < 0 {
+	if b.yamlEntries -= manifest.Entries(data); b.yamlEntries < 0 {
 		return fmt.Errorf("the YAML of the chart and its subcharts has more than %d entries", maxYAMLEntries)
+	}
+	if b.yamlBytes -= len(data); b.yamlBytes < 0 {
+		return fmt.Errorf("the YAML of the chart and its subcharts is larger than %d MiB in all", maxYAMLBytes>>20)
 	}
 	return nil
 }

@@ -11,8 +11,10 @@ const (
 	// maxEntries is how many files and folders a chart may have, subcharts included.
 	maxEntries = 32768
 	// maxYAMLEntries is how many entries all YAML that is parsed while loading may
-	// have, subcharts' included, as values.Entries counts.
+	// have, subcharts' included, as manifest.Entries counts.
 	maxYAMLEntries = 400_000
+	// maxYAMLBytes is the size of all YAML that is parsed while loading.
+	maxYAMLBytes = 32 << 20
 	// maxNesting is how deeply subcharts may nest.
 	maxNesting = 32
 	// maxStreamBytes is how much of one archive is ever decompressed: the files

@@ -12,7 +12,7 @@ type budget struct {
 }
 
 var (
-	errSteps = errors.New("the chart takes too long to render: it executes more than 10 million steps; look for an endless loop")
+	errSteps = errors.New("the chart takes too long to render: it executes more than 5 million steps; look for an endless loop")
 	errBytes = fmt.Errorf("the chart makes too much text: more than %d MiB in all", maxBytes>>20)
 	errItems = fmt.Errorf("the list would be too long: more than %d items", maxItems)
 )

@@ -171,7 +171,7 @@ func (s *state) run(f *function, args []any) any {
 			floats = true
 		}
 	}
-	if err := s.step(1 + size/64); err != nil {
+	if err := s.step(1 + size/16); err != nil {
 		s.check(err)
 	}
 	if err := s.room(size); err != nil {
@@ -215,7 +215,8 @@ func safely(f *function, args []any) (result any, err error) {
 	return f.invoke(args)
 }
 
-// sizeOf is what a result weighs: the length of a text, 16 bytes an item.
+// sizeOf is what a result weighs: the length of a text, 16 bytes an item, and
+// what a map takes even when it is small.
 func sizeOf(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -228,6 +229,8 @@ func sizeOf(v any) int {
 		return len(v) * 8
 	case nil:
 		return 0
+	case map[string]any:
+		return 360 + len(v)*48
 	}
 	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Map || rv.Kind() == reflect.Slice {
 		return rv.Len() * 48

@@ -18,6 +18,8 @@ type execution struct {
 	buffers   [][]byte
 	reads     *reads
 	exponents []Place
+	// words counts what has been parsed, as wordsOf does.
+	words int
 }
 
 // call is one link of the chain that led to the template being executed.

@@ -2,9 +2,7 @@ package templating
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 )
 
@@ -15,15 +13,44 @@ type guard func(b *budget, args []any) error
 // guardOf is the guard of a function; most need none beyond what every call
 // counts.
 func guardOf(name string) guard {
+	for _, of := range []func(string) guard{guardOfWeigher, guardOfText, guardOfRegex, guardOfMaker, guardOfKeys, guardOfReader} {
+		if g := of(name); g != nil {
+			return g
+		}
+	}
+	return nil
+}
+
+// guardOfWeigher is guardOf for what goes through a value all the way down.
+func guardOfWeigher(name string) guard {
 	switch name {
-	case "toYaml", "mustToYaml", "toYamlPretty", "toJson", "mustToJson", "toPrettyJson", "mustToPrettyJson",
-		"toRawJson", "mustToRawJson", "toToml", "mustToToml", "toString", "toStrings", "sortAlpha", "quote", "squote",
-		"cat", "print", "println", "html", "js", "urlquery", "deepEqual", "has", "mustHas", "uniq", "mustUniq",
-		"without", "mustWithout", "deepCopy", "mustDeepCopy", "merge", "mustMerge", "mergeOverwrite",
-		"mustMergeOverwrite", "eq", "ne":
-		return weighAll
+	case "toYaml", "mustToYaml", "toYamlPretty", "toToml", "mustToToml":
+		return weighBy(10, 4)
+	case "toJson", "mustToJson", "toPrettyJson", "mustToPrettyJson", "toRawJson", "mustToRawJson":
+		return weighBy(4, 6)
+	case "deepCopy", "mustDeepCopy":
+		return weighBy(16, 1)
+	case "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite":
+		return weighBy(8, 1)
+	case "quote", "squote", "html", "js", "urlquery":
+		return weighBy(4, 6)
+	case "toString", "toStrings", "sortAlpha", "cat", "print", "println":
+		return weighBy(4, 1)
+	case "deepEqual", "eq", "ne":
+		return weighBy(2, 1)
+	case "has", "mustHas", "uniq", "mustUniq", "without", "mustWithout":
+		return func(b *budget, a []any) error { return guardSearch(b, name, a) }
+	case "set":
+		return func(b *budget, a []any) error { return b.made(64 + len(text(a[1]))) }
 	case "printf":
 		return guardPrintf
+	}
+	return nil
+}
+
+// guardOfText is guardOf for what makes one text of others.
+func guardOfText(name string) guard {
+	switch name {
 	case "repeat":
 		return func(b *budget, a []any) error { return b.room(product(number(a[0]), len(text(a[1])))) }
 	case "indent", "nindent":
@@ -34,14 +61,13 @@ func guardOf(name string) guard {
 		return guardReplace
 	case "join":
 		return guardJoin
-	case "regexReplaceAll", "mustRegexReplaceAll", "regexReplaceAllLiteral", "mustRegexReplaceAllLiteral":
-		return guardRegexReplace
+	case "wrap", "wrapWith":
+		return guardWrap
 	}
-	return guardOfMaker(name)
+	return nil
 }
 
-// guardOfMaker is guardOf for what makes lists, random text and keys, and for
-// what reads text.
+// guardOfMaker is guardOf for what makes lists.
 func guardOfMaker(name string) guard {
 	switch name {
 	case "until":
@@ -50,22 +76,42 @@ func guardOfMaker(name string) guard {
 		return func(_ *budget, a []any) error { return guardSteps(number(a[0]), number(a[1]), number(a[2])) }
 	case "seq":
 		return guardSeq
-	case "randAlphaNum", "randAlpha", "randAscii", "randNumeric", "randBytes":
-		return func(b *budget, a []any) error { return b.room(number(a[0])) }
-	case "wrap", "wrapWith":
-		return guardWrap
+	case "split", "splitn", "splitList":
+		return guardSplit
 	case "concat", "append", "mustAppend", "push", "mustPush", "prepend", "mustPrepend", "reverse", "mustReverse",
 		"rest", "mustRest", "initial", "mustInitial", "compact", "mustCompact", "chunk", "mustChunk":
 		return guardLists
-	case "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert",
-		"genSignedCertWithKey", "derivePassword":
+	}
+	return nil
+}
+
+// guardOfKeys is guardOf for what makes keys, hashes and random text.
+func guardOfKeys(name string) guard {
+	switch name {
+	case "randAlphaNum", "randAlpha", "randAscii", "randNumeric":
+		return func(b *budget, a []any) error {
+			return errors.Join(b.room(number(a[0])), b.step(product(randomSteps, number(a[0]))))
+		}
+	case "randBytes":
+		return func(b *budget, a []any) error { return b.room(product(2, number(a[0]))) }
+	case "genPrivateKey":
+		return func(b *budget, a []any) error { return b.step(stepsOfKey(text(a[0]))) }
+	case "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey", "derivePassword":
 		return func(b *budget, _ []any) error { return b.step(keySteps) }
 	case "bcrypt", "htpasswd":
 		return func(b *budget, _ []any) error { return b.step(hashSteps) }
-	case "fromYaml", "fromYamlArray", "fromJson", "fromJsonArray", "mustFromJson", "fromToml":
-		return guardDecode
 	}
 	return nil
+}
+
+func stepsOfKey(kind string) int {
+	switch kind {
+	case "", "rsa":
+		return longKeySteps
+	case "dsa":
+		return dsaKeySteps
+	}
+	return shortKeySteps
 }
 
 // makesMemory says whether a function's result is new memory. Functions that
@@ -148,21 +194,6 @@ func guardWrap(b *budget, args []any) error {
 	return b.room(product(len(text(args[len(args)-1]))/width+1, separator))
 }
 
-// guardRegexReplace bounds the result: a match gives the replacement's text,
-// and each $ in it can give what was matched.
-func guardRegexReplace(b *budget, args []any) error {
-	expr, in, with := text(args[0]), text(args[1]), text(args[2])
-	if b.room(product(len(in)+1, len(with)+1)) == nil {
-		return nil
-	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return nil //nolint:nilerr // the function itself reports it
-	}
-	matches := len(re.FindAllStringIndex(in, -1))
-	return b.room(product(matches, len(with)) + product(strings.Count(with, "$"), len(in)))
-}
-
 func guardLists(b *budget, args []any) error {
 	n := 0
 	for _, a := range args {
@@ -176,43 +207,38 @@ func guardLists(b *budget, args []any) error {
 	return b.step(n / 8)
 }
 
-// guardPrintf adds what widths and precisions pad to what arguments weigh.
-func guardPrintf(b *budget, args []any) error {
-	if err := weighAll(b, args[1:]); err != nil {
+// guardSplit counts what a text is split into: split and splitn make a map of
+// the parts, splitList a list.
+func guardSplit(b *budget, args []any) error {
+	separator, in := text(args[0]), text(args[len(args)-1])
+	parts := strings.Count(in, separator) + 1
+	if len(args) == 3 && number(args[1]) > 0 {
+		parts = min(parts, number(args[1]))
+	}
+	if err := items(parts); err != nil {
 		return err
 	}
-	format, padding, run := text(args[0]), 0, 0
-	for i := range len(format) {
-		switch c := format[i]; {
-		case c >= '0' && c <= '9':
-			run = min(run*10+int(c-'0'), 1_000_000)
-			continue
-		case c == '*':
-			padding += 1_000_000
-		}
-		padding += run
-		run = 0
+	return b.made(product(parts, 96))
+}
+
+// guardSearch counts comparisons: one for each item, or for each pair of items.
+func guardSearch(b *budget, name string, args []any) error {
+	if err := weighBy(2, 1)(b, args); err != nil {
+		return err
 	}
-	if padding > 64<<10 {
-		return b.room(padding)
+	switch name {
+	case "uniq", "mustUniq":
+		n := lengthOf(args[0])
+		return b.step(product(n, n) / 2)
+	case "without", "mustWithout":
+		return b.step(product(lengthOf(args[0]), len(args)-1))
 	}
 	return nil
 }
 
-// maxDecode is the size of a text that a template may decode.
-const maxDecode = 4 << 20
-
-func guardDecode(b *budget, args []any) error {
-	in := text(args[0])
-	if len(in) > maxDecode {
-		return fmt.Errorf("the text is %d MiB; at most %d MiB can be decoded", len(in)>>20, maxDecode>>20)
+func lengthOf(list any) int {
+	if v := reflect.ValueOf(list); v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
+		return v.Len()
 	}
-	nodes := strings.Count(in, "\n") + strings.Count(in, ",") + strings.Count(in, "[") + strings.Count(in, "{")
-	if nodes > maxValueNodes {
-		return fmt.Errorf("the text has more than %d values", maxValueNodes)
-	}
-	if err := b.step(len(in) / 16); err != nil {
-		return err
-	}
-	return b.made(2 * len(in))
+	return 0
 }

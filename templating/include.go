@@ -39,6 +39,9 @@ func (s *state) tpl(args []any) any {
 	if !ok {
 		var err error
 		s.check(s.step(len(text)))
+		if s.words += wordsOf(text); s.words > maxWords {
+			s.fail("the actions of all texts of tpl have more than %d words in all", maxWords)
+		}
 		if u, err = parseUnit(s.tplName(), text, s.functions.names); err != nil {
 			s.brokenTpl(err)
 		}
@@ -79,6 +82,9 @@ func (s *state) required(args []any) any {
 
 // refuse ends the render with the chart's own message; lint notes it.
 func (s *state) refuse(message string) any {
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "… (cut)"
+	}
 	if s.options.Lint {
 		s.warnings = append(s.warnings, message)
 		return ""

@@ -10,26 +10,48 @@ const (
 	// maxDepth is how deeply include, tpl and template calls may nest in all.
 	maxDepth = 2000
 	// maxSteps counts nodes executed, function calls, and expensive functions
-	// by weight.
-	maxSteps = 10_000_000
+	// by weight. The charts of the conformance suite take a million at most,
+	// and that for making two keys.
+	maxSteps = 5_000_000
 	// maxBytes is all text that one render may make: output and the results of
-	// functions together.
-	maxBytes = 96 << 20
+	// functions together. Those charts make 6 MiB at most.
+	maxBytes = 32 << 20
 	// maxItems is the length of a list that a function may make.
-	maxItems = 1 << 20
+	maxItems = 1 << 18
 	// maxValueDepth is how deeply values may nest when they are printed,
 	// encoded, copied or merged; a value that contains itself is deeper.
 	maxValueDepth = 1000
 	// maxValueNodes is how many maps, lists and scalars such a value may have.
-	maxValueNodes = 400_000
+	maxValueNodes = 150_000
 	// maxActions is how many actions one template text may have. It bounds the
 	// nesting that the parser sees.
 	maxActions = 50_000
+	// maxWords is how many words the actions of all templates together may
+	// have, as wordsOf counts: parsing takes some 150 bytes for each. The
+	// largest chart of the conformance suite has 150,000.
+	maxWords = 600_000
+	// maxDecode is the size of a text that a template may decode.
+	maxDecode = 4 << 20
+	// maxPattern is the size of a regular expression.
+	maxPattern = 32 << 10
+	// maxMessage is how much of what fail and required say is kept.
+	maxMessage = 64 << 10
 )
 
 // Steps that one call of an expensive function, or of a template, costs.
 const (
 	callSteps = 10
-	keySteps  = 500_000
-	hashSteps = 200_000
+	// keySteps is for an RSA key of 2,048 bits and for derivePassword: about
+	// 0.1 s.
+	keySteps = 500_000
+	// longKeySteps is for an RSA key of 4,096 bits: about a second.
+	longKeySteps = 2_000_000
+	// dsaKeySteps is for a DSA key: seconds, so there can be one.
+	dsaKeySteps = 4_000_000
+	// shortKeySteps is for a key on an elliptic curve.
+	shortKeySteps = 10_000
+	// hashSteps is for bcrypt: about 0.05 s.
+	hashSteps = 250_000
+	// randomSteps is for one random character.
+	randomSteps = 5
 )

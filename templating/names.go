@@ -25,6 +25,26 @@ type unit struct {
 // what the text of tpl can call itself (Helm 4.3.1).
 const mainName = "gotpl"
 
+// wordsOf counts words in the actions of a text, which parsing makes a node of
+// each at least.
+func wordsOf(text string) int {
+	words := 0
+	for _, part := range strings.Split(text, "{{")[1:] {
+		action, _, _ := strings.Cut(part, "}}")
+		inWord := false
+		for i := range len(action) {
+			switch c := action[i]; {
+			case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+				inWord = false
+			case c == '.' || c == '|' || c == '(' || c == ')' || c == ',' || c == '$' || !inWord:
+				words++
+				inWord = true
+			}
+		}
+	}
+	return words
+}
+
 func parseUnit(file, text string, functions map[string]any) (*unit, error) {
 	if n := strings.Count(text, "{{"); n > maxActions {
 		return nil, &Error{File: file, Line: 1, Message: fmt.Sprintf("the file has %d actions; at most %d are allowed", n, maxActions)}

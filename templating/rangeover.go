@@ -59,6 +59,7 @@ func (l *loop) overTable(m map[string]any) bool {
 	if l.reads != nil {
 		l.reads.level(m)
 	}
+	l.check(l.step(len(m)))
 	keys := sortedKeys(m)
 	values := make([]any, len(keys))
 	for i, k := range keys {
@@ -81,6 +82,7 @@ func (l *loop) overReflect(v reflect.Value) bool {
 		}
 		return v.Len() > 0
 	case v.Kind() == reflect.Map:
+		l.check(l.step(v.Len()))
 		entries := sortedEntries(v)
 		for i := 0; i < len(entries) && !l.leaves; i++ {
 			l.body(fromReflect(entries[i].key), fromReflect(entries[i].value))

@@ -18,18 +18,49 @@ func weighAll(b *budget, args []any) error {
 	return nil
 }
 
+// weighBy is weighAll for functions that take some steps for each part of a
+// value and can make its text so many times as long.
+func weighBy(steps, growth int) guard {
+	return func(b *budget, args []any) error {
+		before := b.steps
+		bytes := 0
+		for _, a := range args {
+			n, err := b.measure(a)
+			if err != nil {
+				return err
+			}
+			bytes += n
+		}
+		if err := b.step((steps - 1) * (b.steps - before)); err != nil {
+			return err
+		}
+		return b.room(product(bytes, growth))
+	}
+}
+
 // weighed measures one value and counts the effort.
 func (b *budget) weighed(v any) error {
-	switch v.(type) {
-	case string, nil, bool, int, int64, float64:
-		return nil
-	}
-	s := &scale{nodes: maxValueNodes, bytes: maxBytes - b.bytes}
-	if err := s.weigh(v, 0); err != nil {
-		return err
-	}
-	return b.step(maxValueNodes - s.nodes)
+	_, err := b.measure(v)
+	return err
 }
+
+// measure is weighed; it also gives the size of all text in the value.
+func (b *budget) measure(v any) (int, error) {
+	switch v := v.(type) {
+	case nil, bool, int, int64, float64:
+		return 0, nil
+	case string:
+		return len(v), nil
+	}
+	room := maxBytes - b.bytes
+	s := &scale{nodes: maxValueNodes, bytes: room}
+	if err := s.weigh(v, 0); err != nil {
+		return 0, err
+	}
+	return room - s.bytes, b.step(maxValueNodes - s.nodes)
+}
+
+var errNodes = fmt.Errorf("the value has more than %d parts; does it contain itself many times?", maxValueNodes)
 
 // scale counts down what a value may still have.
 type scale struct{ nodes, bytes int }
@@ -41,7 +72,7 @@ func (s *scale) weigh(v any, depth int) error {
 	case depth > maxValueDepth:
 		return errors.New("the value is nested too deeply; does it contain itself?")
 	case s.nodes < 0:
-		return fmt.Errorf("the value has more than %d parts; does it contain itself many times?", maxValueNodes)
+		return errNodes
 	case s.bytes < 0:
 		return errBytes
 	}
@@ -79,8 +110,14 @@ func (s *scale) table(m map[string]any, depth int) error {
 func (s *scale) other(v reflect.Value, depth int) error {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
-		if v.Type().Elem().Kind() <= reflect.Complex128 {
+		if kind := v.Type().Elem().Kind(); kind == reflect.Uint8 {
+			s.bytes -= v.Len()
+			return nil
+		} else if kind <= reflect.Complex128 {
 			s.bytes -= 4 * v.Len()
+			if s.nodes -= v.Len(); s.nodes < 0 {
+				return errNodes
+			}
 			return nil
 		}
 		for i := range v.Len() {

@@ -34,6 +34,9 @@ var (
 	source    = regexp.MustCompile(`(?m)^# Source: (.*)$`)
 )
 
+// Printed is the output of a template command that printed text.
+func Printed(text string) Output { return Output{Documents: parse(text)} }
+
 // parse reads what a template command printed. Text that is no YAML becomes
 // a document of its own, so that it is compared as text.
 func parse(text string) []Document {

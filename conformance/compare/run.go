@@ -60,7 +60,7 @@ func (s Sides) template(ctx context.Context, binary string, c Case) Output {
 	if err != nil {
 		return Output{Failure: err.Error()}
 	}
-	return Output{Documents: parse(out)}
+	return Printed(out)
 }
 
 func (s Sides) helmNotes(ctx context.Context, c Case) string {

@@ -91,7 +91,11 @@ func (p *program) newLinter(c *cli.Context) (*linter, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, warnings, err := valueSources(c).Merge(p.readFile)
+	sources, err := valueSources(c)
+	if err != nil {
+		return nil, err
+	}
+	given, warnings, err := sources.Merge(p.readFile)
 	if err != nil {
 		return nil, err
 	}

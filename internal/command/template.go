@@ -103,9 +103,11 @@ func offlineCapabilities(c *cli.Context) (*templating.Capabilities, error) {
 		}
 		caps.KubeVersion = version
 	}
-	for _, list := range c.StringSlice("api-versions") {
-		caps.APIVersions = append(caps.APIVersions, strings.Split(list, ",")...)
+	more, err := commaSeparated("api-versions", c.StringSlice("api-versions"))
+	if err != nil {
+		return nil, err
 	}
+	caps.APIVersions = append(caps.APIVersions, more...)
 	return caps, nil
 }
 

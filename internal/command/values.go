@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
@@ -25,10 +26,10 @@ const (
 // valuesFlags are Helm's ways to give values.
 func valuesFlags() []cli.Flag {
 	list := func(name, usage string, aliases ...string) cli.Flag {
-		return &cli.StringSliceFlag{Name: name, Aliases: aliases, Usage: usage, Category: valuesCategory}
+		return &cli.StringSliceFlag{Name: name, Aliases: aliases, Usage: usage, Category: valuesCategory, KeepSpace: true}
 	}
 	return []cli.Flag{
-		list("values", "YAML `FILE` of values, - for standard input (repeatable)", "f"),
+		list("values", "YAML `FILE` of values, - for standard input (repeatable, or separated by commas)", "f"),
 		list("set", "`KEY=VALUE`, separated by commas (repeatable)"),
 		list("set-string", "`KEY=VALUE` whose value stays a string"),
 		list("set-file", "`KEY=FILE` whose content is the value"),
@@ -48,7 +49,7 @@ func renderFlags() []cli.Flag {
 		toggle("render-subchart-notes", "show the notes of subcharts, too"),
 		toggle("strict", "reading a value that is not there is an error"),
 		&cli.StringFlag{Name: "post-renderer", Usage: "`PROGRAM` that rewrites the rendered manifest", Category: renderCategory},
-		&cli.StringSliceFlag{Name: "post-renderer-args", Usage: "argument of the post-renderer (repeatable)", Category: renderCategory},
+		&cli.StringSliceFlag{Name: "post-renderer-args", Usage: "argument of the post-renderer (repeatable)", Category: renderCategory, KeepSpace: true},
 	}
 }
 
@@ -80,7 +81,11 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 	if err != nil {
 		return engine.Source{}, err
 	}
-	sources, read := valueSources(c), remembered(p.readFile)
+	sources, err := valueSources(c)
+	if err != nil {
+		return engine.Source{}, err
+	}
+	read := remembered(p.readFile)
 	given, more, err := sources.Merge(read)
 	if err != nil {
 		return engine.Source{}, err
@@ -104,11 +109,32 @@ func loadChart(path string) (*chart.Chart, []chart.Warning, error) {
 }
 
 // valueSources are what the flags for values name.
-func valueSources(c *cli.Context) values.Sources {
-	return values.Sources{
-		Files: c.StringSlice("values"), JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
-		String: c.StringSlice("set-string"), File: c.StringSlice("set-file"), Literal: c.StringSlice("set-literal"),
+func valueSources(c *cli.Context) (values.Sources, error) {
+	files, err := commaSeparated("values", c.StringSlice("values"))
+	if err != nil {
+		return values.Sources{}, err
 	}
+	return values.Sources{
+		Files: files, JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
+		String: c.StringSlice("set-string"), File: c.StringSlice("set-file"), Literal: c.StringSlice("set-literal"),
+	}, nil
+}
+
+// commaSeparated splits each of a flag's values as Helm 4.3.1 does: as a line of
+// CSV, where quotes keep a comma.
+func commaSeparated(flag string, given []string) ([]string, error) {
+	var out []string
+	for _, text := range given {
+		if text == "" {
+			continue
+		}
+		fields, err := csv.NewReader(strings.NewReader(text)).Read()
+		if err != nil {
+			return nil, usage("--%s %s: %v", flag, text, err)
+		}
+		out = append(out, fields...)
+	}
+	return out, nil
 }
 
 // repoChart is a chart of a repository as Helm's users write it.
@@ -127,9 +153,30 @@ func chartHint(path string, err error) error {
 
 func (p *program) readFile(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(p.streams.In)
+		return readBounded(p.streams.In)
 	}
-	return os.ReadFile(name)
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := readBounded(file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return data, nil
+}
+
+// maxInputBytes is the size of a file that a flag for values names.
+const maxInputBytes = 32 << 20
+
+// readBounded is io.ReadAll for what may have no end, such as /dev/zero.
+func readBounded(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
+	if err == nil && len(data) > maxInputBytes {
+		err = fmt.Errorf("it is larger than %d MiB", maxInputBytes>>20)
+	}
+	return data, err
 }
 
 // remembered reads every file once: standard input has no second time.

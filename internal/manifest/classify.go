@@ -30,9 +30,13 @@ func Classify(files []File) (Classified, error) {
 	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 
 	var out Classified
+	entries := 0
 	for _, f := range files {
 		if strings.HasPrefix(path.Base(f.Path), "_") || strings.TrimSpace(f.Content) == "" {
 			continue
+		}
+		if entries += Entries(f.Content); entries > maxEntries {
+			return Classified{}, fmt.Errorf("parse YAML that %s rendered: the chart renders more than %d entries in all", f.Path, maxEntries)
 		}
 		for _, text := range Split(f.Content) {
 			head, duplicates, err := newHead(text)

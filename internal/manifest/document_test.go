@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,8 +33,12 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzSplit holds Split to the pattern that Helm 4.3.1 splits by.
+// FuzzSplit holds Split to the pattern that Helm 4.3.1 splits by. More seeds
+// are checked in below testdata/fuzz.
 func FuzzSplit(f *testing.F) {
+	if seeds, err := os.ReadDir("testdata/fuzz/FuzzSplit"); err != nil || len(seeds) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
 	for _, seed := range []string{"", "---", "a\n---\nb", "--- \t---\n---x\n----", "\n---\r\n---", "a\n\n---  \n  b"} {
 		f.Add(seed)
 	}

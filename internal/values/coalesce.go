@@ -28,7 +28,9 @@ func merge(c *chart.Chart, user map[string]any) (map[string]any, error) {
 // always its own copies.
 type coalescer struct {
 	keepNulls bool
-	warnings  []chart.Warning
+	// handed counts globals that subcharts were handed.
+	handed   int
+	warnings []chart.Warning
 }
 
 // chart completes dest, the values for c, which has the given path of parents.
@@ -45,6 +47,9 @@ func (co *coalescer) chart(c *chart.Chart, dest map[string]any, parents string) 
 			return nil, fmt.Errorf("values of chart %s: key %q is %s, but it is the name of a subchart and must be a table",
 				where, sub.Name(), kind(v))
 		}
+		if err := co.handDown(dest, where); err != nil {
+			return nil, err
+		}
 		co.globals(table, dest, where)
 		table, err := co.chart(sub, table, where)
 		if err != nil {
@@ -53,6 +58,15 @@ func (co *coalescer) chart(c *chart.Chart, dest map[string]any, parents string) 
 		dest[sub.Name()] = table
 	}
 	return dest, nil
+}
+
+// handDown counts the globals that a subchart is about to get.
+func (co *coalescer) handDown(src map[string]any, where string) error {
+	up, _ := globalsOf(src)
+	if co.handed += len(up); co.handed > maxHanded {
+		return fmt.Errorf("values of chart %s: subcharts are handed more than %d global values in all", where, maxHanded)
+	}
+	return nil
 }
 
 // defaults puts c's own values below dest.

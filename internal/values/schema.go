@@ -56,6 +56,12 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 	if err != nil {
 		return fmt.Errorf("parse values.schema.json: %w", err)
 	}
+	if pairs(doc) > maxSchemaPairs {
+		return errors.New("values.schema.json can't be used: its lists are too long")
+	}
+	if enumerated(doc)*parts(vals) > maxEnumerated {
+		return errors.New("values.schema.json can't be used: it enumerates too much for values of this size")
+	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
 	if err := compiler.AddResource(schemaURL, doc); err != nil {
@@ -65,6 +71,7 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 	if err != nil {
 		return fmt.Errorf("compile values.schema.json: %w", err)
 	}
+	countSteps(compiled)
 	err = compiled.Validate(vals)
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {

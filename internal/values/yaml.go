@@ -13,6 +13,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // Parse reads the YAML of a values file. It may hold several documents, which
@@ -128,28 +129,11 @@ func CheckYAML(data []byte, source string) ([]chart.Warning, error) {
 	return warningsOf(source, found), nil
 }
 
-// Entries counts what could begin an entry of a list or table, without
-// parsing: a bound for the work that parsing is.
-func Entries(data []byte) int {
-	n := 0
-	for i, b := range data {
-		switch b {
-		case ',', '[', '{':
-			n++
-		case ':', '-', '?':
-			if i+1 == len(data) || data[i+1] == ' ' || data[i+1] == '\n' || data[i+1] == '\r' || data[i+1] == '\t' {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 func checkSize(data []byte) error {
 	if len(data) > maxYAMLBytes {
 		return fmt.Errorf("%d bytes are more than the limit of %d", len(data), maxYAMLBytes)
 	}
-	if Entries(data) > MaxYAMLEntries {
+	if manifest.Entries(data) > MaxYAMLEntries {
 		return fmt.Errorf("it has more than %d entries", MaxYAMLEntries)
 	}
 	return nil

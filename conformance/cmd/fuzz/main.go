@@ -1,8 +1,9 @@
 // Command fuzz renders small charts made at random with Helm and with us and
-// compares. Every difference is printed with its seed.
+// compares. Every difference is printed with its kind and seed, by which it is
+// made again.
 //
-//	go run ./cmd/fuzz --helm helm --ours render --runs 200
-//	go run ./cmd/fuzz --helm helm --ours render --seed 7 --keep /tmp/seed7
+//	go run ./cmd/fuzz --helm helm --ours kubectl-release --for 60s
+//	go run ./cmd/fuzz --helm helm --ours kubectl-release --kind set --seed 7 --runs 1 --keep /tmp/set7
 package main
 
 import (
@@ -11,60 +12,143 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/conformance/compare"
 	"github.com/kubectl-release/kubectl-release/conformance/generate"
 )
 
-func main() {
-	var sides compare.Sides
-	flag.StringVar(&sides.Helm, "helm", "helm", "Helm 4.3.1")
-	flag.StringVar(&sides.Ours, "ours", "kubectl-release", "our binary")
-	flag.StringVar(&sides.KubeVersion, "kube-version", "v1.36.3", "Kubernetes version, for both")
-	seed := flag.Uint64("seed", 1, "first seed")
-	runs := flag.Uint64("runs", 1, "how many seeds")
-	keep := flag.String("keep", "", "folder to leave the charts in")
-	flag.Parse()
+// retries is how often Helm renders a chart again that differs: what it makes
+// differently from run to run (it ranges over maps) is no difference of ours.
+const retries = 12
 
-	dir := *keep
-	if dir == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "fuzz"); err != nil {
-			fmt.Fprintln(os.Stderr, "Error:", err)
-			os.Exit(1)
-		}
-		defer os.RemoveAll(dir)
+type options struct {
+	sides  compare.Sides
+	kinds  []string
+	seed   uint64
+	runs   uint64        // of each kind; 0 for no end
+	limit  time.Duration // for all together; 0 for no end
+	folder string        // the charts are written here
+	keep   bool
+}
+
+// tally is what became of the charts of one kind.
+type tally struct{ charts, failed, random, different int }
+
+func main() {
+	o, err := flags()
+	if err == nil {
+		err = o.run(context.Background())
 	}
-	different, failed := 0, 0
-	for s := *seed; s < *seed+*runs; s++ {
-		found, failure, err := one(sides, s, filepath.Join(dir, strconv.FormatUint(s, 10)))
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "Error:", err)
-			os.Exit(1)
-		}
-		if failure {
-			failed++
-		}
-		if len(found) > 0 {
-			different++
-		}
-	}
-	fmt.Printf("%d charts, %d that are an error, %d that differ\n", *runs, failed, different)
-	if different > 0 {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
 }
 
-func one(sides compare.Sides, seed uint64, dir string) ([]compare.Difference, bool, error) {
-	made := generate.Chart(seed)
-	if err := made.Write(dir); err != nil {
-		return nil, false, err
+func flags() (options, error) {
+	o := options{kinds: generate.Kinds()}
+	flag.StringVar(&o.sides.Helm, "helm", "helm", "Helm 4.3.1")
+	flag.StringVar(&o.sides.Ours, "ours", "kubectl-release", "our binary")
+	flag.StringVar(&o.sides.KubeVersion, "kube-version", "v1.36.3", "Kubernetes version, for both")
+	kind := flag.String("kind", "", "only this kind: "+strings.Join(o.kinds, ", "))
+	flag.Uint64Var(&o.seed, "seed", 0, "first seed; 0 takes one from the clock")
+	flag.Uint64Var(&o.runs, "runs", 0, "how many seeds of each kind; 0 for no end")
+	flag.DurationVar(&o.limit, "for", 0, "how long, all kinds together; 0 for no end")
+	flag.StringVar(&o.folder, "keep", "", "folder to leave the charts in")
+	flag.Parse()
+	if *kind != "" {
+		o.kinds = []string{*kind}
 	}
-	helm, ours := sides.Once(context.Background(), compare.Case{Chart: dir, Args: made.Args})
-	found := compare.Outputs([2]compare.Output{helm, helm}, [2]compare.Output{ours, ours})
-	if len(found) > 0 {
-		fmt.Printf("seed %d: %q: %d differences\n  %v\n", seed, made.Args, len(found), found[0])
+	if o.runs == 0 && o.limit == 0 {
+		o.runs = 1
 	}
-	return found, helm.Failure != "", nil
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().Unix()) * 1_000_000
+	}
+	if o.keep = o.folder != ""; o.keep {
+		abs, err := filepath.Abs(o.folder)
+		o.folder = abs
+		return o, err
+	}
+	dir, err := os.MkdirTemp("", "fuzz")
+	o.folder = dir
+	return o, err
+}
+
+// run takes the kinds in turn, seed by seed.
+func (o options) run(ctx context.Context) error {
+	if !o.keep {
+		defer func() { _ = os.RemoveAll(o.folder) }()
+	}
+	began := time.Now()
+	tallies := map[string]*tally{}
+	for _, kind := range o.kinds {
+		tallies[kind] = &tally{}
+	}
+	fmt.Printf("seeds from %d\n", o.seed)
+	for n := uint64(0); o.runs == 0 || n < o.runs; n++ {
+		if o.limit > 0 && time.Since(began) >= o.limit {
+			break
+		}
+		for _, kind := range o.kinds {
+			if err := o.one(ctx, kind, o.seed+n, tallies[kind]); err != nil {
+				return err
+			}
+		}
+	}
+	different := 0
+	for _, kind := range o.kinds {
+		t := tallies[kind]
+		different += t.different
+		fmt.Printf("%s: %d charts, %d that are an error, %d that Helm renders one way or another, %d that differ\n", kind, t.charts, t.failed, t.random, t.different)
+	}
+	fmt.Printf("%s\n", time.Since(began).Round(time.Second))
+	if different > 0 {
+		return fmt.Errorf("%d charts differ; --kind KIND --seed SEED --keep DIR makes one again", different)
+	}
+	return nil
+}
+
+func (o options) one(ctx context.Context, kind string, seed uint64, t *tally) error {
+	made, err := generate.Make(kind, seed)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(o.folder, kind+strconv.FormatUint(seed, 10))
+	if !o.keep {
+		defer func() { _ = os.RemoveAll(dir) }()
+	}
+	chart, args, err := made.Write(dir)
+	if err != nil {
+		return err
+	}
+	c := compare.Case{Chart: chart, Args: args}
+	helm, ours := o.sides.Once(ctx, c)
+	t.charts++
+	if helm.Failure != "" {
+		t.failed++
+	}
+	found := pair(helm, ours)
+	if len(found) == 0 {
+		return nil
+	}
+	for range retries {
+		again, _ := o.sides.Once(ctx, c)
+		if len(pair(again, ours)) == 0 || len(pair(again, helm)) > 0 {
+			t.random++
+			return nil
+		}
+	}
+	t.different++
+	fmt.Printf("--kind %s --seed %d: %q: %d differences\n  %v\n", kind, seed, slices.Clone(args), len(found), found[0])
+	return nil
+}
+
+// pair compares two outputs that hold nothing random.
+func pair(a, b compare.Output) []compare.Difference {
+	return compare.Outputs([2]compare.Output{a, a}, [2]compare.Output{b, b})
 }

@@ -1,0 +1,76 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// usage is what one run of a program took.
+type usage struct {
+	ExitCode int
+	Wall     time.Duration
+	CPU      time.Duration // user and system
+	MaxRSS   int64         // bytes
+	Stdout   string
+	Stderr   string
+}
+
+// measure runs a program and measures it. Linux counts a child's memory from
+// that of its parent, and the parent, with a whole suite in it, is large: so a
+// small process stands between the two, see runMeasured.
+func measure(t *testing.T, program string, args ...string) usage {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failure strings.Builder
+	between := &exec.Cmd{Path: own, Args: append([]string{measuredName, program}, args...), Env: os.Environ(), Stderr: &failure}
+	out, err := between.Output()
+	if err != nil {
+		t.Fatalf("measure %s: %v\n%s", program, err, failure.String())
+	}
+	var u usage
+	if err := json.Unmarshal(out, &u); err != nil {
+		t.Fatalf("measure %s: %v", program, err)
+	}
+	return u
+}
+
+// measuredName is the name under which this binary is runMeasured.
+const measuredName = "measured"
+
+// endless is when a run is given up.
+const endless = 30 * time.Second
+
+// runMeasured runs its arguments as a program and prints the usage.
+func runMeasured() {
+	var stdout, stderr strings.Builder
+	command := exec.Command(os.Args[1], os.Args[2:]...)
+	command.Stdout, command.Stderr = &stdout, &stderr
+	began := time.Now()
+	if err := command.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	kill := time.AfterFunc(endless, func() { _ = command.Process.Kill() })
+	_ = command.Wait() // the exit code says it all
+	kill.Stop()
+	u := usage{ExitCode: command.ProcessState.ExitCode(), Wall: time.Since(began), CPU: command.ProcessState.UserTime() + command.ProcessState.SystemTime(), Stdout: stdout.String(), Stderr: stderr.String()}
+	if used, ok := command.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		u.MaxRSS = used.Maxrss
+		if runtime.GOOS == "linux" {
+			u.MaxRSS <<= 10
+		}
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(u); err != nil {
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,80 @@
+package templating
+
+import (
+	"fmt"
+	"strings"
+)
+
+// guardPrintf adds what widths and precisions pad to what arguments weigh.
+func guardPrintf(b *budget, args []any) error {
+	format, padding, run := text(args[0]), 0, 0
+	growth := 4 // %q
+	if strings.Contains(format, "%[") {
+		growth = product(growth, strings.Count(format, "%")) // one argument many times
+	}
+	if err := weighBy(4, growth)(b, args[1:]); err != nil {
+		return err
+	}
+	for i := range len(format) {
+		switch c := format[i]; {
+		case c >= '0' && c <= '9':
+			run = min(run*10+int(c-'0'), 1_000_000)
+			continue
+		case c == '*':
+			padding += 1_000_000
+		}
+		padding += run
+		run = 0
+	}
+	if padding > 64<<10 {
+		return b.room(padding)
+	}
+	return nil
+}
+
+// guardOfReader is guardOf for what reads text.
+func guardOfReader(name string) guard {
+	switch name {
+	case "fromYaml", "fromYamlArray":
+		return func(b *budget, a []any) error { return guardDecode(b, text(a[0]), 1) }
+	case "fromJson", "fromJsonArray", "mustFromJson":
+		return func(b *budget, a []any) error { return guardDecode(b, text(a[0]), 4) }
+	case "fromToml":
+		return guardTOML
+	}
+	return nil
+}
+
+// guardDecode counts a step for so many bytes.
+func guardDecode(b *budget, in string, perStep int) error {
+	if len(in) > maxDecode {
+		return fmt.Errorf("the text is %d MiB; at most %d MiB can be decoded", len(in)>>20, maxDecode>>20)
+	}
+	nodes := strings.Count(in, "\n") + strings.Count(in, ",") + strings.Count(in, "[") + strings.Count(in, "{")
+	if nodes > maxValueNodes {
+		return fmt.Errorf("the text has more than %d values", maxValueNodes)
+	}
+	if err := b.step(len(in) / perStep); err != nil {
+		return err
+	}
+	return b.made(2 * len(in))
+}
+
+// guardTOML also bounds dotted keys: each dot is a table within a table, and
+// reading a key takes the square of their number.
+func guardTOML(b *budget, args []any) error {
+	in := text(args[0])
+	if err := guardDecode(b, in, 1); err != nil {
+		return err
+	}
+	for line := range strings.Lines(in) {
+		dots := strings.Count(line, ".")
+		if dots > maxValueDepth {
+			return fmt.Errorf("a line of the text has more than %d dots", maxValueDepth)
+		}
+		if err := b.step(dots * dots / 8); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package templating
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// guardOfRegex is guardOf for regular expressions. Go's never take exponential
+// time, but time in proportion to the text and the expression together.
+func guardOfRegex(name string) guard {
+	switch name {
+	case "regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind", "regexQuoteMeta":
+		return func(b *budget, a []any) error { return guardMatch(b, a) }
+	case "regexFindAll", "mustRegexFindAll", "regexSplit", "mustRegexSplit":
+		return guardMatches
+	case "regexReplaceAll", "mustRegexReplaceAll", "regexReplaceAllLiteral", "mustRegexReplaceAllLiteral":
+		return guardRegexReplace
+	}
+	return nil
+}
+
+// guardMatch counts compiling the first argument and matching the second.
+func guardMatch(b *budget, args []any) error {
+	expr, in := text(args[0]), ""
+	if len(args) > 1 {
+		in = text(args[1])
+	}
+	if len(expr) > maxPattern {
+		return fmt.Errorf("the regular expression is longer than %d KiB", maxPattern>>10)
+	}
+	size := patternSize(expr)
+	return b.step(size + product(size, len(in))/16)
+}
+
+// patternSize is about how many instructions an expression compiles to. Only
+// counted repetitions make more than one of a character.
+func patternSize(expr string) int {
+	if !strings.Contains(expr, "{") {
+		return len(expr)
+	}
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return len(expr) // the function itself reports it
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return len(expr)
+	}
+	return len(prog.Inst)
+}
+
+// guardMatches also counts a list of all matches.
+func guardMatches(b *budget, args []any) error {
+	if err := guardMatch(b, args); err != nil {
+		return err
+	}
+	matches := len(text(args[1])) + 1
+	if n := number(args[2]); n >= 0 {
+		matches = min(matches, n)
+	}
+	return b.room(product(matches, 24))
+}
+
+// guardRegexReplace bounds the result: a match gives the replacement's text,
+// and each $ in it can give what was matched.
+func guardRegexReplace(b *budget, args []any) error {
+	if err := guardMatch(b, args); err != nil {
+		return err
+	}
+	expr, in, with := text(args[0]), text(args[1]), text(args[2])
+	if b.room(product(len(in)+1, len(with)+1)) == nil {
+		return nil
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil //nolint:nilerr // the function itself reports it
+	}
+	matches := len(re.FindAllStringIndex(in, -1))
+	return b.room(product(matches, len(with)) + product(strings.Count(with, "$"), len(in)))
+}
