@@ -18,7 +18,7 @@ func Build(in Input) (*Plan, error) {
 	if in.Operation != Uninstall && in.Target == nil {
 		return nil, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in)}
+	b := &builder{in: in, plan: newPlan(in), brings: broughtKinds(in)}
 	b.problems(in.Warnings...)
 	b.checkHistory()
 	switch in.Operation {
@@ -38,6 +38,8 @@ type builder struct {
 	in     Input
 	plan   *Plan
 	stored map[manifest.ID]StoredObject
+	// brings are the kinds that come with this plan.
+	brings map[schema.GroupKind]bool
 }
 
 func newPlan(in Input) *Plan {
