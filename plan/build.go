@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Build decides. It is called twice: first without predictions, to learn which
-// requests are worth a dry run (Plan.DryRuns), then with the answers. The input
-// is not changed. It fails only on input that makes no sense; what stands
+// Build decides. It is called first without predictions, to learn which requests
+// are worth a dry run (Plan.DryRuns), then with the answers, until there is
+// nothing more to ask. The input is not changed. It fails only on input that makes no sense; what stands
 // against applying is in the plan's problems.
 func Build(in Input) (*Plan, error) {
 	if in.Operation != Uninstall && in.Target == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +90,9 @@ type setup struct {
 }
 
 type refusal struct {
-	Object       string `json:"object"`
+	Object string `json:"object"`
+	// Anew: not the change is refused, but the object when it is made anew.
+	Anew         bool `json:"anew"`
 	plan.Refusal `json:",inline"`
 }
 
@@ -103,16 +106,7 @@ func (s scenario) plan() string {
 	if err := yaml.UnmarshalStrict([]byte(s.sections["setup"]), &setup); err != nil {
 		s.t.Fatal(err)
 	}
-	in := s.input(setup)
-	draft, err := plan.Build(in)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	in.Predictions = map[string]plan.Prediction{}
-	for _, step := range draft.DryRuns() {
-		in.Predictions[step.ID] = predict(step, setup.Refuse)
-	}
-	built, err := plan.Build(in)
+	built, err := asked(s.input(setup), setup.Refuse)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -123,11 +117,32 @@ func (s scenario) plan() string {
 	return b.String()
 }
 
+// asked builds a plan and asks about its steps as the engine does.
+func asked(in plan.Input, refuse []refusal) (*plan.Plan, error) {
+	for {
+		p, err := plan.Build(in)
+		if err != nil {
+			return nil, err
+		}
+		answers := map[string]plan.Prediction{}
+		for _, step := range p.DryRuns() {
+			if _, answered := in.Predictions[step.ID]; !answered {
+				answers[step.ID] = predict(step, refuse)
+			}
+		}
+		if in.Predictions != nil && len(answers) == 0 {
+			return p, nil
+		}
+		maps.Copy(answers, in.Predictions)
+		in.Predictions = answers
+	}
+}
+
 // predict plays the API server: it does what the local merge says, unless the
 // scenario has it refuse.
 func predict(step plan.Step, refuse []refusal) plan.Prediction {
 	for _, r := range refuse {
-		if r.Object == step.Object.String() {
+		if r.Object == step.Object.String() && r.Anew == (step.Op == plan.OpRecreate) {
 			return plan.Prediction{Refused: &r.Refusal}
 		}
 	}

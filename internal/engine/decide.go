@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 )
 
 // decide completes the input by what the cluster says of the objects in it and
-// builds the plan: once to learn what to ask the server, once with its answers.
+// builds the plan.
 func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	sent, err := e.sent(in)
 	if err != nil {
@@ -32,17 +33,35 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if err := measure(&in); err != nil {
 		return nil, err
 	}
-	draft, err := plan.Build(in)
-	if err != nil {
-		return nil, err
+	return e.ask(ctx, in)
+}
+
+// ask builds the plan and asks the server about its steps, until there is
+// nothing to ask that it has not answered.
+func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
+	for {
+		p, err := plan.Build(in)
+		if err != nil {
+			return nil, err
+		}
+		open := slices.DeleteFunc(p.DryRuns(), func(s plan.Step) bool {
+			_, answered := in.Predictions[s.ID]
+			return answered
+		})
+		if in.Predictions != nil && len(open) == 0 {
+			return p, nil
+		}
+		answers, err := e.Cluster.Predict(ctx, open, apply.WriteOptions{
+			FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if in.Predictions == nil {
+			in.Predictions = map[string]plan.Prediction{}
+		}
+		maps.Copy(in.Predictions, answers)
 	}
-	in.Predictions, err = e.Cluster.Predict(ctx, draft.DryRuns(), apply.WriteOptions{
-		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return plan.Build(in)
 }
 
 // sent parses what the stored revisions have sent.
