@@ -7,16 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// writer names the field manager that last set a field, by the object's
-// managedFields; "" when nobody claims it.
-func writer(live *unstructured.Unstructured, path string) string {
+// writer names the field manager other than the release's own ones that last set
+// a field, by the object's managedFields; "" when no other claims it. An update
+// counts the defaults that it brought about to the manager's fields.
+func writer(live *unstructured.Unstructured, path, own string) string {
 	if live == nil {
 		return ""
 	}
 	segments := fieldSegments(path)
 	name, depth := "", 0
 	for _, entry := range live.GetManagedFields() {
-		if entry.FieldsV1 == nil {
+		if entry.FieldsV1 == nil || entry.Manager == own || entry.Manager == helmsManager {
 			continue
 		}
 		var fields map[string]any
@@ -30,14 +31,19 @@ func writer(live *unstructured.Unstructured, path string) string {
 	return name
 }
 
-// claimed is the path's length when the set of fields holds all of it, else 0.
+// claimed is the path's length when the set of fields holds all of it, or all of
+// a list or map around it that is owned as a whole. Else it is 0.
 func claimed(fields map[string]any, segments []string) int {
-	for _, s := range segments {
+	for i, s := range segments {
 		next := step(fields, s)
-		if next == nil {
+		switch {
+		case next != nil:
+			fields = next
+		case i > 1 && len(fields) == 0:
+			return i
+		default:
 			return 0
 		}
-		fields = next
 	}
 	return len(segments)
 }
