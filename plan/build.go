@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Build decides. It is called twice: first without predictions, to learn which
-// requests are worth a dry run (Plan.DryRuns), then with the answers. The input
-// is not changed. It fails only on input that makes no sense; what stands
+// Build decides. It is called first without predictions, to learn which requests
+// are worth a dry run (Plan.DryRuns), then with the answers, until there is
+// nothing more to ask. The input is not changed. It fails only on input that makes no sense; what stands
 // against applying is in the plan's problems.
 func Build(in Input) (*Plan, error) {
 	if in.Operation != Uninstall && in.Target == nil {
 		return nil, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in)}
+	b := &builder{in: in, plan: newPlan(in), brings: broughtKinds(in)}
 	b.problems(in.Warnings...)
 	b.checkHistory()
 	switch in.Operation {
@@ -38,6 +38,8 @@ type builder struct {
 	in     Input
 	plan   *Plan
 	stored map[manifest.ID]StoredObject
+	// brings are the kinds that come with this plan.
+	brings map[schema.GroupKind]bool
 }
 
 func newPlan(in Input) *Plan {

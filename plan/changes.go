@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -15,7 +16,11 @@ func (b *builder) diff(step *Step) {
 		return
 	}
 	step.Changes = nil
-	for _, c := range patch.Diff(step.Before.Object, step.After.Object) {
+	before := step.Before
+	if step.Op == OpRecreate {
+		before = patch.Foreseen(before, nil, step.Body)
+	}
+	for _, c := range patch.Diff(before.Object, step.After.Object) {
 		step.Changes = append(step.Changes, Change{
 			Path: c.Path, From: c.From, To: c.To,
 			Sensitive: secretField(step.Object, c.Path),
@@ -31,8 +36,9 @@ func secretField(id manifest.ID, path string) bool {
 }
 
 // attribute says of each change where it comes from: what differs between the
-// stored and the wanted document was changed by chart or values, what only the
-// live object has was changed by somebody else.
+// stored and the wanted document was changed by chart or values. Where the live
+// object differs from what was sent, or has a field that another manager wrote,
+// somebody else changed it. The rest is the server's doing.
 func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) {
 	if len(stored.Docs) == 0 {
 		for i := range step.Changes {
@@ -42,7 +48,6 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 	}
 	// A failed attempt may have asked for the same as this plan without getting
 	// it: what differs from any of the stored documents is intended.
-	latest := stored.Latest().Doc
 	var intended []patch.FieldChange
 	for _, d := range stored.Docs {
 		intended = append(intended, patch.Diff(d.Doc.Object, o.Doc.Object)...)
@@ -52,18 +57,29 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 			intended[i].Path = asData(intended[i].Path)
 		}
 	}
+	var drifted []patch.FieldChange // computed when it is first needed
 	for i := range step.Changes {
 		c := &step.Changes[i]
-		switch {
-		case touches(intended, c.Path):
+		if touches(intended, c.Path) {
 			c.Cause, c.Detail = b.intent(*c)
-		case mentions(c.Path, step.Body.Object, latest.Object):
+			continue
+		}
+		if drifted == nil {
+			drifted = b.drifted(step, stored)
+		}
+		c.Cause = CauseServer
+		c.Detail, c.At = b.writing(step.Before, c.Path)
+		if c.Detail != "" || touches(drifted, c.Path) {
 			c.Cause = CauseDrift
-			c.Detail, c.At = b.writing(step.Before, c.Path)
-		default:
-			c.Cause = CauseServer
 		}
 	}
+}
+
+// drifted lists what was sent and is no longer so in the live object. What the
+// object has beyond is not in it: that may be the server's.
+func (b *builder) drifted(step *Step, stored StoredObject) []patch.FieldChange {
+	sent := owned(patch.WithoutStringData(stored.Latest().Doc), b.in.Release)
+	return slices.DeleteFunc(patch.Diff(sent.Object, step.Before.Object), func(c patch.FieldChange) bool { return c.From == nil })
 }
 
 // asData is the path at which the API server keeps what a Secret says in
@@ -89,29 +105,6 @@ func touches(changes []patch.FieldChange, path string) bool {
 func within(inner, outer string) bool {
 	rest, ok := strings.CutPrefix(inner, outer)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// mentions says whether one of the documents sets something at or above the
-// path's first two segments. What neither the chart nor the last revision ever
-// said is the server's own doing.
-func mentions(path string, docs ...map[string]any) bool {
-	top, rest, _ := strings.Cut(path, ".")
-	next, _, _ := strings.Cut(rest, ".")
-	next, _, _ = strings.Cut(next, "[")
-	for _, d := range docs {
-		section, there := d[strings.SplitN(top, "[", 2)[0]]
-		if !there {
-			continue
-		}
-		fields, isMap := section.(map[string]any)
-		if !isMap || next == "" {
-			return true
-		}
-		if _, there := fields[next]; there {
-			return true
-		}
-	}
-	return false
 }
 
 // intent tells a change of the values from one of the chart. With the same

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
@@ -99,20 +100,27 @@ func (b *builder) checkServed(o manifest.Object) {
 }
 
 // bringsKind says whether a CRD of this plan defines the object's kind.
-func (b *builder) bringsKind(id manifest.ID) bool {
-	if b.in.Target == nil {
-		return false
+func (b *builder) bringsKind(id manifest.ID) bool { return b.brings[groupKind(id)] }
+
+// broughtKinds are the kinds that CRDs of this plan define.
+func broughtKinds(in Input) map[schema.GroupKind]bool {
+	brings := map[schema.GroupKind]bool{}
+	if in.Target == nil {
+		return brings
 	}
-	defines := func(o manifest.Object) bool {
+	sources := [][]manifest.Object{in.Target.Objects}
+	if !in.Options.SkipCRDs && in.Operation != Rollback {
+		sources = append(sources, in.Target.CRDs)
+	}
+	for _, o := range slices.Concat(sources...) {
 		if o.Kind != "CustomResourceDefinition" {
-			return false
+			continue
 		}
 		group, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "group")
 		kind, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "names", "kind")
-		return group == id.Group && kind == id.Kind
+		brings[schema.GroupKind{Group: group, Kind: kind}] = true
 	}
-	brings := !b.in.Options.SkipCRDs && b.in.Operation != Rollback
-	return (brings && slices.ContainsFunc(b.in.Target.CRDs, defines)) || slices.ContainsFunc(b.in.Target.Objects, defines)
+	return brings
 }
 
 // namespaceMissing says whether it is known that the namespace is not there.

@@ -55,7 +55,7 @@ func terminating(live *unstructured.Unstructured) string {
 
 func (b *builder) create(step *Step, o manifest.Object, known bool) {
 	step.Op = OpCreate
-	step.Body = owned(o.Doc, b.in.Release)
+	step.Body = b.sent(o.Doc)
 	step.Expect = Expect{Absent: true}
 	step.Why = "the chart has it and the cluster does not"
 	if known {
@@ -88,6 +88,14 @@ func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstru
 	step.Why = why + "; " + step.Why
 }
 
+// sent is the document as it is sent.
+func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructured {
+	if b.in.Options.ServerSide {
+		doc = patch.WithoutStringData(doc)
+	}
+	return owned(doc, b.in.Release)
+}
+
 // change compares the three documents of an object that is there and shall be.
 func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) {
 	step.Before = live
@@ -97,7 +105,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 		return
 	}
 	step.Op, step.Why = OpPatch, "it differs from what the chart says"
-	step.Body = owned(o.Doc, b.in.Release)
+	step.Body = b.sent(o.Doc)
 	if other := otherRelease(live, b.in.Release); other != "" && len(stored.Docs) > 0 {
 		b.warn(o.ID, fmt.Sprintf("it is taken back from release %s, which has taken it since", other), "let only one of the two releases have it")
 	}
@@ -171,7 +179,7 @@ func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live
 		if len(stored.Docs) > 0 {
 			step.HandOver = patch.Updaters(live, helmsManager, b.in.Options.FieldManager)
 		}
-		return merged, nil
+		return patch.InApplyOrder(merged, base, step.Body), nil
 	}
 	step.Patch, step.PatchType = p.Data, p.Type
 	return merged, withUID(step, p, live)

@@ -10,9 +10,9 @@ import (
 )
 
 // writing tells who last set a field of the live object, with how long ago
-// that was, and when; nothing when nobody claims it.
+// that was, and when; nothing when nobody but the release itself claims it.
 func (b *builder) writing(live *unstructured.Unstructured, path string) (who string, at time.Time) {
-	entry := writer(live, path)
+	entry := writer(live, path, b.in.Options.FieldManager)
 	if entry.Time == nil {
 		return entry.Manager, time.Time{}
 	}
@@ -23,39 +23,48 @@ func (b *builder) writing(live *unstructured.Unstructured, path string) (who str
 	return entry.Manager + " " + Age(b.in.Now.Sub(at)) + " ago", at
 }
 
-// writer is the field manager that last set a field, by the object's
-// managedFields. Of several that claim it the latest counts.
-func writer(live *unstructured.Unstructured, path string) metav1.ManagedFieldsEntry {
+// writer is the field manager other than the release's own ones that last set a
+// field, by the object's managedFields. An update counts the defaults that it
+// brought about to the manager's fields. Of several that claim it the one that
+// names it most closely counts, and of these the latest.
+func writer(live *unstructured.Unstructured, path, own string) metav1.ManagedFieldsEntry {
 	var found metav1.ManagedFieldsEntry
 	if live == nil {
 		return found
 	}
-	segments := fieldSegments(path)
+	segments, depth := fieldSegments(path), 1
 	for _, entry := range live.GetManagedFields() {
-		if entry.FieldsV1 == nil {
+		if entry.FieldsV1 == nil || entry.Manager == own || entry.Manager == helmsManager {
 			continue
 		}
 		var fields map[string]any
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil || !claimed(fields, segments) {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			continue
 		}
-		if found.Manager == "" || found.Time == nil || entry.Time != nil && entry.Time.After(found.Time.Time) {
-			found = entry
+		d := claimed(fields, segments)
+		later := found.Time == nil || entry.Time != nil && entry.Time.After(found.Time.Time)
+		if d > depth || d == depth && later {
+			found, depth = entry, d
 		}
 	}
 	return found
 }
 
-// claimed says whether the set of fields holds all of the path.
-func claimed(fields map[string]any, segments []string) bool {
-	for _, s := range segments {
+// claimed is the path's length when the set of fields holds all of it, or all of
+// a list or map around it that is owned as a whole. Else it is 0.
+func claimed(fields map[string]any, segments []string) int {
+	for i, s := range segments {
 		next := step(fields, s)
-		if next == nil {
-			return false
+		switch {
+		case next != nil:
+			fields = next
+		case i > 1 && len(fields) == 0:
+			return i
+		default:
+			return 0
 		}
-		fields = next
 	}
-	return len(segments) > 0
+	return len(segments)
 }
 
 // step goes down one segment: a field, or the list item whose key has the value.

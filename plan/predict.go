@@ -10,17 +10,23 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 )
 
-// DryRuns lists the steps of a first Build whose outcome the API server should
-// be asked for.
+// DryRuns lists the steps whose outcome the API server should be asked for, by
+// their IDs. An object that has to be deleted and created is asked about a second
+// time, under the ID of AnewID.
 func (p *Plan) DryRuns() []Step {
 	var ask []Step
 	p.Steps(func(_ StageName, s *Step) {
+		if s.Body == nil || s.Estimate != "" {
+			return
+		}
 		switch s.Op {
 		case OpCreate, OpPatch, OpAdopt, OpReplace:
-			if s.Body != nil && s.Estimate == "" {
-				ask = append(ask, *s)
-			}
-		case OpRecreate, OpDelete, OpKeep, OpRun, OpWait, OpRecord, OpNone:
+			ask = append(ask, *s)
+		case OpRecreate:
+			anew := *s
+			anew.ID = AnewID(s.ID)
+			ask = append(ask, anew)
+		case OpDelete, OpKeep, OpRun, OpWait, OpRecord, OpNone:
 		}
 	})
 	return ask
@@ -46,7 +52,7 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 		b.estimated(step, estimate, answer.Estimated)
 		return
 	default:
-		step.After, step.Fidelity = answer.After, FidelityExact
+		step.After, step.Fidelity = patch.Foreseen(answer.After, step.Before, step.Body), FidelityExact
 	}
 	b.diff(step)
 }
@@ -96,9 +102,7 @@ func (b *builder) immutable(step *Step, why string) {
 		})
 		return
 	}
-	step.Op, step.Patch, step.PatchType, step.HandOver = OpRecreate, nil, "", nil
-	step.Why = why + "; --force allows deleting and creating it"
-	step.After = step.Body
+	b.recreate(step, why)
 }
 
 func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Refusal) {

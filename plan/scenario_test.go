@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,7 +101,9 @@ type setup struct {
 }
 
 type refusal struct {
-	Object       string `json:"object"`
+	Object string `json:"object"`
+	// Anew: not the change is refused, but the object when it is made anew.
+	Anew         bool `json:"anew"`
 	plan.Refusal `json:",inline"`
 }
 
@@ -115,23 +118,14 @@ func (s scenario) plan() string {
 		s.t.Fatal(err)
 	}
 	in := s.input(setup)
-	draft, err := plan.Build(in)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	in.Predictions = map[string]plan.Prediction{}
-	for _, step := range draft.DryRuns() {
-		if in.Against != nil {
-			break // nobody is asked
+	built, err := asked(in, setup.Refuse, func(needs []plan.Permission) plan.Access {
+		access := plan.Access{Denied: map[plan.Permission]bool{}, Unchecked: setup.Unchecked}
+		for _, p := range needs {
+			whole := p.Verb + " " + p.Resource
+			access.Denied[p] = slices.Contains(setup.Denied, whole) || slices.Contains(setup.Denied, whole+"/"+p.Name)
 		}
-		in.Predictions[step.ID] = predict(step, setup.Refuse)
-	}
-	in.Access = plan.Access{Denied: map[plan.Permission]bool{}, Unchecked: setup.Unchecked}
-	for _, p := range draft.Needs {
-		whole := p.Verb + " " + p.Resource
-		in.Access.Denied[p] = slices.Contains(setup.Denied, whole) || slices.Contains(setup.Denied, whole+"/"+p.Name)
-	}
-	built, err := plan.Build(in)
+		return access
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -142,11 +136,35 @@ func (s scenario) plan() string {
 	return b.String()
 }
 
+// asked builds a plan and asks about its steps as the engine does.
+func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.Access) (*plan.Plan, error) {
+	for {
+		p, err := plan.Build(in)
+		if err != nil {
+			return nil, err
+		}
+		answers := map[string]plan.Prediction{}
+		for _, step := range p.DryRuns() {
+			if in.Against != nil {
+				break // nobody is asked
+			}
+			if _, answered := in.Predictions[step.ID]; !answered {
+				answers[step.ID] = predict(step, refuse)
+			}
+		}
+		if in.Predictions != nil && len(answers) == 0 {
+			return p, nil
+		}
+		maps.Copy(answers, in.Predictions)
+		in.Predictions, in.Access = answers, access(p.Needs)
+	}
+}
+
 // predict plays the API server: it does what the local merge says, unless the
 // scenario has it refuse.
 func predict(step plan.Step, refuse []refusal) plan.Prediction {
 	for _, r := range refuse {
-		if r.Object == step.Object.String() {
+		if r.Object == step.Object.String() && r.Anew == (step.Op == plan.OpRecreate) {
 			return plan.Prediction{Refused: &r.Refusal}
 		}
 	}

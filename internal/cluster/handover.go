@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -34,7 +37,7 @@ func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, fro
 	case live.GetUID() != uid:
 		return nil
 	}
-	data, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(from...), o.FieldManager)
+	data, err := handOverPatch(live, from, o.FieldManager)
 	if err != nil {
 		return fmt.Errorf("read who owns the fields of %s: %w", ref, err)
 	}
@@ -45,13 +48,41 @@ func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, fro
 	return err
 }
 
+// handOverPatch is the JSON patch of HandOver, nil when there is nothing to do. A
+// resourceVersion makes the server answer with a conflict where the object has
+// been written since.
+func handOverPatch(live *unstructured.Unstructured, from []string, manager string) ([]byte, error) {
+	before := live.GetManagedFields()
+	upgraded := live.DeepCopy()
+	if live.GetKind() == "Secret" && live.GetAPIVersion() == "v1" {
+		entries, err := patch.StringDataAsData(before, from...)
+		if err != nil {
+			return nil, err
+		}
+		upgraded.SetManagedFields(entries)
+	}
+	if err := csaupgrade.UpgradeManagedFields(upgraded, sets.New(from...), manager); err != nil {
+		return nil, err
+	}
+	after := upgraded.GetManagedFields()
+	if equality.Semantic.DeepEqual(before, after) {
+		return nil, nil
+	}
+	return json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": after},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
+	})
+}
+
 // dryRunAfterHandOver asks about a server-side apply that first takes over what
 // was written client-side. A dry run can't do both, so two are asked: the apply
 // for what speaks against it, apart from conflicts that the handing over
-// settles, and a replace by the merged object for what comes of it.
+// settles, and a replace by the merged object for what comes of it. Whether that
+// is valid is the replace's to say: the apply alone leaves in place what would
+// have gone, and so may be refused for two ports of one name.
 func (c *Client) dryRunAfterHandOver(ctx context.Context, ref apply.Ref, p apply.Patch, s plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	_, err := c.Patch(ctx, ref, p, o)
-	if err = withoutHandedOver(err, s.HandOver); err != nil {
+	if err = withoutHandedOver(err, s.HandOver); err != nil && !apierrors.IsInvalid(err) {
 		return nil, err
 	}
 	body := s.After.DeepCopy()

@@ -59,6 +59,8 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 	}
 	ref := apply.Ref{ID: s.Object, Version: gv.Version}
 	switch {
+	case s.Op == plan.OpRecreate:
+		return c.dryRunAnew(ctx, s.Body, o)
 	case s.PatchType == types.ApplyPatchType:
 		data, err := json.Marshal(s.Body)
 		if err != nil {

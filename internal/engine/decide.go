@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // decide completes the input by what the cluster says of the objects in it and
-// builds the plan: once to learn what to ask the server, once with its answers.
+// builds the plan.
 func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	sent, err := sentBy(plan.Sources(in.History))
 	if err != nil {
@@ -32,26 +33,43 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 		return nil, err
 	}
 	e.kept(&in)
-	draft, err := plan.Build(in)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.ask(ctx, &in, draft); err != nil {
-		return nil, err
-	}
-	return plan.Build(in)
+	return e.ask(ctx, in)
 }
 
-// ask has the server predict the draft's writes, and tell whether the rest of
-// it is allowed, side by side.
-func (e *Engine) ask(ctx context.Context, in *plan.Input, draft *plan.Plan) error {
+// ask builds the plan and asks the server about its steps, until there is
+// nothing to ask that it has not answered.
+func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
+	for {
+		p, err := plan.Build(in)
+		if err != nil {
+			return nil, err
+		}
+		open := slices.DeleteFunc(p.DryRuns(), func(s plan.Step) bool {
+			_, answered := in.Predictions[s.ID]
+			return answered
+		})
+		if in.Predictions != nil && len(open) == 0 {
+			return p, nil
+		}
+		if err := e.answer(ctx, &in, open, p.Needs); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// answer has the server predict the steps, and tell whether the rest of the plan
+// is allowed, side by side.
+func (e *Engine) answer(ctx context.Context, in *plan.Input, open []plan.Step, needs []plan.Permission) error {
 	answered := make(chan plan.Access, 1)
-	go func() { answered <- e.access(ctx, draft.Needs) }()
-	var err error
-	in.Predictions, err = e.Cluster.Predict(ctx, draft.DryRuns(), apply.WriteOptions{
+	go func() { answered <- e.access(ctx, needs) }()
+	answers, err := e.Cluster.Predict(ctx, open, apply.WriteOptions{
 		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
 	})
 	in.Access = <-answered
+	if in.Predictions == nil {
+		in.Predictions = map[string]plan.Prediction{}
+	}
+	maps.Copy(in.Predictions, answers)
 	return err
 }
 

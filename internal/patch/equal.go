@@ -3,6 +3,7 @@ package patch
 import (
 	"encoding/base64"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -189,5 +190,30 @@ func equalBytes(a, b any) bool {
 	return errA == nil && errB == nil && string(da) == string(db)
 }
 
-// same compares two canonical documents to the letter.
-func same(a, b any) bool { return reflect.DeepEqual(a, b) }
+// same compares two canonical documents to the letter. It is what
+// reflect.DeepEqual says of JSON values, without its price.
+func same(a, b any) bool {
+	switch av := a.(type) {
+	case map[string]any:
+		bv, ok := b.(map[string]any)
+		return ok && sameMaps(av, bv)
+	case []any:
+		bv, ok := b.([]any)
+		return ok && slices.EqualFunc(av, bv, same)
+	case nil, string, bool, int64, float64:
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func sameMaps(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, av := range a {
+		if bv, ok := b[k]; !ok || !same(av, bv) {
+			return false
+		}
+	}
+	return true
+}

@@ -33,6 +33,10 @@ func TestUpdaters(t *testing.T) {
 			}
 		})
 	}
+	secret := object(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","managedFields":[{"manager":"helm","operation":"Apply","fieldsV1":{"f:stringData":{"f:a":{}}}}]}}`)
+	if diff := cmp.Diff([]string{"helm"}, Updaters(secret, "helm")); diff != "" {
+		t.Errorf("what was applied as stringData stays when it is dropped: %s", diff)
+	}
 	if got := Updaters(nil, "helm"); got != nil {
 		t.Errorf("an object that is not there has updaters: %v", got)
 	}

@@ -77,7 +77,7 @@ func mergeItem(stored, live, target any) any {
 		return target
 	}
 	sv, _ := stored.(map[string]any)
-	return applyJSONMerge(canonical(lv), jsonMergePatch(sv, lv, tv))
+	return applyJSONMerge(copied(lv), jsonMergePatch(sv, lv, tv))
 }
 
 func identities(list []any, key string) map[string]any {

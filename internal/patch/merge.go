@@ -62,7 +62,7 @@ func (m *merge) prunedStored() map[string]any {
 
 // checked drops a patch that changes nothing: it would only make noise.
 func (m *merge) checked(kind types.PatchType, body map[string]any) (Patch, error) {
-	after, err := applyBody(m.gvk, canonical(m.live).(map[string]any), kind, canonical(body).(map[string]any))
+	after, err := applyBody(m.gvk, touched(m.live, body), kind, copied(body).(map[string]any))
 	if err != nil {
 		return Patch{}, err
 	}

@@ -48,22 +48,36 @@ func ThreeWay(stored, live, target *unstructured.Unstructured) (Patch, error) {
 }
 
 // Apply predicts what live becomes when the API server merges the patch into
-// it, before defaulting, admission and validation. live is not changed. Errors:
-// a patch that does not fit the object, an unknown patch type.
+// it, before defaulting, admission and validation. live is not changed; what the
+// patch does not touch is shared with it. Errors: a patch that does not fit the
+// object, an unknown patch type.
 func Apply(live *unstructured.Unstructured, p Patch) (*unstructured.Unstructured, error) {
 	if p.Empty() {
-		return live.DeepCopy(), nil
+		return &unstructured.Unstructured{Object: touched(live.Object, nil)}, nil
 	}
 	var body map[string]any
 	if err := unmarshal(p.Data, &body); err != nil {
 		return nil, fmt.Errorf("apply a patch to %s: read the patch: %w", describe(live), err)
 	}
-	doc, _ := canonical(live.Object).(map[string]any)
-	out, err := applyBody(live.GroupVersionKind(), doc, p.Type, body)
+	out, err := applyBody(live.GroupVersionKind(), touched(live.Object, body), p.Type, body)
 	if err != nil {
 		return nil, fmt.Errorf("apply a patch to %s: %w", describe(live), err)
 	}
 	return &unstructured.Unstructured{Object: out}, nil
+}
+
+// touched is a document with copies of the top-level fields that a patch has.
+// The others are shared.
+func touched(doc, patch map[string]any) map[string]any {
+	out := make(map[string]any, len(doc))
+	for k, v := range doc {
+		if _, ok := patch[k]; ok {
+			out[k] = copied(v)
+		} else {
+			out[k] = canonical(v)
+		}
+	}
+	return out
 }
 
 func encode(kind types.PatchType, body map[string]any) (Patch, error) {

@@ -3,7 +3,9 @@ package patch
 import (
 	"encoding/base64"
 	stdjson "encoding/json"
+	"maps"
 	"math"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -31,8 +33,9 @@ func apart(key string) bool {
 	return false
 }
 
-// prepare copies a document, less what takes no part in a merge. Whole numbers
-// become int64, a Secret's stringData is folded into its data.
+// prepare gives a document less what takes no part in a merge. Whole numbers
+// are int64, a Secret's stringData is folded into its data. What need not change
+// is shared with the document, so the result is only read.
 func prepare(u *unstructured.Unstructured) map[string]any {
 	if u == nil {
 		return nil
@@ -44,11 +47,13 @@ func prepare(u *unstructured.Unstructured) map[string]any {
 		}
 	}
 	if meta, ok := doc["metadata"].(map[string]any); ok {
-		for k := range meta {
-			if serverOwned(k) {
-				delete(meta, k)
+		own := make(map[string]any, len(meta))
+		for k, v := range meta {
+			if !serverOwned(k) {
+				own[k] = v
 			}
 		}
+		doc["metadata"] = own
 	}
 	if isSecret(u) {
 		foldStringData(doc)
@@ -64,13 +69,13 @@ func isSecret(u *unstructured.Unstructured) bool {
 // strings stay, for the server to reject.
 func foldStringData(doc map[string]any) {
 	plain, ok := doc["stringData"].(map[string]any)
+	delete(doc, "stringData")
 	if !ok {
-		delete(doc, "stringData")
 		return
 	}
-	data, ok := doc["data"].(map[string]any)
-	if !ok {
-		data = map[string]any{}
+	data, rest := map[string]any{}, map[string]any{}
+	if given, ok := doc["data"].(map[string]any); ok {
+		maps.Copy(data, given)
 	}
 	for k, v := range plain {
 		if v == nil {
@@ -78,28 +83,55 @@ func foldStringData(doc map[string]any) {
 		}
 		if s, ok := v.(string); ok {
 			data[k] = base64.StdEncoding.EncodeToString([]byte(s))
-			delete(plain, k)
+		} else {
+			rest[k] = v
 		}
 	}
 	doc["data"] = data
-	if len(plain) == 0 {
-		delete(doc, "stringData")
+	if len(rest) > 0 {
+		doc["stringData"] = rest
 	}
 }
 
-// canonical deep-copies a JSON value and writes every whole number as int64.
+// canonical is a JSON value with every whole number written as int64: the value
+// itself where that is so already. A nil map or list becomes an empty one.
 func canonical(v any) any {
+	if isCanonical(v) {
+		return v
+	}
+	return copied(v)
+}
+
+func isCanonical(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if !isCanonical(e) {
+				return false
+			}
+		}
+		return v != nil
+	case []any:
+		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !isCanonical(e) })
+	case nil, string, bool, int64:
+		return true
+	}
+	return number(v) == v
+}
+
+// copied is canonical with nothing shared: who gets it may change it.
+func copied(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[k] = canonical(e)
+			out[k] = copied(e)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = canonical(e)
+			out[i] = copied(e)
 		}
 		return out
 	}

@@ -13,7 +13,7 @@ import (
 // don't lend themselves to one.
 func (m *merge) strategic() (Patch, bool) {
 	var docs [3][]byte
-	for i, doc := range []map[string]any{m.prunedStored(), m.settled(), m.live} {
+	for i, doc := range unsettled(m.prunedStored(), m.settled(), m.live) {
 		data, err := json.Marshal(doc)
 		if err != nil {
 			return Patch{}, false
@@ -35,6 +35,21 @@ func (m *merge) strategic() (Patch, bool) {
 	}
 	p, err := m.checked(types.StrategicMergePatchType, body)
 	return p, err == nil
+}
+
+// unsettled leaves out the top-level fields on which all three documents agree:
+// no patch has them, and most of an object need not be written and read again.
+func unsettled(stored, target, live map[string]any) [3]map[string]any {
+	docs := [3]map[string]any{}
+	for i, doc := range [3]map[string]any{stored, target, live} {
+		docs[i] = make(map[string]any, len(doc))
+		for k, v := range doc {
+			if !same(target[k], live[k]) || !same(stored[k], live[k]) {
+				docs[i][k] = v
+			}
+		}
+	}
+	return docs
 }
 
 // wholeLists answers for some lists that they are replaced as a whole, though

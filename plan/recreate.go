@@ -1,0 +1,57 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+)
+
+// AnewID is the ID under which a step is asked about that deletes and creates
+// its object: the server's first answer, under the step's own ID, was that it
+// can't be changed in place.
+func AnewID(id string) string { return id + "/anew" }
+
+// recreate turns the step into deleting and creating the object.
+func (b *builder) recreate(step *Step, why string) {
+	step.Op, step.Patch, step.PatchType, step.HandOver = OpRecreate, nil, "", nil
+	if b.in.Options.ServerSide {
+		step.PatchType = types.ApplyPatchType
+	}
+	step.Why = why + "; --force allows deleting and creating it"
+	b.predictAnew(step)
+}
+
+// predictAnew settles what the object is when it is made anew. The server is
+// asked about one of another name, since this name is taken. Where names have a
+// meaning, it is not asked.
+func (b *builder) predictAnew(step *Step) {
+	step.After, step.Fidelity = step.Body, FidelityEstimated
+	answer, asked := b.in.Predictions[AnewID(step.ID)]
+	switch {
+	case step.Estimate != "":
+	case step.Object.Kind == "CustomResourceDefinition", step.Object.Kind == "APIService":
+		step.Estimate = "it can't be tried under another name"
+	case !asked:
+	case answer.Estimated != "":
+		step.Estimate = answer.Estimated
+	case answer.Refused == nil:
+		step.After, step.Fidelity = patch.Foreseen(answer.After, nil, step.Body), FidelityExact
+	case aboutName(*answer.Refused):
+		step.Estimate = "it was tried under another name, and refused: " + answer.Refused.Message
+	default:
+		b.problems(Problem{
+			Step: step.ID, Object: step.Object, Blocking: true,
+			What: "it has to be deleted and created, and the API server would refuse it then: " + answer.Refused.Message, Do: remedy(step, *answer.Refused),
+		})
+	}
+}
+
+// aboutName says that a refusal may come from the trial itself: from the other
+// name, or from the object of the right name, which is still there.
+func aboutName(r Refusal) bool {
+	about := func(path string) bool { return path == "metadata" || path == "metadata.name" }
+	return r.Reason != "Invalid" && r.Reason != "BadRequest" || strings.Contains(r.Message, "already allocated") || slices.ContainsFunc(r.Fields, about)
+}
