@@ -25,11 +25,11 @@ func readOnly(c *cli.Command, parent string) {
 		select {
 		case err := <-done:
 			return err
-		case <-c.Context.Done():
-			if errors.Is(c.Context.Err(), context.Canceled) {
+		case <-c.Done():
+			if errors.Is(c.Err(), context.Canceled) {
 				return errors.New("stopped by a signal")
 			}
-			return c.Context.Err()
+			return c.Err()
 		}
 	}
 }
