@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,30 +15,38 @@ type bigChart struct {
 	// flags are values that every command gets. Charts that make up secrets
 	// anew at every render get them from here.
 	flags []string
-	// change is the one value that the upgrade changes.
-	change string
+	// change is the one value that the upgrade changes; secret is the path of
+	// another one, whose value no output may show.
+	change, secret string
 }
 
 // TestBigCharts takes charts that many people run through their life: install,
-// upgrade with one changed value, rollback, uninstall. After each step a plan
-// with the same values says that there is nothing to change, and in the end
-// nothing is left.
+// upgrade with one changed value, rollback, uninstall, client-side and
+// server-side. What the plans of the upgrade and of the rollback say is what
+// comes of them. After each step a plan with the same values says that there is
+// nothing to change, a secret is in no output, and in the end nothing is left.
 func TestBigCharts(t *testing.T) {
 	charts := absolute(t, filepath.Join("..", "shared", "charts"))
+	observer := newObserver(t)
 	for _, b := range []bigChart{
-		{name: "redis", file: "bitnami-redis-23.1.1.tgz", flags: []string{"--set", "auth.password=not-random"}, change: "replica.replicaCount=2"},
-		{name: "traefik", file: "traefik-traefik-41.3.0.tgz", change: "deployment.replicas=2"},
-		{name: "ingress", file: "ingress-ingress-nginx-4.15.1.tgz", change: "controller.replicaCount=2"},
-		{name: "argo", file: "argoproj-argo-cd-10.1.1.tgz", change: "server.replicas=2"},
-		{name: "kps", file: "prometheus-community-kube-prometheus-stack-88.5.3.tgz", flags: []string{"--set", "grafana.admin.password=not-random"}, change: "grafana.grafana.replicaCount=2"},
+		{name: "redis", file: "bitnami-redis-23.1.1.tgz", flags: []string{"--set", "auth.password=not-random"}, change: "replica.replicaCount=2", secret: "auth.password"},
+		{name: "traefik", file: "traefik-traefik-41.3.0.tgz", change: "deployment.replicas=2", secret: "deployment.annotations.password"},
+		{name: "ingress", file: "ingress-ingress-nginx-4.15.1.tgz", change: "controller.replicaCount=2", secret: "extra.password"},
+		{name: "argo", file: "argoproj-argo-cd-10.1.1.tgz", change: "server.replicas=2", secret: "configs.secret.argocdServerAdminPassword"},
+		{name: "kps", file: "prometheus-community-kube-prometheus-stack-88.5.3.tgz", flags: []string{"--set", "grafana.admin.password=not-random"}, change: "grafana.grafana.replicaCount=2", secret: "grafana.admin.password"},
 	} {
 		t.Run(b.name, func(t *testing.T) {
 			b.file = filepath.Join(charts, b.file)
 			if _, err := os.Stat(b.file); err != nil {
 				t.Fatalf("the chart has to be in ../shared/charts: %v", err)
 			}
-			l := life{t: t, chart: b, namespace: cluster.Namespace(t), tools: pluginFolder(t)}
-			l.run()
+			for _, mode := range []string{"server-side", "client-side"} {
+				t.Run(mode, func(t *testing.T) {
+					l := life{t: t, chart: b, namespace: cluster.Namespace(t), tools: pluginFolder(t), observer: observer}
+					l.chart.flags = append([]string{"--server-side=" + fmt.Sprint(mode == "server-side")}, b.flags...)
+					l.run()
+				})
+			}
 		})
 	}
 }
@@ -47,19 +57,24 @@ type life struct {
 	chart     bigChart
 	namespace string
 	tools     string
+	observer  *observer
 }
+
+// canary is the secret among the changed values.
+const canary = "cAnAry-7f3a91"
 
 func (l life) run() {
 	before := crds(l.t)
 	base := append([]string{l.chart.name, l.chart.file}, l.chart.flags...)
-	changed := append(append([]string{}, base...), "--set", l.chart.change)
+	changed := append(append([]string{}, base...), "--set", l.chart.change, "--set", l.chart.secret+"="+canary)
 
 	l.release(0, append([]string{"install", "--wait", "--timeout", "2m"}, base...)...)
 	l.noChanges(base)
 	l.release(2, append([]string{"plan", "--detailed-exitcode", "--summary"}, changed...)...)
-	l.release(0, append([]string{"upgrade", "--wait", "--timeout", "2m"}, changed...)...)
+	l.keepsSecret(changed)
+	l.comesTrue(append([]string{"plan", "--wait", "--timeout", "2m"}, changed...)...)
 	l.noChanges(changed)
-	l.release(0, "rollback", l.chart.name, "--wait", "--timeout", "2m")
+	l.comesTrue("plan", "rollback", l.chart.name, "--wait", "--timeout", "2m")
 	l.noChanges(base)
 	l.release(0, "uninstall", l.chart.name, "--wait", "--timeout", "2m")
 	l.nothingLeft()
@@ -72,6 +87,30 @@ func (l life) run() {
 	if len(stay) > 0 {
 		l.t.Logf("%d CRDs came from crds/ and stay by Helm's rule; the test removes them", len(stay))
 		cluster.Kubectl(l.t, append([]string{"delete"}, stay...)...)
+	}
+}
+
+// comesTrue saves a plan, applies it, and compares the two with what is there.
+func (l life) comesTrue(args ...string) {
+	l.t.Helper()
+	file := filepath.Join(l.t.TempDir(), "saved.plan")
+	l.release(0, append(args, "--out", file)...)
+	witness{observer: l.observer, t: l.t, namespace: l.namespace, release: l.chart.name}.carriedOut(file)
+}
+
+// keepsSecret looks for the canary in every form of output.
+func (l life) keepsSecret(args []string) {
+	l.t.Helper()
+	for _, form := range []string{"text", "json", "yaml", "markdown", "html", "mermaid", "dot"} {
+		result := cluster.Run(l.t, filepath.Join(l.tools, "kubectl-release"), "", append([]string{"plan", "-o", form, "-n", l.namespace}, args...)...)
+		if result.ExitCode != 0 {
+			l.t.Errorf("plan -o %s: exit code %d\n%s", form, result.ExitCode, result.Stderr)
+		}
+		for _, told := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary))} {
+			if strings.Contains(result.Stdout+result.Stderr, told) {
+				l.t.Errorf("plan -o %s tells the secret", form)
+			}
+		}
 	}
 }
 

@@ -3,9 +3,10 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
+	"os"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,50 +17,83 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
+// witness looks at what becomes of one release in one namespace.
+type witness struct {
+	*observer
+	t                  *testing.T
+	namespace, release string
+}
+
 // settled waits until the namespace is quiet.
-func (u *upgrade) settled() { u.quiet(u.t, u.namespace) }
+func (w witness) settled() { w.quiet(w.t, w.namespace) }
 
 // snapshot is what is in the namespace now.
-func (u *upgrade) snapshot() map[string]object { return u.all(u.t, u.namespace) }
+func (w witness) snapshot() map[string]object { return w.all(w.t, w.namespace) }
 
-// decoded reads the plan that was printed as JSON.
-func (u *upgrade) decoded(r clustertest.Result) *plan.Plan {
-	u.t.Helper()
-	var p plan.Plan
-	if err := json.Unmarshal([]byte(r.Stdout), &p); err != nil {
-		u.t.Fatalf("exit code %d, %v\n%s%s", r.ExitCode, err, r.Stdout, r.Stderr)
+// run runs kubectl-release, kubectl, helm3 or helm4 in the namespace.
+func (w witness) run(program string, args ...string) clustertest.Result {
+	w.t.Helper()
+	path := map[string]string{
+		"kubectl": cluster.Binaries.Kubectl, "helm3": cluster.Binaries.Helm3, "helm4": cluster.Binaries.Helm4, "kubectl-release": built(w.t),
+	}[program]
+	return cluster.Run(w.t, path, "", append(args, "--namespace", w.namespace)...)
+}
+
+// must is run, and the program has to end well.
+func (w witness) must(program string, args ...string) clustertest.Result {
+	w.t.Helper()
+	r := w.run(program, args...)
+	if r.ExitCode != 0 {
+		w.t.Fatalf("%s %s: exit code %d\n%s%s", program, strings.Join(args, " "), r.ExitCode, r.Stdout, r.Stderr)
 	}
-	return &p
+	return r
+}
+
+// carriedOut applies the plan that was saved in a file and compares it with what
+// comes of it.
+func (w witness) carriedOut(file string) {
+	w.t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p, err := plan.Decode(data)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	before := w.snapshot()
+	w.must("kubectl-release", "apply", file)
+	outcome{witness: w, plan: p, before: before}.check()
 }
 
 // unchanged compares two snapshots.
-func (u *upgrade) unchanged(before, after map[string]object) {
-	u.t.Helper()
+func (w witness) unchanged(before, after map[string]object) {
+	w.t.Helper()
 	for name, was := range before {
-		u.same(name, was, after[name])
+		w.same(name, was, after[name])
 	}
 	for name := range after {
 		if before[name] == nil {
-			u.t.Errorf("%s is there now", name)
+			w.t.Errorf("%s is there now", name)
 		}
 	}
 }
 
 // same checks that nobody has written an object since, apart from its status.
-func (u *upgrade) same(name string, was, is object) {
-	u.t.Helper()
+func (w witness) same(name string, was, is object) {
+	w.t.Helper()
 	if is == nil {
-		u.t.Errorf("%s is gone", name)
+		w.t.Errorf("%s is gone", name)
 		return
 	}
 	if diff := cmp.Diff(settledPart(was), settledPart(is)); diff != "" {
-		u.t.Errorf("%s has changed (-before +after):\n%s", name, diff)
+		w.t.Errorf("%s has changed (-before +after):\n%s", name, diff)
 	}
 	if is.GetUID() != was.GetUID() {
-		u.t.Errorf("%s is another object now", name)
+		w.t.Errorf("%s is another object now", name)
 	}
 	if is.GetResourceVersion() != was.GetResourceVersion() && cmp.Equal(was.Object["status"], is.Object["status"]) {
-		u.t.Errorf("%s was written for nothing", name)
+		w.t.Errorf("%s was written for nothing", name)
 	}
 }
 
@@ -92,7 +126,7 @@ func fromJSON(v any) string {
 
 // outcome compares a plan that was applied with the cluster.
 type outcome struct {
-	*upgrade
+	witness
 	plan   *plan.Plan
 	before map[string]object
 }
@@ -231,7 +265,7 @@ func (o outcome) recorded(r *plan.Record) {
 		Revision int
 		Status   string
 	}
-	result := o.exec("kubectl-release", "history", "web", "-o", "json")
+	result := o.run("kubectl-release", "history", o.release, "-o", "json")
 	if err := json.Unmarshal([]byte(result.Stdout), &history); err != nil {
 		o.t.Fatalf("%v\n%s%s", err, result.Stdout, result.Stderr)
 	}
@@ -252,33 +286,3 @@ func (o outcome) recorded(r *plan.Record) {
 		}
 	}
 }
-
-// short is a plan on few lines: each step's op and object, and its changes.
-func (u *upgrade) short(p *plan.Plan) string {
-	var b strings.Builder
-	for _, problem := range p.Problems {
-		mark := "?"
-		if problem.Blocking {
-			mark = "!"
-		}
-		fmt.Fprintf(&b, "%s %s: %s\n", mark, problem.Object, problem.What)
-	}
-	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Op == plan.OpRecord || s.Op == plan.OpWait {
-			return
-		}
-		fmt.Fprintf(&b, "%s %s", s.Op, s.Object)
-		if s.Op.Writes() && s.Fidelity != plan.FidelityExact {
-			fmt.Fprintf(&b, ", %s", s.Fidelity)
-		}
-		b.WriteByte('\n')
-		for _, c := range s.Changes {
-			line := fmt.Sprintf("  %s %s → %s  %s %s", c.Path, fromJSON(c.From), fromJSON(c.To), c.Cause, c.Detail)
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
-		}
-	})
-	return allocated.ReplaceAllString(strings.ReplaceAll(b.String(), u.namespace, "$NS"), "ALLOCATED")
-}
-
-// allocated are addresses and ports that the API server has given to Services.
-var allocated = regexp.MustCompile(`"10\.96\.\d+\.\d+"|\b3[0-2]\d{3}\b`)
