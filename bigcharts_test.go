@@ -32,7 +32,7 @@ func TestBigCharts(t *testing.T) {
 		{name: "redis", file: "bitnami-redis-23.1.1.tgz", flags: []string{"--set", "auth.password=not-random"}, change: "replica.replicaCount=2", secret: "auth.password"},
 		{name: "traefik", file: "traefik-traefik-41.3.0.tgz", change: "deployment.replicas=2", secret: "deployment.annotations.password"},
 		{name: "ingress", file: "ingress-ingress-nginx-4.15.1.tgz", change: "controller.replicaCount=2", secret: "extra.password"},
-		{name: "argo", file: "argoproj-argo-cd-10.1.1.tgz", change: "server.replicas=2", secret: "configs.secret.argocdServerAdminPassword"},
+		{name: "argo", file: "argoproj-argo-cd-10.1.1.tgz", change: "server.replicas=2", secret: "configs.secret.githubSecret"},
 		{name: "kps", file: "prometheus-community-kube-prometheus-stack-88.5.3.tgz", flags: []string{"--set", "grafana.admin.password=not-random"}, change: "grafana.grafana.replicaCount=2", secret: "grafana.admin.password"},
 	} {
 		t.Run(b.name, func(t *testing.T) {
