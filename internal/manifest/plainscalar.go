@@ -22,7 +22,7 @@ func cutKey(text string) (key, rest string, ok bool) {
 		for end < len(text) && keyByte(text[end]) {
 			end++
 		}
-		if key = text[:end]; key == "" || key == "null" || key == "Null" || key == "NULL" || key[0] == '-' || key[0] == '.' {
+		if key = text[:end]; !isPlainKey(key) {
 			return "", "", false
 		}
 	}
@@ -30,6 +30,20 @@ func cutKey(text string) (key, rest string, ok bool) {
 		return "", "", false
 	}
 	return key, strings.TrimLeft(text[end+1:], " "), true
+}
+
+// isPlainKey says that a key without quotes is a string, and so the same as
+// another one only when both are written alike: 0 and 00 are one number.
+func isPlainKey(key string) bool {
+	switch {
+	case key == "" || key[0] == '-' || key[0] == '.':
+		return false
+	case isLetter(key[0]):
+		return isWord(key)
+	case isDigit(key[0]): // with a letter that no number or time has
+		return strings.ContainsAny(strings.ToLower(key), "ghijklmnpqrsuvwy")
+	}
+	return true
 }
 
 func keyByte(b byte) bool {
