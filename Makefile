@@ -13,7 +13,7 @@ CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
 FUZZTIME    ?= 60s
 
-.PHONY: build demo test unit lint conformance fuzz bench benchstat cluster testcluster tools generate clean
+.PHONY: build demo test unit lint conformance soak fuzz bench benchstat cluster testcluster tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
@@ -55,6 +55,9 @@ benchstat: ## compare two files of make bench: OLD=file NEW=file
 
 fuzz: build testcluster ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
 	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
+
+soak: build testcluster tools ## every sweep of trust/ whole (hours); rewrites the results in docs/trust.md
+	go test -tags cluster -timeout 12h ./trust -soak -update
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 	$(CLUSTER_BIN)/testcluster start

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
 // hostile is input that somebody made to harm. Chart is the files of a folder,
@@ -36,7 +38,7 @@ const (
 // input that there is: it ends in time, in little memory, with exit code 1 and
 // a message that names the file, and nothing in it controls the terminal.
 func TestHostile(t *testing.T) {
-	program := built(t)
+	program := clustertest.Program(t)
 	for group, cases := range map[string]map[string]hostile{
 		"archive": hostileArchives(), "yaml": hostileYAML(), "metadata": hostileMetadata(), "schema": hostileSchemas(),
 		"flag": hostileFlags(), "template": hostileTemplates(), "output": hostileOutput(), "growth": hostileGrowth(), "effort": hostileEffort(),

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
 // entry is one entry of an archive: its content and then zeros.
@@ -66,7 +68,7 @@ func TestTopFolder(t *testing.T) {
 	if err := os.WriteFile(path, packed(t, entries), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, program := range []string{cluster.Binaries.Helm4, built(t)} {
+	for _, program := range []string{cluster.Binaries.Helm4, clustertest.Program(t)} {
 		u := measure(t, program, "template", "web", path)
 		if u.ExitCode != 0 || u.Stdout != "---\n# Source: web/templates/x.yaml\na: web\n" {
 			t.Errorf("%s: exit code %d, %q", program, u.ExitCode, u.Stdout+u.Stderr)

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
 // TestPlanFarFromTheCluster plans 200 unchanged objects over a connection with
@@ -19,7 +21,7 @@ import (
 func TestPlanFarFromTheCluster(t *testing.T) {
 	const perKind, roundTrip, bound = 40, 40 * time.Millisecond, time.Second
 	const maxConnections = 5 // one for each request that is sent before the first is open
-	program := built(t)
+	program := clustertest.Program(t)
 	chart := manyObjects(t, perKind)
 	namespace := cluster.Namespace(t)
 	must(t, cluster, program, "install", "many", chart, "-n", namespace)

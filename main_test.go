@@ -28,7 +28,6 @@ type suite struct{ m *testing.M }
 
 // Run implements testscript.TestingM.
 func (s suite) Run() int {
-	defer removeBuilt()
 	return clustertest.Main(s.m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c })
 }
 

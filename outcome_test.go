@@ -34,7 +34,7 @@ func (w witness) snapshot() map[string]object { return w.all(w.t, w.namespace) }
 func (w witness) run(program string, args ...string) clustertest.Result {
 	w.t.Helper()
 	path := map[string]string{
-		"kubectl": cluster.Binaries.Kubectl, "helm3": cluster.Binaries.Helm3, "helm4": cluster.Binaries.Helm4, "kubectl-release": built(w.t),
+		"kubectl": cluster.Binaries.Kubectl, "helm3": cluster.Binaries.Helm3, "helm4": cluster.Binaries.Helm4, "kubectl-release": clustertest.Program(w.t),
 	}[program]
 	return cluster.Run(w.t, path, "", append(args, "--namespace", w.namespace)...)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -39,7 +40,7 @@ func TestPredictions(t *testing.T) {
 	if err != nil || len(files) < 40 {
 		t.Fatalf("%d upgrades, %v", len(files), err)
 	}
-	built(t)
+	clustertest.Program(t)
 	observer := newObserver(t)
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
 // TestReadinessIsToldPromptly waits for a Deployment that takes its time, beside a
@@ -15,7 +17,7 @@ import (
 // 300 ms.
 func TestReadinessIsToldPromptly(t *testing.T) {
 	const bound, attempts = 300 * time.Millisecond, 3
-	program := built(t)
+	program := clustertest.Program(t)
 	chart := filepath.Join("testdata", "charts", "web")
 	best := time.Hour
 	for range attempts { // the best of a few: the machine does other things, too

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
 // TestReadme runs every command that the README shows, in its order, in one
@@ -81,7 +83,7 @@ func absolute(t *testing.T, path string) string {
 func pluginFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, target := range map[string]string{"kubectl-release": built(t), "helm": cluster.Binaries.Helm4, "kubectl": cluster.Binaries.Kubectl} {
+	for name, target := range map[string]string{"kubectl-release": clustertest.Program(t), "helm": cluster.Binaries.Helm4, "kubectl": cluster.Binaries.Kubectl} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestRequestsOfAPlan(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	program := built(t)
+	program := clustertest.Program(t)
 	chart := manyObjects(t, perKind)
 	objects := perKind * len(manyKinds)
 	namespace := own.Namespace(t)

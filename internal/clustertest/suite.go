@@ -22,6 +22,7 @@ func Main(m *testing.M, options Options, use func(*Cluster)) int {
 		fmt.Fprintln(os.Stderr, "clustertest:", err)
 		return 1
 	}
+	defer removeProgram()
 	use(c)
 	code := m.Run()
 	if err := c.Stop(); err != nil {

@@ -1,0 +1,152 @@
+//go:build cluster
+
+package trust
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// fault is what a proxy does to a request instead of passing on its answer.
+type fault struct {
+	// committed sends the request to the API server first, and then spoils the
+	// answer; otherwise the API server never hears of it.
+	committed bool
+	// strike is called at that moment, where it is set.
+	strike func()
+	// status is the code to answer with; 0 resets the connection.
+	status int
+	// retryAfter is the header of that name, in seconds; empty sends none.
+	retryAfter string
+	// stall keeps the client waiting until it gives up.
+	stall bool
+}
+
+// newProxy is a server in front of the API server, with all rights. It asks
+// judge about each request, many at a time; nil passes it through. It returns
+// its URL, for --server and --kube-apiserver.
+func newProxy(t testing.TB, judge func(*http.Request) *fault) string {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     transport,
+		ErrorLog:      log.New(io.Discard, "", 0),
+		FlushInterval: -1,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f := judge(r)
+		if f == nil {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		if f.committed {
+			proxy.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		if f.strike != nil {
+			f.strike()
+		}
+		f.spoil(w, r)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL
+}
+
+// spoil answers as the fault says.
+func (f *fault) spoil(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case f.stall:
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
+	case f.status == 0:
+		reset(w)
+	default:
+		if f.retryAfter != "" {
+			w.Header().Set("Retry-After", f.retryAfter)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(f.status)
+		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the test's proxy says %d","reason":%q,"code":%d}`,
+			f.status, reasons[f.status], f.status)
+	}
+}
+
+// reasons are the API server's words for the codes that tests answer with.
+var reasons = map[int]string{
+	http.StatusConflict: "Conflict", http.StatusTooManyRequests: "TooManyRequests", http.StatusInternalServerError: "InternalError",
+	http.StatusServiceUnavailable: "ServiceUnavailable", http.StatusGatewayTimeout: "Timeout",
+}
+
+// reset closes a connection with a TCP reset in the middle of everything.
+func reset(w http.ResponseWriter) {
+	hijacker, ok := w.(http.Hijacker)
+	if !ok {
+		panic(http.ErrAbortHandler)
+	}
+	connection, _, err := hijacker.Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := connection.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = connection.Close()
+}
+
+// writes says whether a request changes something that lasts: a dry run does not.
+func writes(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && !r.URL.Query().Has("dryRun") && !asks(r)
+}
+
+// locks says whether a request is about a lock.
+func locks(r *http.Request) bool { return strings.Contains(r.URL.Path, "/leases") }
+
+// asks says whether a request is a question in the form of an object.
+func asks(r *http.Request) bool {
+	return strings.Contains(r.URL.Path, "/selfsubjectaccessreviews") || strings.Contains(r.URL.Path, "/selfsubjectrulesreviews")
+}
+
+// kubeconfigFor writes a kubeconfig for the server at a URL, with a namespace.
+func kubeconfigFor(t testing.TB, server, namespace string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: %q}}]
+users: [{name: u, user: {}}]
+contexts: [{name: c, context: {cluster: c, user: u, namespace: %q}}]
+current-context: c
+`, server, namespace)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,163 @@
+//go:build cluster
+
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScenarios runs each script of testdata/scenarios, unmodified, with our
+// program, Helm 3 and Helm 4. Ours has to pass. What the others do is reported as
+// it is seen: a table in docs/trust.md.
+//
+// A script's first line is "# S1: what it shows". $RELEASE is the program, $NS an
+// empty namespace (the kubeconfig's too). See scenarioCommands.
+func TestScenarios(t *testing.T) {
+	scripts, err := filepath.Glob(filepath.Join("testdata", "scenarios", "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	outcomes := make(map[string][]outcome, len(scripts)) // by script, in the order of hands
+	t.Run("all", func(t *testing.T) {
+		for _, script := range scripts {
+			outcomes[script] = make([]outcome, len(hands(t)))
+			for i, h := range hands(t) {
+				t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar")+"/"+h.name, func(t *testing.T) {
+					t.Parallel()
+					o := play(t, script, h)
+					outcomes[script][i] = o
+					if h.name == "ours" && o.failed {
+						t.Errorf("ours fails: %s\n%s", o.claim, o.log)
+					} else if o.failed {
+						t.Logf("%s fails: %s\n%s", h.name, o.claim, o.log)
+					}
+				})
+			}
+		}
+	})
+	if len(outcomes) == len(scripts) {
+		report(t, "scenarios", scenarioTable(t, scripts, outcomes))
+	}
+}
+
+// outcome is what came of one script with one program.
+type outcome struct {
+	failed bool
+	// claim is the last sentence that the script was about to show.
+	claim string
+	log   string
+}
+
+// play runs one script with one program.
+func play(t *testing.T, script string, h hand) outcome {
+	stage := &stage{TB: t}
+	stage.run(func() {
+		testscript.RunT(stage, testscript.Params{
+			Files: []string{script}, RequireExplicitExec: true,
+			Setup: func(e *testscript.Env) error { return setScenarioUp(t, e, stage, h) },
+			Cmds:  scenarioCommands(stage),
+		})
+	})
+	return outcome{failed: stage.failed, claim: stage.claim, log: stage.log.String()}
+}
+
+// stage is the testscript.T of one run of a script: it keeps what went wrong
+// instead of failing the test.
+type stage struct {
+	testing.TB
+	failed bool
+	claim  string
+	log    strings.Builder
+}
+
+// errEnded ends a script, as runtime.Goexit would end a test.
+var errEnded = errors.New("the script has ended")
+
+func (s *stage) run(script func()) {
+	defer func() {
+		if r := recover(); r != nil && r != errEnded { //nolint:errorlint // it is panicked with as it is
+			panic(r)
+		}
+	}()
+	script()
+}
+
+// The methods of testscript.T.
+func (s *stage) Fatal(args ...any) {
+	s.Log(args...)
+	s.failed = true
+	panic(errEnded)
+}
+func (s *stage) Skip(...any)                             { s.Fatal("a scenario skips itself") }
+func (s *stage) Log(args ...any)                         { fmt.Fprintln(&s.log, args...) }
+func (s *stage) FailNow()                                { s.failed = true; panic(errEnded) }
+func (s *stage) Parallel()                               {}
+func (s *stage) Run(_ string, script func(testscript.T)) { script(s) }
+func (s *stage) Verbose() bool                           { return true }
+
+func setScenarioUp(t *testing.T, e *testscript.Env, s *stage, h hand) error {
+	namespace := cluster.Namespace(t)
+	home := filepath.Join(e.WorkDir, ".home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return fmt.Errorf("make a home: %w", err)
+	}
+	config, err := os.ReadFile(cluster.Kubeconfig)
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	own := filepath.Join(home, "kubeconfig")
+	if err := os.WriteFile(own, config, 0o600); err != nil {
+		return fmt.Errorf("write a kubeconfig: %w", err)
+	}
+	if r := cluster.Run(t, cluster.Binaries.Kubectl, "", "--kubeconfig", own, "config", "set-context", "--current", "--namespace", namespace); r.ExitCode != 0 {
+		return fmt.Errorf("choose namespace %s: %s", namespace, r.Stderr)
+	}
+	for name, value := range map[string]string{
+		"NS": namespace, "RELEASE": h.program, "KUBECONFIG": own, "HOME": home,
+		"KUBECACHEDIR": filepath.Join(home, "cache"), "HELM_CACHE_HOME": filepath.Join(home, "helm"),
+		"PATH": cluster.Binaries.Dir + string(os.PathListSeparator) + e.Getenv("PATH"),
+	} {
+		e.Setenv(name, value)
+	}
+	return nil
+}
+
+// scenarioTable is the table of docs/trust.md.
+func scenarioTable(t *testing.T, scripts []string, outcomes map[string][]outcome) string {
+	t.Helper()
+	slices.SortFunc(scripts, func(a, b string) int { return scenarioNumber(a) - scenarioNumber(b) })
+	var table strings.Builder
+	table.WriteString("| scenario | ours | Helm 3.22.0 | Helm 4.3.1 |\n|---|---|---|---|\n")
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		fmt.Fprintf(&table, "| %s |", strings.TrimPrefix(first, "# "))
+		for _, o := range outcomes[script] {
+			if o.failed {
+				fmt.Fprintf(&table, " ✗ not so: %s |", o.claim)
+			} else {
+				table.WriteString(" ✓ |")
+			}
+		}
+		table.WriteString("\n")
+	}
+	return table.String()
+}
+
+// scenarioNumber is 7 for S7-fields.txtar.
+func scenarioNumber(script string) int {
+	n := 0
+	_, _ = fmt.Sscanf(filepath.Base(script), "S%d", &n)
+	return n
+}

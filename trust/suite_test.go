@@ -1,0 +1,73 @@
+//go:build cluster
+
+package trust
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+var (
+	soak   = flag.Bool("soak", false, "run every sweep whole")
+	update = flag.Bool("update", false, "write results into docs/trust.md")
+)
+
+// cluster is the control plane of the whole suite.
+var cluster *clustertest.Cluster
+
+func TestMain(m *testing.M) {
+	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
+}
+
+// hand is one of the programs that work on a release.
+type hand struct {
+	name    string // ours, helm3 or helm4
+	program string // its path
+}
+
+// hands are ours, Helm 3 and Helm 4, in this order.
+func hands(t *testing.T) []hand {
+	t.Helper()
+	return []hand{
+		{"ours", clustertest.Program(t)},
+		{"helm3", cluster.Binaries.Helm3},
+		{"helm4", cluster.Binaries.Helm4},
+	}
+}
+
+// sample is how many there are of something: whole in a soak, part otherwise.
+func sample(part, whole int) int {
+	if *soak {
+		return whole
+	}
+	return part
+}
+
+// report logs a result and, with -update, makes it the section of that name of
+// docs/trust.md: what is between its two marks.
+func report(t *testing.T, section, text string) {
+	t.Helper()
+	t.Logf("%s\n%s", section, text)
+	if !*update {
+		return
+	}
+	page := filepath.Join("..", "docs", "trust.md")
+	old, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+section+" -->\n", "<!-- /"+section+" -->"
+	before, rest, found := strings.Cut(string(old), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("docs/trust.md has no marks of a section %q", section)
+	}
+	if err := os.WriteFile(page, []byte(before+begin+strings.TrimSpace(text)+"\n"+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
