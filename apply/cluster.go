@@ -58,6 +58,8 @@ type DeleteOptions struct {
 // the rest apart. Implementations are safe for concurrent use and do not retry.
 type Cluster interface {
 	Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error)
+	// Create, Replace and Patch return the metadata of what is stored from then
+	// on; a dry run, the whole object. The managedFields may be missing.
 	Create(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Replace(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Patch(ctx context.Context, ref Ref, patch Patch, o WriteOptions) (*unstructured.Unstructured, error)

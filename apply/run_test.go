@@ -95,7 +95,7 @@ func planned(t *testing.T, w *world, op plan.Operation, target *release.Revision
 	}
 	in.Stored = plan.Stored(sent)
 	for id, o := range w.objects {
-		in.Live[id] = plan.Observation{Object: o.DeepCopy()}
+		in.Live[id] = plan.Observed(o.DeepCopy())
 	}
 	objects, err := target.Objects()
 	if err != nil {

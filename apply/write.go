@@ -65,7 +65,7 @@ const noVersion = "1"
 // what is missing and answers with a conflict where something is. (The
 // managers in an answer would tell only when it is too late.)
 func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured.Unstructured, error) {
-	body := s.Body.DeepCopy()
+	body := manifest.Sharing(s.Body)
 	body.SetResourceVersion(noVersion)
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstr
 func (r *run) patch(ctx context.Context, s *plan.Step) error {
 	p := Patch{Type: s.PatchType, Data: s.Patch}
 	if s.PatchType == types.ApplyPatchType {
-		body := s.Body.DeepCopy()
+		body := manifest.Sharing(s.Body)
 		body.SetUID(s.Expect.UID)
 		data, err := json.Marshal(body)
 		if err != nil {
@@ -124,7 +124,7 @@ func (r *run) patch(ctx context.Context, s *plan.Step) error {
 func (r *run) replace(ctx context.Context, s *plan.Step) error {
 	var after *unstructured.Unstructured
 	err := r.try(ctx, s, func(ctx context.Context, again bool) error {
-		body := s.Body.DeepCopy()
+		body := manifest.Sharing(s.Body)
 		body.SetUID(s.Expect.UID)
 		body.SetResourceVersion(s.Expect.ResourceVersion)
 		if again {

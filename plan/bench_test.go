@@ -20,7 +20,7 @@ func thousand(t testing.TB, changed bool) plan.Input {
 		name, value := fmt.Sprintf("c%d", i), fmt.Sprintf("v%d", i)
 		o := configMap(t, name, value)
 		objects = append(objects, o)
-		in.Live[o.ID] = plan.Observation{Object: live(o)}
+		in.Live[o.ID] = plan.Observed(live(o))
 		if changed {
 			o = configMap(t, name, value+"-new")
 		}

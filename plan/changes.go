@@ -68,7 +68,7 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 			drifted = b.drifted(step, stored)
 		}
 		c.Cause = CauseServer
-		c.Detail, c.At = b.writing(step.Before, c.Path)
+		c.Detail, c.At = b.writing(step.Object, c.Path)
 		if c.Detail != "" || touches(drifted, c.Path) {
 			c.Cause = CauseDrift
 		}

@@ -144,8 +144,18 @@ const helmsManager = "helm"
 
 // merge computes the patch. Each stored document may have sent fields that the
 // target no longer has, so the merge runs over all of them in turn; the patch
-// is the difference between where it starts and where it ends.
+// is the difference between where it starts and where it ends. A server-side
+// apply that the server has predicted has neither.
 func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if b.in.Options.ServerSide {
+		step.PatchType = types.ApplyPatchType
+		if len(stored.Docs) > 0 {
+			step.HandOver = patch.Updaters(live, b.live(o.ID).Managers, helmsManager, b.in.Options.FieldManager)
+		}
+		if b.in.Predictions[step.ID].After != nil {
+			return nil, nil // what the server says counts, and it needs no patch from us
+		}
+	}
 	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+1)
 	for _, d := range stored.Docs {
 		docs = append(docs, owned(d.Doc, b.in.Release))
@@ -175,10 +185,6 @@ func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live
 		}
 	}
 	if b.in.Options.ServerSide {
-		step.PatchType = types.ApplyPatchType
-		if len(stored.Docs) > 0 {
-			step.HandOver = patch.Updaters(live, helmsManager, b.in.Options.FieldManager)
-		}
 		return patch.InApplyOrder(merged, base, step.Body), nil
 	}
 	step.Patch, step.PatchType = p.Data, p.Type

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// writing tells who last set a field of the live object, with how long ago
+// writing tells who last set a field of a live object, with how long ago
 // that was, and when; nothing when nobody but the release itself claims it.
-func (b *builder) writing(live *unstructured.Unstructured, path string) (who string, at time.Time) {
-	entry := writer(live, path, b.in.Options.FieldManager)
+func (b *builder) writing(id manifest.ID, path string) (who string, at time.Time) {
+	entry := writer(b.live(id).Managers, path, b.in.Options.FieldManager)
 	if entry.Time == nil {
 		return entry.Manager, time.Time{}
 	}
@@ -24,16 +25,13 @@ func (b *builder) writing(live *unstructured.Unstructured, path string) (who str
 }
 
 // writer is the field manager other than the release's own ones that last set a
-// field, by the object's managedFields. An update counts the defaults that it
+// field, by an object's managedFields. An update counts the defaults that it
 // brought about to the manager's fields. Of several that claim it the one that
 // names it most closely counts, and of these the latest.
-func writer(live *unstructured.Unstructured, path, own string) metav1.ManagedFieldsEntry {
+func writer(managers []metav1.ManagedFieldsEntry, path, own string) metav1.ManagedFieldsEntry {
 	var found metav1.ManagedFieldsEntry
-	if live == nil {
-		return found
-	}
 	segments, depth := fieldSegments(path), 1
-	for _, entry := range live.GetManagedFields() {
+	for _, entry := range managers {
 		if entry.FieldsV1 == nil || entry.Manager == own || entry.Manager == helmsManager {
 			continue
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -103,8 +104,15 @@ type Kind struct {
 type Observation struct {
 	// Object is nil when the object is not there.
 	Object *unstructured.Unstructured
+	// Managers are the object's managedFields, which Object itself need not have.
+	Managers []metav1.ManagedFieldsEntry
 	// Unreadable says why nothing is known (forbidden, API unavailable).
 	Unreadable string
+}
+
+// Observed is the observation of an object that is there.
+func Observed(live *unstructured.Unstructured) Observation {
+	return Observation{Object: live, Managers: live.GetManagedFields()}
 }
 
 // Records says what release records are kept in: "Secret" and "secrets". Without

@@ -12,7 +12,7 @@ import (
 // owned is a copy of the object that carries Helm's ownership label and
 // annotations, as objects are sent and as they are found in the cluster.
 func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstructured {
-	out := doc.DeepCopy()
+	out := manifest.Sharing(doc)
 	labels := out.GetLabels()
 	if labels == nil {
 		labels = map[string]string{}

@@ -154,7 +154,7 @@ func large(t *testing.T) plan.Input {
 		stored = append(stored, many(t, i, "1.9", "{A: '1', B: '2', C: '3', D: '4'}", "[{name: X}, {name: Y}, {name: Z, value: '1'}]")...)
 		wanted = append(wanted, many(t, i, "2.0", "{B: '2', C: '4', E: '5', F: '6'}", "[{name: Z, value: '2'}, {name: X}, {name: V}, {name: W}]")...)
 		for _, o := range many(t, i, "hand", "{A: '1', B: drift, C: '3', D: '4', G: '7', H: '8'}", "[{name: X, value: drift}, {name: Y}, {name: Z, value: '1'}, {name: HAND}]") {
-			in.Live[o.ID] = plan.Observation{Object: live(o)}
+			in.Live[o.ID] = plan.Observed(live(o))
 		}
 	}
 	in.Stored = plan.Stored([]plan.Sent{{Revision: 1, Objects: stored}})

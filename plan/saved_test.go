@@ -42,7 +42,7 @@ func oneChange(t testing.TB) plan.Input {
 		History:     release.History{{Name: "web", Namespace: "shop", Version: 1, Chart: chartOf("1"), Info: release.Info{Status: release.StatusDeployed}}},
 		Stored:      plan.Stored([]plan.Sent{{Revision: 1, Objects: []manifest.Object{stored}}}),
 		Target:      &plan.Target{Record: &release.Revision{Name: "web", Namespace: "shop", Version: 2, Chart: chartOf("1"), Labels: map[string]string{"team": "a"}}, Objects: []manifest.Object{target}},
-		Live:        map[manifest.ID]plan.Observation{stored.ID: {Object: live(stored)}},
+		Live:        map[manifest.ID]plan.Observation{stored.ID: plan.Observed(live(stored))},
 		Predictions: map[string]plan.Prediction{},
 	}
 }
@@ -181,7 +181,7 @@ func TestAnAdoptionWithoutChangesIsAPatch(t *testing.T) {
 	in := oneChange(t)
 	in.Stored, in.History = nil, nil
 	id := in.Target.Objects[0].ID
-	in.Live = map[manifest.ID]plan.Observation{id: {Object: live(in.Target.Objects[0])}}
+	in.Live = map[manifest.ID]plan.Observation{id: plan.Observed(live(in.Target.Objects[0]))}
 	build(t, in).Steps(func(_ plan.StageName, s *plan.Step) {
 		if s.Object == id && (s.Op != plan.OpAdopt || string(s.Patch) != `{"metadata":{"uid":"uid"}}` || s.PatchType == "") {
 			t.Errorf("%s with patch %s of type %q", s.Op, s.Patch, s.PatchType)

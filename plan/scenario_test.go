@@ -231,7 +231,7 @@ func namespace(state string) plan.Observation {
 		now := metav1.NewTime(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC))
 		doc.SetDeletionTimestamp(&now)
 	}
-	return plan.Observation{Object: doc}
+	return plan.Observed(doc)
 }
 
 func (s scenario) history(lines []string) release.History {
@@ -279,11 +279,11 @@ func (s scenario) observe(in *plan.Input, setup setup) {
 		o.Doc.SetLabels(labels)
 		o.Doc.SetAnnotations(annotations)
 		o.Doc.SetUID(types.UID(fmt.Sprintf("uid-%d", i)))
-		in.Live[o.ID] = plan.Observation{Object: o.Doc}
+		in.Live[o.ID] = plan.Observed(o.Doc)
 	}
 	for i, o := range s.objects("foreign", setup, in.Kinds) {
 		o.Doc.SetUID(types.UID(fmt.Sprintf("foreign-%d", i)))
-		in.Live[o.ID] = plan.Observation{Object: o.Doc}
+		in.Live[o.ID] = plan.Observed(o.Doc)
 	}
 	for _, o := range s.objects("unreadable", setup, in.Kinds) {
 		in.Live[o.ID] = plan.Observation{Unreadable: "forbidden: no permission to get it"}

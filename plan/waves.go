@@ -22,11 +22,11 @@ var installTiers = [][]string{
 	{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"},
 }
 
-// uninstallTiers cut Helm's uninstall order.
+// uninstallTiers cut Helm's uninstall order. Services and what is behind them go
+// in one tier: nobody waits for the one to be gone before the other is deleted.
 var uninstallTiers = [][]string{
 	{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"},
-	{"APIService", "Ingress", "IngressClass", "Service"},
-	{"CronJob", "Job", "StatefulSet", "HorizontalPodAutoscaler", "Deployment", "ReplicaSet", "ReplicationController", "Pod", "DaemonSet"},
+	{"APIService", "Ingress", "IngressClass", "Service", "CronJob", "Job", "StatefulSet", "HorizontalPodAutoscaler", "Deployment", "ReplicaSet", "ReplicationController", "Pod", "DaemonSet"},
 	{"RoleBinding", "ClusterRoleBinding"},
 	{"Role", "ClusterRole"},
 	{"CustomResourceDefinition"},

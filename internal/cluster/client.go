@@ -40,7 +40,12 @@ type Options struct {
 // Client is a connection to one cluster. It is safe for concurrent use.
 type Client struct {
 	host    string
+	objects rest.Interface
 	dynamic dynamic.Interface
+	// answers is for requests whose answer is of interest but for its
+	// managedFields, brief for those of which only the metadata is.
+	answers dynamic.Interface
+	brief   dynamic.Interface
 	core    *corev1.CoreV1Client
 	leases  *coordinationv1.CoordinationV1Client
 	access  *authorizationv1.AuthorizationV1Client
@@ -84,17 +89,26 @@ func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
 	if c.access, err = authorizationv1.NewForConfigAndClient(config, httpClient); err != nil {
 		return err
 	}
-	objects, err := objectClient(config, httpClient)
+	whole := dynamic.ConfigFor(config)
+	objects, err := objectClient(whole, httpClient)
 	if err != nil {
 		return err
 	}
-	c.dynamic = dynamic.New(once{objects})
+	unmanaged := rest.CopyConfig(whole)
+	unmanaged.NegotiatedSerializer = withoutManagedFields{whole.NegotiatedSerializer}
+	answers, err := objectClient(unmanaged, httpClient)
+	if err != nil {
+		return err
+	}
+	c.objects = once{objects}
+	c.dynamic = dynamic.New(c.objects)
+	c.answers = dynamic.New(once{answers})
+	c.brief = dynamic.New(metadataOnly{once{answers}})
 	return nil
 }
 
-// objectClient is the REST client under the dynamic one.
+// objectClient is the REST client under a dynamic one.
 func objectClient(config *rest.Config, httpClient *http.Client) (rest.Interface, error) {
-	config = dynamic.ConfigFor(config)
 	config.GroupVersion = &schema.GroupVersion{}
 	config.APIPath = "/unused" // the dynamic client writes whole paths
 	return rest.RESTClientForConfigAndClient(config, httpClient)

@@ -2,11 +2,18 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/dynamic"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Bounds of LISTs: how many objects of a kind in a namespace make one LIST
@@ -21,33 +28,37 @@ const (
 // listing reads the objects of one kind and namespace, page by page, until it
 // has all that are wanted.
 type listing struct {
-	client  *Client
-	of      dynamic.ResourceInterface
-	options metav1.ListOptions
+	client *Client
+	gvk    schema.GroupVersionKind
+	path   string
+	// continued is the token of the next page, selector a field selector; limit
+	// is 0 for everything in one page.
+	continued, selector string
+	limit               int64
 	// wanted are the names not found yet.
 	wanted map[string]bool
-	found  map[string]*unstructured.Unstructured
+	found  map[string]plan.Observation
 }
 
 // list reads wanted objects. rest are those that it did not look for to the end
 // because the namespace is full of others: a GET each is cheaper.
-func (c *Client) list(ctx context.Context, at place, names []string) (found map[string]*unstructured.Unstructured, rest []string, err error) {
-	r, err := c.resource(ctx, at.gvk, at.namespace)
+func (c *Client) list(ctx context.Context, at place, names []string) (found map[string]plan.Observation, rest []string, err error) {
+	path, err := c.path(ctx, at)
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &listing{client: c, of: r, options: metav1.ListOptions{Limit: pageSize}, wanted: map[string]bool{}, found: map[string]*unstructured.Unstructured{}}
+	l := &listing{client: c, gvk: at.gvk, path: path, limit: pageSize, wanted: map[string]bool{}, found: map[string]plan.Observation{}}
 	if at.gvk.Group == "" && at.gvk.Kind == "Secret" {
 		// Release records are large and never part of a release.
-		l.options.FieldSelector = "type!=helm.sh/release.v1"
+		l.selector = "type!=helm.sh/release.v1"
 	}
 	for _, name := range names {
 		l.wanted[name] = true
 	}
 	for {
 		more, err := l.page(ctx)
-		if apierrors.IsResourceExpired(err) && l.options.Continue != "" {
-			l.options.Continue, l.options.Limit = "", 0 // the list changed too much on the way
+		if apierrors.IsResourceExpired(err) && l.continued != "" {
+			l.continued, l.limit = "", 0 // the list changed too much on the way
 			continue
 		}
 		if err != nil {
@@ -65,23 +76,87 @@ func (c *Client) list(ctx context.Context, at place, names []string) (found map[
 	}
 }
 
+// path is where the objects of a kind in a namespace are listed.
+func (c *Client) path(ctx context.Context, at place) (string, error) {
+	s, err := c.kinds.find(ctx, at.gvk)
+	if err != nil {
+		return "", c.tell(err)
+	}
+	path := "/apis/" + s.resource.Group + "/" + s.resource.Version
+	if s.resource.Group == "" {
+		path = "/api/" + s.resource.Version
+	}
+	if s.namespaced {
+		path += "/namespaces/" + at.namespace
+	}
+	return path + "/" + s.resource.Resource, nil
+}
+
 // page reads one page; more is false when there are no more, or none are wanted.
+// The objects' managedFields, half of the text, are kept apart: as maps they would
+// take most of the memory.
 func (l *listing) page(ctx context.Context) (more bool, err error) {
-	var page *unstructured.UnstructuredList
-	err = l.client.read(ctx, func(ctx context.Context) (err error) {
-		page, err = l.of.List(ctx, l.options)
-		return err
+	var page struct {
+		Metadata metav1.ListMeta   `json:"metadata"`
+		Items    []json.RawMessage `json:"items"`
+	}
+	err = l.client.read(ctx, func(ctx context.Context) error {
+		result := l.request().Do(ctx)
+		if err := result.Error(); err != nil {
+			return err // Raw would know less of it
+		}
+		text, err := result.Raw()
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(text, &page)
 	})
 	if err != nil {
 		return false, err
 	}
-	for i := range page.Items {
-		object := &page.Items[i]
-		if name := object.GetName(); l.wanted[name] {
-			l.found[name] = object
-			delete(l.wanted, name)
+	for _, item := range page.Items {
+		if err := l.take(item); err != nil {
+			return false, fmt.Errorf("read an object of %s: %w", l.path, err)
 		}
 	}
-	l.options.Continue = page.GetContinue()
-	return l.options.Continue != "" && len(l.wanted) > 0, nil
+	l.continued = page.Metadata.Continue
+	return l.continued != "" && len(l.wanted) > 0, nil
+}
+
+func (l *listing) request() *rest.Request {
+	r := l.client.objects.Get().AbsPath(l.path)
+	for name, value := range map[string]string{"continue": l.continued, "fieldSelector": l.selector} {
+		if value != "" {
+			r = r.Param(name, value)
+		}
+	}
+	if l.limit > 0 {
+		r = r.Param("limit", strconv.FormatInt(l.limit, 10))
+	}
+	return r
+}
+
+// take keeps an object when it is wanted.
+func (l *listing) take(item []byte) error {
+	rest, managed := cutManagedFields(item)
+	object := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(rest, &object.Object); err != nil {
+		return err
+	}
+	if object.GetKind() == "" { // lists of built-in kinds leave it out
+		object.SetGroupVersionKind(l.gvk)
+	}
+	name := object.GetName()
+	if !l.wanted[name] {
+		return nil
+	}
+	o := plan.Observed(object)
+	if managed != nil {
+		if err := json.Unmarshal(managed, &o.Managers); err != nil {
+			return err
+		}
+	}
+	l.found[name] = o
+	delete(l.wanted, name)
+	return nil
 }

@@ -19,14 +19,27 @@ import (
 
 // resource is the client for one kind in one namespace.
 func (c *Client) resource(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
+	return c.resourceBy(ctx, c.dynamic, gvk, namespace)
+}
+
+// written is the same for a request that writes. A dry run is answered by the
+// whole object but for its managedFields, a write by the object's metadata.
+func (c *Client) written(ctx context.Context, gvk schema.GroupVersionKind, namespace string, dryRun bool) (dynamic.ResourceInterface, error) {
+	if dryRun {
+		return c.resourceBy(ctx, c.answers, gvk, namespace)
+	}
+	return c.resourceBy(ctx, c.brief, gvk, namespace)
+}
+
+func (c *Client) resourceBy(ctx context.Context, by dynamic.Interface, gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
 	s, err := c.kinds.find(ctx, gvk)
 	if err != nil {
 		return nil, c.tell(err)
 	}
 	if !s.namespaced {
-		return c.dynamic.Resource(s.resource), nil
+		return by.Resource(s.resource), nil
 	}
-	return c.dynamic.Resource(s.resource).Namespace(namespace), nil
+	return by.Resource(s.resource).Namespace(namespace), nil
 }
 
 // Get reads one object.
@@ -62,9 +75,10 @@ func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name s
 	return found, err
 }
 
-// Create posts an object.
+// Create posts an object and returns its metadata; a dry run, all but its
+// managedFields. Replace and Patch do so, too.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.resource(ctx, object.GroupVersionKind(), object.GetNamespace())
+	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +88,7 @@ func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, 
 
 // Replace puts an object.
 func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.resource(ctx, object.GroupVersionKind(), object.GetNamespace())
+	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +98,7 @@ func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured,
 
 // Patch sends a patch or a server-side apply.
 func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.resource(ctx, ref.GVK(), ref.Namespace)
+	r, err := c.written(ctx, ref.GVK(), ref.Namespace, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +123,7 @@ func misfit(err error) error {
 
 // Delete deletes one object.
 func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
-	r, err := c.resource(ctx, ref.GVK(), ref.Namespace)
+	r, err := c.resourceBy(ctx, c.brief, ref.GVK(), ref.Namespace)
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func (o *observer) get(ctx context.Context, at place, ref apply.Ref) error {
 	}
 	switch {
 	case err == nil:
-		o.set(ref.ID, plan.Observation{Object: live})
+		o.set(ref.ID, plan.Observed(live))
 	case pathGone(err), meta.IsNoMatchError(err):
 		o.repeat(ref)
 	case apierrors.IsNotFound(err):
@@ -160,7 +160,7 @@ func (o *observer) list(ctx context.Context, at place, refs []apply.Ref) error {
 			delete(byName, name)
 		}
 		for name, ref := range byName {
-			o.set(ref.ID, plan.Observation{Object: found[name]})
+			o.set(ref.ID, found[name])
 		}
 		return o.getEach(ctx, at, singly)
 	case pathGone(err), meta.IsNoMatchError(err):

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -83,7 +84,7 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 // dryReplace replaces what is there now: controllers that write an object's
 // status between observation and dry run are no reason to refuse.
 func (c *Client) dryReplace(ctx context.Context, s plan.Step, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	body := s.Body.DeepCopy()
+	body := manifest.Sharing(s.Body)
 	body.SetResourceVersion(s.Expect.ResourceVersion)
 	body.SetUID(s.Expect.UID)
 	after, err := c.Replace(ctx, body, o)

@@ -54,6 +54,26 @@ func (o writesOnce) Patch(t types.PatchType) *rest.Request {
 	return o.Interface.Patch(t).MaxRetries(0)
 }
 
+// metadataOnly is a REST client whose answers are the metadata of objects: the
+// server need not send, nor we read, what nobody looks at. A server that can't
+// do so answers with the whole object.
+type metadataOnly struct{ rest.Interface }
+
+const acceptMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+
+func (m metadataOnly) Post() *rest.Request {
+	return m.Interface.Post().SetHeader("Accept", acceptMetadata)
+}
+func (m metadataOnly) Put() *rest.Request {
+	return m.Interface.Put().SetHeader("Accept", acceptMetadata)
+}
+func (m metadataOnly) Delete() *rest.Request {
+	return m.Interface.Delete().SetHeader("Accept", acceptMetadata)
+}
+func (m metadataOnly) Patch(t types.PatchType) *rest.Request {
+	return m.Interface.Patch(t).SetHeader("Accept", acceptMetadata)
+}
+
 // read sends a request that changes nothing, and again while the error is one
 // that passes. No attempt outlives readTimeout, so that a proxy that stalls
 // does not stall the run, and no more than Concurrency are under way at once.

@@ -8,6 +8,7 @@ package manifest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -110,11 +111,21 @@ func Qualify(objects []Object, namespace string, scope func(schema.GroupVersionK
 			}
 		}
 		if want != o.Namespace {
-			o.Doc = o.Doc.DeepCopy()
+			o.Doc = Sharing(o.Doc)
 			o.Doc.SetNamespace(want)
 			o.Namespace = want
 		}
 		out[i] = o
+	}
+	return out
+}
+
+// Sharing is a copy of an object whose metadata may be set: everything else is
+// shared with the original, so neither may be changed.
+func Sharing(doc *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: maps.Clone(doc.Object)}
+	if metadata, ok := doc.Object["metadata"].(map[string]any); ok {
+		out.Object["metadata"] = maps.Clone(metadata)
 	}
 	return out
 }

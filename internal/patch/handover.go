@@ -7,18 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Updaters are those of the managers that own fields of live by plain updates,
-// as client-side patches leave them, without repeats; what they write to
+// Updaters are those of the managers that own fields of live by plain updates, by
+// its managedFields, as client-side patches leave them, without repeats; what they write to
 // subresources doesn't count. A server-side apply meets such fields as those of
 // somebody else, even when the manager's name is its own: it conflicts where it
 // changes one and leaves in place what it drops. The latter holds for what was
 // applied as a Secret's stringData, too (see WithoutStringData).
-func Updaters(live *unstructured.Unstructured, managers ...string) []string {
-	if live == nil {
-		return nil
-	}
+func Updaters(live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, managers ...string) []string {
 	var found []string
-	for _, entry := range live.GetManagedFields() {
+	for _, entry := range entries {
 		updates := entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
 		updates = updates || isSecret(live) && ownsStringData(entry)
 		if updates && slices.Contains(managers, entry.Manager) && !slices.Contains(found, entry.Manager) {

@@ -28,16 +28,16 @@ func TestUpdaters(t *testing.T) {
 	} {
 		t.Run(why, func(t *testing.T) {
 			live := object(t, `{"kind":"ConfigMap","metadata":{"name":"a","managedFields":`+c.entries+`}}`)
-			if diff := cmp.Diff(c.want, Updaters(live, "helm", "ours")); diff != "" {
+			if diff := cmp.Diff(c.want, Updaters(live, live.GetManagedFields(), "helm", "ours")); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 	secret := object(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","managedFields":[{"manager":"helm","operation":"Apply","fieldsV1":{"f:stringData":{"f:a":{}}}}]}}`)
-	if diff := cmp.Diff([]string{"helm"}, Updaters(secret, "helm")); diff != "" {
+	if diff := cmp.Diff([]string{"helm"}, Updaters(secret, secret.GetManagedFields(), "helm")); diff != "" {
 		t.Errorf("what was applied as stringData stays when it is dropped: %s", diff)
 	}
-	if got := Updaters(nil, "helm"); got != nil {
+	if got := Updaters(nil, nil, "helm"); got != nil {
 		t.Errorf("an object that is not there has updaters: %v", got)
 	}
 }
