@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -33,6 +34,8 @@ type fault struct {
 	retryAfter string
 	// stall keeps the client waiting until it gives up.
 	stall bool
+	// heard lets the client hear the true answer after all, behind the strike.
+	heard bool
 }
 
 // newProxy is a server in front of the API server, with all rights. It asks
@@ -64,19 +67,34 @@ func newProxy(t testing.TB, judge func(*http.Request) *fault) string {
 			proxy.ServeHTTP(w, r)
 			return
 		}
+		answer := httptest.NewRecorder()
 		if f.committed {
-			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			proxy.ServeHTTP(answer, r)
 		}
 		if f.strike != nil {
 			f.strike()
 		}
-		f.spoil(w, r)
+		switch {
+		case !f.heard:
+			f.spoil(w, r)
+		case f.committed:
+			passOn(w, answer)
+		default:
+			proxy.ServeHTTP(w, r)
+		}
 	}))
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
 	})
 	return server.URL
+}
+
+// passOn gives an answer that was kept for a while.
+func passOn(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
 }
 
 // spoil answers as the fault says.

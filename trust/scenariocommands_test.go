@@ -3,6 +3,7 @@
 package trust
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,11 +22,17 @@ import (
 //	within DURATION PROGRAM ...    as exec, and it ends by itself within that time, whatever its exit code is
 //	eventually PROGRAM ARGS...     repeated until it exits with 0, for at most 30 s
 //	status RELEASE STATUSES        the statuses of the release's revisions, such as superseded,deployed
+//
+// and those of faultCommands, killCommands and crowdCommands.
 func scenarioCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){
+	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"claim": func(_ *testscript.TestScript, _ bool, args []string) { s.claim = strings.Join(args, " ") },
 		"exits": exits, "tries": tries, "within": within, "eventually": eventually, "status": status,
 	}
+	maps.Copy(commands, faultCommands(s))
+	maps.Copy(commands, killCommands(s))
+	maps.Copy(commands, crowdCommands(s))
+	return commands
 }
 
 // run is Exec with the exit code.

@@ -19,7 +19,8 @@ import (
 // it is seen: a table in docs/trust.md.
 //
 // A script's first line is "# S1: what it shows". $RELEASE is the program, $NS an
-// empty namespace (the kubeconfig's too). See scenarioCommands.
+// empty namespace (the kubeconfig's too), $FAULTY a kubeconfig for the same through
+// a proxy that the command fault speaks to. See scenarioCommands.
 func TestScenarios(t *testing.T) {
 	scripts, err := filepath.Glob(filepath.Join("testdata", "scenarios", "*.txtar"))
 	if err != nil || len(scripts) == 0 {
@@ -43,13 +44,24 @@ func TestScenarios(t *testing.T) {
 			}
 		}
 	})
-	if len(outcomes) == len(scripts) {
+	if all(outcomes) {
 		report(t, "scenarios", scenarioTable(t, scripts, outcomes))
 	}
 }
 
+// all says whether no script was left out by -run.
+func all(outcomes map[string][]outcome) bool {
+	for _, hands := range outcomes {
+		if slices.ContainsFunc(hands, func(o outcome) bool { return !o.played }) {
+			return false
+		}
+	}
+	return true
+}
+
 // outcome is what came of one script with one program.
 type outcome struct {
+	played bool
 	failed bool
 	// claim is the last sentence that the script was about to show.
 	claim string
@@ -57,22 +69,25 @@ type outcome struct {
 }
 
 // play runs one script with one program.
-func play(t *testing.T, script string, h hand) outcome {
-	stage := &stage{TB: t}
+func play(t testing.TB, script string, h hand) outcome {
+	stage := &stage{TB: t, script: script, hand: h}
 	stage.run(func() {
 		testscript.RunT(stage, testscript.Params{
 			Files: []string{script}, RequireExplicitExec: true,
-			Setup: func(e *testscript.Env) error { return setScenarioUp(t, e, stage, h) },
+			Setup: func(e *testscript.Env) error { return setScenarioUp(t, e, stage) },
 			Cmds:  scenarioCommands(stage),
 		})
 	})
-	return outcome{failed: stage.failed, claim: stage.claim, log: stage.log.String()}
+	return outcome{played: true, failed: stage.failed, claim: stage.claim, log: stage.log.String()}
 }
 
 // stage is the testscript.T of one run of a script: it keeps what went wrong
 // instead of failing the test.
 type stage struct {
 	testing.TB
+	script string // the path of it
+	hand   hand
+	faults *faults
 	failed bool
 	claim  string
 	log    strings.Builder
@@ -103,7 +118,7 @@ func (s *stage) Parallel()                               {}
 func (s *stage) Run(_ string, script func(testscript.T)) { script(s) }
 func (s *stage) Verbose() bool                           { return true }
 
-func setScenarioUp(t *testing.T, e *testscript.Env, s *stage, h hand) error {
+func setScenarioUp(t testing.TB, e *testscript.Env, s *stage) error {
 	namespace := cluster.Namespace(t)
 	home := filepath.Join(e.WorkDir, ".home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
@@ -120,8 +135,10 @@ func setScenarioUp(t *testing.T, e *testscript.Env, s *stage, h hand) error {
 	if r := cluster.Run(t, cluster.Binaries.Kubectl, "", "--kubeconfig", own, "config", "set-context", "--current", "--namespace", namespace); r.ExitCode != 0 {
 		return fmt.Errorf("choose namespace %s: %s", namespace, r.Stderr)
 	}
+	s.faults = &faults{}
+	faulty := kubeconfigFor(t, newProxy(t, s.faults.judge), namespace)
 	for name, value := range map[string]string{
-		"NS": namespace, "RELEASE": h.program, "KUBECONFIG": own, "HOME": home,
+		"NS": namespace, "RELEASE": s.hand.program, "KUBECONFIG": own, "FAULTY": faulty, "HOME": home,
 		"KUBECACHEDIR": filepath.Join(home, "cache"), "HELM_CACHE_HOME": filepath.Join(home, "helm"),
 		"PATH": cluster.Binaries.Dir + string(os.PathListSeparator) + e.Getenv("PATH"),
 	} {

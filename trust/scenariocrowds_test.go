@@ -1,0 +1,144 @@
+//go:build cluster
+
+package trust
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// crowdCommands do much at once. They are
+//
+//	crowd N PROGRAM ARGS...
+//
+// starts the program N times at once, with # in ARGS replaced by 1, 2 and so on, and
+// returns when all have ended. Standard output is then a line each, such as
+// "3 exit 1", and standard error what all of them said.
+//
+//	foreach NAME VALUES FILE
+//
+// plays the script FILE of this archive once for each value, such as 1..9 or a,b,c,
+// with the variable NAME, all at once, each with its own copy of the other files, an
+// empty namespace and a proxy. The claim of the first value that fails is this script's.
+func crowdCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"crowd": crowd,
+		"foreach": func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg || len(args) != 3 {
+				ts.Fatalf("usage: foreach NAME VALUES FILE")
+			}
+			o, err := s.foreach(args[0], args[1], args[2])
+			ts.Check(err)
+			if o.claim != "" {
+				s.claim = o.claim
+			}
+			if o.failed {
+				ts.Fatalf("%s", o.log)
+			}
+		},
+	}
+}
+
+func crowd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: crowd N PROGRAM ARGS...")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	codes, said := make([]int, n), make([]strings.Builder, n)
+	var all sync.WaitGroup
+	for i := range n {
+		var line []string
+		for _, arg := range args[1:] {
+			line = append(line, strings.ReplaceAll(arg, "#", strconv.Itoa(i+1)))
+		}
+		command := program(ts, line)
+		command.Stderr = &said[i]
+		all.Go(func() {
+			_ = command.Run()
+			codes[i] = command.ProcessState.ExitCode()
+		})
+	}
+	all.Wait()
+	for i := range n {
+		fmt.Fprintf(ts.Stdout(), "%d exit %d\n", i+1, codes[i])
+		fmt.Fprintf(ts.Stderr(), "%s", said[i].String())
+		ts.Logf("%d: exit code %d\n%s", i+1, codes[i], said[i].String())
+	}
+}
+
+func (s *stage) foreach(name, values, file string) (outcome, error) {
+	list, err := parseValues(values)
+	if err != nil {
+		return outcome{}, err
+	}
+	outcomes := make([]outcome, len(list))
+	var all sync.WaitGroup
+	for i, value := range list {
+		script, err := s.part(name, value, file)
+		if err != nil {
+			return outcome{}, err
+		}
+		all.Go(func() { outcomes[i] = play(s.TB, script, s.hand) })
+	}
+	all.Wait()
+	for i, o := range outcomes {
+		if o.failed {
+			o.log = fmt.Sprintf("with %s=%s:\n%s", name, list[i], o.log)
+			return o, nil
+		}
+	}
+	return outcomes[len(outcomes)-1], nil
+}
+
+// parseValues reads 1..9 or a,b,c.
+func parseValues(values string) ([]string, error) {
+	from, to, isRange := strings.Cut(values, "..")
+	if !isRange {
+		return strings.Split(values, ","), nil
+	}
+	first, err := strconv.Atoi(from)
+	if err != nil {
+		return nil, fmt.Errorf("read the values %q: %w", values, err)
+	}
+	last, err := strconv.Atoi(to)
+	if err != nil || last < first {
+		return nil, fmt.Errorf("the values %q are no range", values)
+	}
+	var list []string
+	for n := first; n <= last; n++ {
+		list = append(list, strconv.Itoa(n))
+	}
+	return list, nil
+}
+
+// part makes a file of the script's archive a script of its own, with a variable.
+func (s *stage) part(name, value, file string) (string, error) {
+	archive, err := txtar.ParseFile(s.script)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", s.script, err)
+	}
+	part := &txtar.Archive{}
+	for _, f := range archive.Files {
+		if f.Name == file {
+			part.Comment = append([]byte("env "+name+"="+value+"\n"), f.Data...)
+		} else {
+			part.Files = append(part.Files, f)
+		}
+	}
+	if part.Comment == nil {
+		return "", fmt.Errorf("%s has no file %s", s.script, file)
+	}
+	path := filepath.Join(s.TempDir(), strings.TrimSuffix(file, filepath.Ext(file))+"-"+value+".txtar")
+	if err := os.WriteFile(path, txtar.Format(part), 0o600); err != nil {
+		return "", fmt.Errorf("write a part of %s: %w", s.script, err)
+	}
+	return path, nil
+}
