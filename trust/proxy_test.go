@@ -119,7 +119,8 @@ func (f *fault) spoil(w http.ResponseWriter, r *http.Request) {
 
 // reasons are the API server's words for the codes that tests answer with.
 var reasons = map[int]string{
-	http.StatusConflict: "Conflict", http.StatusTooManyRequests: "TooManyRequests", http.StatusInternalServerError: "InternalError",
+	http.StatusForbidden: "Forbidden",
+	http.StatusConflict:  "Conflict", http.StatusTooManyRequests: "TooManyRequests", http.StatusInternalServerError: "InternalError",
 	http.StatusServiceUnavailable: "ServiceUnavailable", http.StatusGatewayTimeout: "Timeout",
 }
 

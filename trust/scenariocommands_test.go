@@ -23,12 +23,13 @@ import (
 //	eventually PROGRAM ARGS...     repeated until it exits with 0, for at most 30 s
 //	status RELEASE STATUSES        the statuses of the release's revisions, such as superseded,deployed
 //
-// and those of faultCommands, killCommands and crowdCommands.
+// and those of historyCommands, faultCommands, killCommands and crowdCommands.
 func scenarioCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"claim": func(_ *testscript.TestScript, _ bool, args []string) { s.claim = strings.Join(args, " ") },
 		"exits": exits, "tries": tries, "within": within, "eventually": eventually, "status": status,
 	}
+	maps.Copy(commands, historyCommands())
 	maps.Copy(commands, faultCommands(s))
 	maps.Copy(commands, killCommands(s))
 	maps.Copy(commands, crowdCommands(s))

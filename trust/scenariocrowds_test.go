@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,23 +23,21 @@ import (
 // returns when all have ended. Standard output is then a line each, such as
 // "3 exit 1", and standard error what all of them said.
 //
-//	foreach NAME VALUES FILE
+//	foreach NAME VALUES FILE [VALUES FILE]...
 //
 // plays the script FILE of this archive once for each value, such as 1..9 or a,b,c,
 // with the variable NAME, all at once, each with its own copy of the other files, an
-// empty namespace and a proxy. The claim of the first value that fails is this script's.
+// empty namespace and a proxy. The claim of the first one that fails is this script's.
 func crowdCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"crowd": crowd,
 		"foreach": func(ts *testscript.TestScript, neg bool, args []string) {
-			if neg || len(args) != 3 {
-				ts.Fatalf("usage: foreach NAME VALUES FILE")
+			if neg || len(args) < 3 || len(args)%2 == 0 {
+				ts.Fatalf("usage: foreach NAME VALUES FILE [VALUES FILE]...")
 			}
-			o, err := s.foreach(args[0], args[1], args[2])
+			o, err := s.foreach(args[0], args[1:])
 			ts.Check(err)
-			if o.claim != "" {
-				s.claim = o.claim
-			}
+			s.claim = o.claim
 			if o.failed {
 				ts.Fatalf("%s", o.log)
 			}
@@ -74,24 +73,30 @@ func crowd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func (s *stage) foreach(name, values, file string) (outcome, error) {
-	list, err := parseValues(values)
-	if err != nil {
-		return outcome{}, err
-	}
-	outcomes := make([]outcome, len(list))
-	var all sync.WaitGroup
-	for i, value := range list {
-		script, err := s.part(name, value, file)
+func (s *stage) foreach(name string, args []string) (outcome, error) {
+	var parts []string
+	for i := 0; i < len(args); i += 2 {
+		list, err := parseValues(args[i])
 		if err != nil {
 			return outcome{}, err
 		}
-		all.Go(func() { outcomes[i] = play(s.TB, script, s.hand) })
+		for _, value := range list {
+			part, err := s.part(name, value, args[i+1])
+			if err != nil {
+				return outcome{}, err
+			}
+			parts = append(parts, part)
+		}
+	}
+	outcomes := make([]outcome, len(parts))
+	var all sync.WaitGroup
+	for i, part := range parts {
+		all.Go(func() { outcomes[i] = play(s.TB, part, s.hand) })
 	}
 	all.Wait()
 	for i, o := range outcomes {
 		if o.failed {
-			o.log = fmt.Sprintf("with %s=%s:\n%s", name, list[i], o.log)
+			o.log = filepath.Base(parts[i]) + ":\n" + o.log
 			return o, nil
 		}
 	}
@@ -128,7 +133,7 @@ func (s *stage) part(name, value, file string) (string, error) {
 	part := &txtar.Archive{}
 	for _, f := range archive.Files {
 		if f.Name == file {
-			part.Comment = append([]byte("env "+name+"="+value+"\n"), f.Data...)
+			part.Comment = append([]byte("env '"+name+"="+value+"'\n"), f.Data...)
 		} else {
 			part.Files = append(part.Files, f)
 		}
@@ -136,7 +141,8 @@ func (s *stage) part(name, value, file string) (string, error) {
 	if part.Comment == nil {
 		return "", fmt.Errorf("%s has no file %s", s.script, file)
 	}
-	path := filepath.Join(s.TempDir(), strings.TrimSuffix(file, filepath.Ext(file))+"-"+value+".txtar")
+	plain := regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(value, "-")
+	path := filepath.Join(s.TempDir(), strings.TrimSuffix(file, filepath.Ext(file))+"-"+plain+".txtar")
 	if err := os.WriteFile(path, txtar.Format(part), 0o600); err != nil {
 		return "", fmt.Errorf("write a part of %s: %w", s.script, err)
 	}

@@ -90,6 +90,13 @@ func (f *faults) add(r *rule) {
 	f.rules = append(f.rules, r)
 }
 
+// first adds a rule that goes before the others.
+func (f *faults) first(r *rule) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.rules = slices.Insert(f.rules, 0, r)
+}
+
 func (f *faults) clear() {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -99,15 +99,13 @@ func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []
 		started.Wait()
 		_ = v.Process.Signal(signal)
 		close(v.struck)
-		switch signal {
-		case syscall.SIGKILL:
+		if signal == syscall.SIGKILL {
 			<-v.ended
-		case syscall.SIGSTOP:
-		default:
+		} else if signal != syscall.SIGSTOP {
 			time.Sleep(300 * time.Millisecond)
 		}
 	}}
-	s.faults.add(rule)
+	s.faults.first(rule)
 	if err := v.Start(); err != nil {
 		ts.Fatalf("start %s: %v", line[0], err)
 	}
