@@ -36,14 +36,17 @@ func scenarioCommands(s *stage) map[string]func(*testscript.TestScript, bool, []
 	return commands
 }
 
-// run is Exec with the exit code.
+// run is Exec with the exit code, which is $CODE from then on.
 func run(ts *testscript.TestScript, args []string) int {
 	err := ts.Exec(args[0], args[1:]...)
+	code := 0
 	if exit, ok := err.(*exec.ExitError); ok { //nolint:errorlint // testscript gives it as it is
-		return exit.ExitCode()
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
 	}
-	ts.Check(err)
-	return 0
+	ts.Setenv("CODE", strconv.Itoa(code))
+	return code
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {
