@@ -19,7 +19,7 @@ import (
 //
 //	crowd N PROGRAM ARGS...
 //
-// starts the program N times at once, with # in ARGS replaced by 1, 2 and so on, and
+// starts the program N times at once, with {} in ARGS replaced by 1, 2 and so on, and
 // returns when all have ended. Standard output is then a line each, such as
 // "3 exit 1", and standard error what all of them said.
 //
@@ -56,7 +56,7 @@ func crowd(ts *testscript.TestScript, neg bool, args []string) {
 	for i := range n {
 		var line []string
 		for _, arg := range args[1:] {
-			line = append(line, strings.ReplaceAll(arg, "#", strconv.Itoa(i+1)))
+			line = append(line, strings.ReplaceAll(arg, "{}", strconv.Itoa(i+1)))
 		}
 		command := program(ts, line)
 		command.Stderr = &said[i]
