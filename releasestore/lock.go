@@ -112,7 +112,11 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 // Inspect tells who holds the release's lock; held is false when nobody does
 // or when the lease has expired. Without permission to read Leases nobody does.
 func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, held bool, err error) {
-	lease, err := l.leases.Leases(key.Namespace).Get(ctx, LeaseName(key.Name), metav1.GetOptions{})
+	var lease *coordinationv1.Lease
+	err = reread(ctx, l.clock, func(ctx context.Context) error {
+		lease, err = l.leases.Leases(key.Namespace).Get(ctx, LeaseName(key.Name), metav1.GetOptions{})
+		return err
+	})
 	switch {
 	case apierrors.IsNotFound(err), unsupported(err):
 		return Holder{}, false, nil

@@ -4,7 +4,7 @@
 // a release.
 //
 // It does not decide which revisions to write, supersede or prune (package
-// plan), does not retry (package apply) and knows no objects of a release but
+// plan), does not repeat writes (package apply does) and knows no objects of a release but
 // their records.
 package releasestore
 
@@ -68,5 +68,5 @@ func Open(client Client, driver string, clock Clock) (*Store, error) {
 func (s *Store) Kind() string { return s.backend.kind() }
 
 func open(b backend, clock Clock) *Store {
-	return &Store{backend: b, clock: clock, memory: memory{seen: map[location]*sighting{}}}
+	return &Store{backend: rereading{b, clock}, clock: clock, memory: memory{seen: map[location]*sighting{}}}
 }
