@@ -1,0 +1,334 @@
+//go:build cluster
+
+package trust
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "run only the sequence, or the faults, of this seed")
+
+// TestInteropSweep plays random sequences of installs, upgrades, rollbacks and
+// uninstalls by us, Helm 3 and Helm 4 in turn on one release. After each move all
+// three have to tell the same of it; after a move of ours the cluster holds
+// exactly the manifest. What Helm leaves otherwise is counted, and has to be gone
+// after our next move.
+func TestInteropSweep(t *testing.T) {
+	cluster.Apply(t, "default", widgetCRD)
+	programs := hands(t)
+	seeds := make([]uint64, sample(6, 200))
+	for i := range seeds {
+		seeds[i] = uint64(i + 1)
+	}
+	if *seedFlag != 0 {
+		seeds = []uint64{*seedFlag}
+	}
+	seen := &sightings{moves: map[string]int{}, ends: map[string]int{}, notes: map[string]*note{}}
+	began := time.Now()
+	queue := make(chan uint64)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for seed := range queue {
+				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { newSequence(t, seed, programs, seen).play(t) })
+			}
+		})
+	}
+	for _, seed := range seeds {
+		queue <- seed
+	}
+	close(queue)
+	group.Wait()
+	if *seedFlag == 0 && !t.Failed() {
+		report(t, "interop sweep", seen.table(len(seeds), time.Since(began)))
+	}
+}
+
+const widgetCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.interop.example.com}
+spec:
+  group: interop.example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
+
+// sequence is one release in the hands of the three programs.
+type sequence struct {
+	seed      uint64
+	release   string
+	namespace string
+	folder    string
+	hands     []hand
+	rng       *rand.Rand
+	chart     *chartModel
+	look      look
+	seen      *sightings
+	// brokenAt tells how the chart of a revision is broken.
+	brokenAt map[int]string
+	// touched says whether we have worked on the release since it was installed.
+	touched bool
+	// apart says whether Helm has left the cluster other than its manifest.
+	apart bool
+	log   []string
+}
+
+func newSequence(t *testing.T, seed uint64, programs []hand, seen *sightings) *sequence {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	namespace := cluster.Namespace(t)
+	return &sequence{
+		seed: seed, release: "r", namespace: namespace, folder: t.TempDir(), hands: programs, rng: rng,
+		chart: newChartModel(rng), look: newLook(t, namespace), seen: seen, brokenAt: map[int]string{},
+	}
+}
+
+// movesOfSequence is how long a sequence is.
+const movesOfSequence = 7
+
+func (s *sequence) play(t *testing.T) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("go test -tags cluster -run TestInteropSweep ./trust -seed %d\n%s", s.seed, strings.Join(s.log, "\n"))
+		}
+	}()
+	var now answers
+	for range movesOfSequence {
+		m := s.next(t, now)
+		before := s.look.holds(t)
+		began := time.Now()
+		r := cluster.Run(t, m.hand.program, "", m.args...)
+		took := time.Since(began)
+		after := s.agreed(t)
+		end := ending(m, r.ExitCode, now, after)
+		s.log = append(s.log, fmt.Sprintf("%s\n  exit code %d, %s, %s: %v", m, r.ExitCode, took.Round(time.Millisecond), end, after.History))
+		if r.ExitCode != 0 {
+			s.log = append(s.log, "  "+strings.ReplaceAll(strings.TrimSpace(r.Stderr), "\n", "\n  "))
+		}
+		s.seen.count(m, end)
+		s.remember(m, now, after)
+		if m.hand.name == "ours" {
+			s.checkOurs(t, m, end, before, now, after)
+		} else {
+			s.watchHelm(t, m, end, r.Stderr, now, after)
+		}
+		if t.Failed() {
+			return
+		}
+		now = after
+	}
+}
+
+// remember keeps what is known of new revisions.
+func (s *sequence) remember(m move, before, after answers) {
+	for _, r := range after.History {
+		if r.Revision <= lastOf(before.History).Revision {
+			continue
+		}
+		var from int
+		if _, err := fmt.Sscanf(r.Description, "Rollback to %d", &from); err == nil {
+			s.brokenAt[r.Revision] = s.brokenAt[from]
+			continue
+		}
+		s.brokenAt[r.Revision] = s.goal(m, before).broken
+	}
+	if len(after.History) == 0 {
+		clear(s.brokenAt)
+	}
+}
+
+// checkOurs demands everything of a move of ours.
+func (s *sequence) checkOurs(t *testing.T, m move, end string, before holding, now, after answers) {
+	t.Helper()
+	if want := s.expected(m, now); end != want && want != "any" {
+		t.Errorf("%s ended as %q, want %q", m, end, want)
+	}
+	if len(now.History) == 0 {
+		s.touched = false
+	}
+	s.touched = true
+	held := s.look.holds(t)
+	wasApart := s.apart
+	var differences []string
+	switch {
+	case end == endRefused, end == endFailed && s.goal(m, now).broken == brokenHook:
+		differences = holdingsApart(before, held)
+	default:
+		manifest := after.Manifest
+		if status := lastOf(after.History).Status; status == "" || status == "uninstalled" {
+			manifest = ""
+		}
+		differences = s.look.exactly(t, s.release, manifest, held, allowed(end, before))
+		s.apart = false
+	}
+	if len(differences) > 0 {
+		t.Errorf("after %s (%s) the cluster does not hold exactly the manifest:\n  %s", m, end, strings.Join(differences, "\n  "))
+	}
+	if wasApart && !s.apart {
+		s.seen.note("ours", "healed what Helm had left apart from the manifest", s, m)
+	}
+}
+
+// holdingsApart compares what a namespace held with what it holds, hooks aside.
+func holdingsApart(before, after holding) []string {
+	var differences []string
+	for name, object := range before {
+		if isHook(object.GetName()) {
+			continue
+		}
+		if after[name] == nil {
+			differences = append(differences, name+" is gone")
+			continue
+		}
+		for _, d := range fieldsApart("", bare(object), bare(after[name])) {
+			differences = append(differences, name+" "+d)
+		}
+	}
+	for name, object := range after {
+		if before[name] == nil && !isHook(object.GetName()) {
+			differences = append(differences, name+" is new")
+		}
+	}
+	slices.Sort(differences)
+	return differences
+}
+
+func isHook(name string) bool { return strings.HasPrefix(name, "hook-") }
+
+// allowed is what may be in the namespace besides the manifest: hooks whose
+// policy leaves them (after a move that failed, any; or from before), and the object whose policy
+// is to be kept.
+func allowed(end string, before holding) func(string, *unstructured.Unstructured) bool {
+	return func(name string, object *unstructured.Unstructured) bool {
+		policy := object.GetAnnotations()["helm.sh/hook-delete-policy"]
+		if isHook(object.GetName()) {
+			return end != endDone || before[name] != nil || !strings.Contains(policy, "hook-succeeded")
+		}
+		return name == "ConfigMap/kept"
+	}
+}
+
+var spaces = regexp.MustCompile(`\s+`)
+
+// watchHelm notes what Helm did otherwise than its record says.
+func (s *sequence) watchHelm(t *testing.T, m move, end, stderr string, now, after answers) {
+	t.Helper()
+	if len(now.History) == 0 {
+		s.touched = false
+	}
+	words := spaces.ReplaceAllString(strings.ToLower(stderr), " ")
+	if strings.Contains(words, "conflict") {
+		s.seen.note(m.hand.name, "failed with a conflict of field managers", s, m)
+		if s.touched {
+			t.Errorf("%s: a conflict after we have worked on the release:\n%s", m, stderr)
+		}
+	} else if want := s.expected(m, now); end != want && want != "any" {
+		s.seen.note(m.hand.name, fmt.Sprintf("%s: %s, where ours would be %s%s", m.op, end, want, reason(words)), s, m)
+	}
+	if end != endDone && end != endRolledBack && end != endRemoved {
+		s.apart = true // nothing is promised
+		return
+	}
+	manifest := after.Manifest
+	if status := lastOf(after.History).Status; status == "" || status == "uninstalled" {
+		manifest = ""
+	}
+	differences := s.look.exactly(t, s.release, manifest, s.look.holds(t), allowed(endFailed, nil))
+	s.apart = len(differences) > 0
+	for _, d := range differences {
+		s.log = append(s.log, "  seen: "+d)
+		s.seen.note(m.hand.name, end+" and "+kindOfDifference(d), s, m)
+	}
+}
+
+// reason picks the known words of an error.
+func reason(words string) string {
+	for _, known := range []string{
+		"has no deployed releases", "cannot reuse a name that is still in use", "another operation", "already exists", "field is immutable", "no revision for release", "release: not found", "has no 0 version", "exists and cannot be imported", "invalid ownership metadata",
+	} {
+		if strings.Contains(words, known) {
+			return " (“" + known + "”)"
+		}
+	}
+	return ""
+}
+
+func kindOfDifference(d string) string {
+	name, field, _ := strings.Cut(d, " ")
+	kind, _, _ := strings.Cut(name, "/")
+	switch {
+	case field == "is left":
+		return "left an object that its manifest does not have"
+	case field == "is missing":
+		return "lacks an object of its manifest"
+	case strings.HasSuffix(field, " is left"):
+		return "left a field that its manifest does not have (" + kind + ")"
+	case strings.HasSuffix(field, " is missing"):
+		return "lacks a field of its manifest (" + kind + ")"
+	}
+	return "has a field otherwise than its manifest (" + kind + ")"
+}
+
+// sightings are what a sweep has seen.
+type sightings struct {
+	mu          sync.Mutex
+	moves, ends map[string]int
+	notes       map[string]*note
+}
+
+type note struct {
+	times   int
+	example string
+}
+
+func (s *sightings) count(m move, end string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moves[m.hand.name]++
+	s.ends[m.hand.name+" "+end]++
+}
+
+func (s *sightings) note(hand, what string, q *sequence, m move) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := hand + " " + what
+	if s.notes[key] == nil {
+		s.notes[key] = &note{example: fmt.Sprintf("seed %d, %s", q.seed, m.op)}
+	}
+	s.notes[key].times++
+}
+
+func (s *sightings) table(sequences int, took time.Duration) string {
+	var b strings.Builder
+	total := 0
+	for _, n := range s.moves {
+		total += n
+	}
+	fmt.Fprintf(&b, "%d sequences, %d moves in %s; after each all three programs told the same of the release.\n\n", sequences, total, took.Round(time.Second))
+	b.WriteString("| end of a move | ours | Helm 3.22.0 | Helm 4.3.1 |\n|---|---|---|---|\n")
+	for _, end := range []string{endDone, endRolledBack, endRemoved, endFailed, endRefused, endStuck} {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", end, s.ends["ours "+end], s.ends["helm3 "+end], s.ends["helm4 "+end])
+	}
+	b.WriteString("\n| seen | times | first |\n|---|---|---|\n")
+	for _, key := range slices.Sorted(maps.Keys(s.notes)) {
+		fmt.Fprintf(&b, "| %s | %d | %s |\n", key, s.notes[key].times, s.notes[key].example)
+	}
+	return b.String()
+}
