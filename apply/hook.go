@@ -112,7 +112,7 @@ func (r *run) cleanHooks(ctx context.Context, ran []plan.Step) error {
 
 func (r *run) cleanHook(ctx context.Context, s *plan.Step, p manifest.Policy) error {
 	uid := r.uid(s.Object)
-	if !s.Hook.Deletes(p) || isCRD(s.Object) || uid == "" {
+	if !s.Hook.Deletes(p) || isCRD(s.Object) || uid == "" || r.fenced() != nil {
 		return nil
 	}
 	live := &unstructured.Unstructured{Object: map[string]any{}}

@@ -33,12 +33,10 @@ const (
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		if r.env.Fence != nil {
-			if err := r.env.Fence(); err != nil {
-				return err
-			}
+		if err := r.fenced(); err != nil {
+			return err
 		}
-		err := attemptOnce(ctx, attempt > 1, write)
+		err := r.attempt(ctx, attempt > 1, write)
 		if err == nil || attempt == maxAttempts || !passes(err) {
 			return err
 		}
@@ -58,9 +56,12 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 	}
 }
 
-func attemptOnce(ctx context.Context, again bool, write func(ctx context.Context, again bool) error) error {
+// attempt is cut off when the lock is lost: a write that hangs on the way must
+// not arrive behind those of the next holder.
+func (r *run) attempt(ctx context.Context, again bool, write func(ctx context.Context, again bool) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
 	defer cancel()
+	defer r.whenLost(cancel)()
 	return write(ctx, again)
 }
 

@@ -29,9 +29,8 @@ type Env struct {
 	// Now is the clock; Sleep waits for a duration or until ctx ends.
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Fence fails when this run no longer holds the release's lock; it is
-	// asked before every write. nil when there is no lock.
-	Fence func() error
+	// Lock is the release's lock; nil when there is none.
+	Lock Lock
 }
 
 // Outcome is what a run has done, whether it ended well or not.
@@ -52,7 +51,8 @@ var ErrBlocked = errors.New("the plan has blocking problems")
 // Run carries out the plan. It starts with the first stage and ends with the
 // last, or where a step fails; then the revision is recorded as failed and the
 // step's error returned. When ctx ends, no new step begins, steps under way are
-// joined, and the revision is recorded as failed, too.
+// joined, and the revision is recorded as failed, too. When the lock is lost,
+// writes under way are cut off, and nothing is written any more, not even that.
 //
 // Run never rolls back: that is another plan.
 func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
@@ -63,9 +63,15 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 		return Outcome{}, ErrBlocked
 	}
 	r := &run{env: env, plan: p, uids: map[manifest.ID]types.UID{}}
+	ctx, end := r.whileLocked(ctx)
+	defer end()
 	r.begin()
 	err := r.stages(ctx)
-	if err != nil {
+	switch lost := r.fenced(); {
+	case err == nil, errors.Is(err, lost):
+	case lost != nil: // the next holder has to tell how it ended
+		err = errors.Join(err, lost)
+	default:
 		err = errors.Join(err, r.fail(ctx, err))
 	}
 	return r.outcome(), err

@@ -278,12 +278,12 @@ func TestAFencedRunStops(t *testing.T) {
 	w := installed(t)
 	env := w.env()
 	lost := errors.New("the lock is lost")
-	env.Fence = func() error {
+	env.Lock = lockUntil{func() error {
 		if len(w.log) >= 2 {
 			return lost
 		}
 		return nil
-	}
+	}, nil}
 	_, err := apply.Run(t.Context(), upgrade(t, w), env)
 	if !errors.Is(err, lost) {
 		t.Fatalf("got %v", err)

@@ -100,19 +100,28 @@ func (h *Held) lose(reason error) {
 }
 
 // keep renews the lease until the lock is released or lost. A renewal that
-// fails for a passing reason is repeated at the next interval.
+// fails for a passing reason is repeated at the next interval. That the lock is
+// lost is told in time, also while a renewal hangs.
 func (h *Held) keep(ctx context.Context) {
 	defer close(h.done)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.locker.clock.After(interval(*h.lease.Spec.LeaseDurationSeconds)):
+		case <-h.locker.clock.After(min(interval(*h.lease.Spec.LeaseDurationSeconds), h.left())):
 		}
 		if h.Check() != nil || !h.renew(ctx) {
 			return
 		}
 	}
+}
+
+// left is how long the lock still counts as held without a renewal.
+func (h *Held) left() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	duration := time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
+	return max(0, duration*3/4-elapsed(h.renewed, h.locker.clock.Now()))
 }
 
 // renew writes the lease once; false means that the lock is lost.
@@ -122,7 +131,7 @@ func (h *Held) renew(ctx context.Context) bool {
 	renewTime := metav1.NewMicroTime(sent)
 	next.Spec.RenewTime = &renewTime
 	next.ManagedFields = nil
-	ctx, cancel := context.WithTimeout(ctx, 2*interval(*next.Spec.LeaseDurationSeconds))
+	ctx, cancel := context.WithTimeout(ctx, min(2*interval(*next.Spec.LeaseDurationSeconds), h.left()))
 	defer cancel()
 	written, err := h.locker.leases.Leases(next.Namespace).Update(ctx, next, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {

@@ -186,24 +186,27 @@ func TestLockWaits(t *testing.T) {
 func TestHolderIsFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
+		began := time.Now()
 		held, err := server.lock(t, "one", LockOptions{Duration: 12 * time.Second})
 		must(t, err)
 		server.set(func(string) error { return apierrors.NewInternalError(errors.New("down")) }, false)
 		time.Sleep(8 * time.Second)
 		must(t, held.Check())
-		time.Sleep(2 * time.Second)
+		<-held.Lost()
+		if took := time.Since(began); took != 9*time.Second {
+			t.Errorf("the lock is lost after %v, want three quarters of its duration", took)
+		}
 		var lost *LostError
 		if err := held.Check(); !errors.As(err, &lost) || lost.Key != testKey() {
 			t.Errorf("check without a renewal: %v", err)
 		}
-		<-held.Lost()
 
 		server.set(nil, false)
 		var locked *LockedError
 		if _, err := server.lock(t, "two", LockOptions{}); !errors.As(err, &locked) {
 			t.Errorf("the lease has not expired yet: %v", err)
 		}
-		time.Sleep(3 * time.Second)
+		time.Sleep(4 * time.Second)
 		next, err := server.lock(t, "two", LockOptions{})
 		must(t, err)
 		if held.Check() == nil {

@@ -71,6 +71,7 @@ func (p *program) hint(err error) string {
 	var stale *engine.StaleError
 	var noRelease *engine.NoReleaseError
 	var locked *releasestore.LockedError
+	var lost *releasestore.LostError
 	var compared *plan.ComparedError
 	switch {
 	case errors.As(err, &compared):
@@ -83,6 +84,8 @@ func (p *program) hint(err error) string {
 		return p.name + " list --all-namespaces shows the releases that there are"
 	case errors.As(err, &locked):
 		return fmt.Sprintf("wait with --lock-timeout, or look with %s status %s", p.name, locked.Key.Name)
+	case errors.As(err, &lost):
+		return fmt.Sprintf("somebody else may be at work on it: look with %s status %s", p.name, lost.Key.Name)
 	case errors.Is(err, apply.ErrBlocked):
 		return "nothing was written"
 	case errors.Is(err, context.Canceled):

@@ -52,7 +52,7 @@ func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.L
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, apply.ErrBlocked)
 	}
 	var outcome apply.Outcome
-	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, fence func() error) error {
+	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		fresh, err := e.Again(ctx, p)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.L
 		if differences := plan.Stale(p, fresh); len(differences) > 0 {
 			return &StaleError{Differences: differences}
 		}
-		outcome, err = e.Apply(ctx, fresh, fence)
+		outcome, err = e.Apply(ctx, fresh, held)
 		return err
 	})
 	return outcome, err
@@ -79,7 +79,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 		return p, apply.Outcome{}, err
 	}
 	var outcome apply.Outcome
-	err = e.Locked(ctx, p.Release, lock, func(ctx context.Context, fence func() error) error {
+	err = e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		moved, err := e.moved(ctx, p)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 				return err
 			}
 		}
-		outcome, err = e.Apply(ctx, p, fence)
+		outcome, err = e.Apply(ctx, p, held)
 		return err
 	})
 	return p, outcome, err

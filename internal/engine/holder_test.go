@@ -95,7 +95,7 @@ func TestLockedOutlastsADeadHolder(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.killed("the dead")
 		began, ran := time.Now(), false
-		err := b.Locked(b.t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, func() error) error {
+		err := b.Locked(b.t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, apply.Lock) error {
 			ran = true
 			return nil
 		})
@@ -116,7 +116,7 @@ func TestLockedGivesUpOnALivingHolder(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.works("the living")
 		var locked *releasestore.LockedError
-		err := b.Locked(b.t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, func() error) error {
+		err := b.Locked(b.t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, apply.Lock) error {
 			t.Error("it ran beside the holder")
 			return nil
 		})

@@ -41,7 +41,7 @@ func (e *RolledBackError) Unwrap() []error { return []error{e.Cause, e.Rollback}
 
 // Locked runs work while this engine holds the release's lock. Errors: a
 // *releasestore.LockedError when somebody else is at work on it.
-func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, fence func() error) error) error {
+func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lock(ctx, key, o)
 	if err != nil {
 		if missing := namespaceMissing(err); missing {
@@ -50,33 +50,36 @@ func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.Loc
 		return err
 	}
 	defer func() { _ = held.Release(context.WithoutCancel(ctx)) }()
-	return work(ctx, held.Check)
+	return work(ctx, held)
 }
 
 // Apply carries out a plan that was made while the lock is held. When it fails
 // and the plan is atomic, it plans and applies the way back.
-func (e *Engine) Apply(ctx context.Context, p *plan.Plan, fence func() error) (apply.Outcome, error) {
-	outcome, err := e.run(ctx, p, fence)
+func (e *Engine) Apply(ctx context.Context, p *plan.Plan, lock apply.Lock) (apply.Outcome, error) {
+	outcome, err := e.run(ctx, p, lock)
 	if err == nil || !p.Options.Atomic || !outcome.Recorded {
 		return outcome, err
 	}
-	return outcome, e.back(context.WithoutCancel(ctx), p, fence, err)
+	if lock != nil && lock.Check() != nil {
+		return outcome, err // whoever holds the lock now goes on from here
+	}
+	return outcome, e.back(context.WithoutCancel(ctx), p, lock, err)
 }
 
-func (e *Engine) run(ctx context.Context, p *plan.Plan, fence func() error) (apply.Outcome, error) {
+func (e *Engine) run(ctx context.Context, p *plan.Plan, lock apply.Lock) (apply.Outcome, error) {
 	history, err := e.history(ctx, p.Release)
 	if err != nil {
 		return apply.Outcome{}, err
 	}
 	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
-		Now: e.Now, Sleep: sleep, Fence: fence,
+		Now: e.Now, Sleep: sleep, Lock: lock,
 	})
 }
 
 // back is gather, decide, act once more, with the last successful revision as
 // the target. A first install that failed is uninstalled.
-func (e *Engine) back(ctx context.Context, failed *plan.Plan, fence func() error, cause error) error {
+func (e *Engine) back(ctx context.Context, failed *plan.Plan, lock apply.Lock, cause error) error {
 	result := &RolledBackError{Cause: cause}
 	p, err := e.planBack(ctx, failed)
 	if err == nil && p.Blocked() {
@@ -85,7 +88,7 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, fence func() error
 	if err == nil {
 		result.To = p.RollbackTo
 		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause)})
-		_, err = e.run(ctx, p, fence)
+		_, err = e.run(ctx, p, lock)
 	}
 	result.Rollback = err
 	return result

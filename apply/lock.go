@@ -1,0 +1,50 @@
+package apply
+
+import "context"
+
+// Lock is the release's lock as a run sees it.
+type Lock interface {
+	// Check fails when this run no longer holds the lock; it is asked before
+	// every write.
+	Check() error
+	// Lost is closed once that is known, also while nothing is written.
+	Lost() <-chan struct{}
+}
+
+// whileLocked is a context that also ends when the lock is lost, with the lock's
+// error as its cause: what only waits would go on for nothing.
+func (r *run) whileLocked(ctx context.Context) (_ context.Context, end func()) {
+	if r.env.Lock == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := r.whenLost(func() { cancel(r.env.Lock.Check()) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// whenLost calls back when the lock is lost, until stop.
+func (r *run) whenLost(lost func()) (stop func()) {
+	if r.env.Lock == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-r.env.Lock.Lost():
+			lost()
+		case <-done:
+		}
+	}()
+	return func() { close(done) }
+}
+
+// fenced is why nothing may be written any more; nil while the lock is held.
+func (r *run) fenced() error {
+	if r.env.Lock == nil {
+		return nil
+	}
+	return r.env.Lock.Check()
+}

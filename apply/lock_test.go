@@ -1,0 +1,92 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// lockUntil is a lock that check fails for; lost is closed by the test.
+type lockUntil struct {
+	check func() error
+	lost  chan struct{}
+}
+
+func (l lockUntil) Check() error          { return l.check() }
+func (l lockUntil) Lost() <-chan struct{} { return l.lost }
+
+var errLost = errors.New("the lock is lost: two has taken it")
+
+// losing is a lock that is lost after a time.
+func losing(after time.Duration) lockUntil {
+	lost := make(chan struct{})
+	time.AfterFunc(after, func() { close(lost) })
+	return lockUntil{lost: lost, check: func() error {
+		select {
+		case <-lost:
+			return errLost
+		default:
+			return nil
+		}
+	}}
+}
+
+// stuck is a world whose objects never get ready and whose first creation hangs.
+type stuck struct {
+	*world
+	hangs string
+}
+
+func (s stuck) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if s.hangs == "create" {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	created, err := s.world.Create(ctx, u, o)
+	if err == nil && s.hangs == "hook" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.objects[idOf(u)].Object, "status")
+	}
+	return created, err
+}
+
+// A run that loses its lock while it waits for a hook, or while a write hangs
+// on the way, ends then, says why, and writes nothing more: neither records nor
+// clean-ups.
+func TestALostLockEndsWaits(t *testing.T) {
+	for _, hangs := range []string{"hook", "create"} {
+		t.Run(hangs, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := installed(t)
+				p := upgrade(t, w)
+				env := w.env()
+				env.Cluster, env.Lock = stuck{w, hangs}, losing(20*time.Second)
+				began := time.Now()
+				_, err := apply.Run(t.Context(), p, env)
+				if !errors.Is(err, errLost) || strings.Count(err.Error(), errLost.Error()) != 1 {
+					t.Errorf("it has to say once that the lock is lost: %v", err)
+				}
+				if took := time.Since(began); took != 20*time.Second {
+					t.Errorf("it took %v, want to end with the lock", took)
+				}
+				for _, line := range w.log {
+					if strings.Contains(line, "failed") || strings.Contains(line, "delete") {
+						t.Errorf("it wrote on: %q", w.log)
+					}
+				}
+				if p.Operation != plan.Upgrade || len(w.log) == 0 {
+					t.Errorf("it did not begin: %q", w.log)
+				}
+			})
+		})
+	}
+}
