@@ -88,7 +88,8 @@ func (s *sequence) deployment(t *testing.T, m *move) {
 		s.chart.broken = []string{brokenObject, brokenPods, brokenHook}[s.rng.IntN(3)]
 		s.chart.version++
 	}
-	folder := fmt.Sprintf("%s/chart-%d", s.folder, s.chart.version)
+	s.charts++
+	folder := fmt.Sprintf("%s/chart-%d", s.folder, s.charts)
 	s.chart.write(t, folder)
 	m.args = append(m.args, folder)
 	set := fmt.Sprintf("greeting=g%d,replicas=%d", s.rng.IntN(3), 1+s.rng.IntN(2))
@@ -200,10 +201,7 @@ func (s *sequence) expected(m move, now answers) string {
 	case !m.atomic:
 		return endFailed
 	}
-	good := 0
-	if m.op == "upgrade" {
-		good = goodForRollback(now.History)
-	}
+	good := goodForRollback(now.History)
 	switch {
 	case good == 0:
 		return endRemoved
@@ -215,6 +213,12 @@ func (s *sequence) expected(m move, now answers) string {
 
 // goodForRollback is the revision that an atomic upgrade returns to.
 func goodForRollback(history []row) int {
+	for i, r := range slices.Backward(history) {
+		if r.Status == "uninstalled" {
+			history = history[i+1:]
+			break
+		}
+	}
 	for _, r := range slices.Backward(history) {
 		if r.Status == "deployed" {
 			return r.Revision

@@ -75,6 +75,7 @@ type sequence struct {
 	release   string
 	namespace string
 	folder    string
+	charts    int // how many charts were written
 	hands     []hand
 	rng       *rand.Rand
 	chart     *chartModel

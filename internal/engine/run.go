@@ -104,10 +104,11 @@ func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, e
 	options.Policy = plan.Policy{} // what was allowed may be undone
 	back := *e
 	back.undoing = true
-	good := history.LastSuccessful()
+	installed := history.SinceUninstall()
+	good := installed.LastSuccessful()
 	if good == nil {
 		options.Wait = false
-		options.KeepHistory = false
+		options.KeepHistory = len(installed) < len(history) // as it was found
 		return back.PlanUninstall(ctx, failed.Release, options)
 	}
 	return back.PlanRollback(ctx, failed.Release, good.Version, ServerSideAuto, options)

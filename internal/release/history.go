@@ -35,6 +35,17 @@ func (h History) LastSuccessful() *Revision {
 	return h.newest(StatusSuperseded)
 }
 
+// SinceUninstall are the revisions behind the last one that was uninstalled with
+// its history kept: what came before owns nothing any more.
+func (h History) SinceUninstall() History {
+	for i, r := range slices.Backward(h) {
+		if r.Info.Status == StatusUninstalled {
+			return h[i+1:]
+		}
+	}
+	return h
+}
+
 // Revision is the revision with the number, nil when it is not stored.
 func (h History) Revision(version int) *Revision {
 	for _, r := range h {

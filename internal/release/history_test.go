@@ -38,6 +38,22 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// What was uninstalled is not what a failed install goes back to.
+func TestSinceUninstall(t *testing.T) {
+	var h History
+	for i, status := range []Status{StatusSuperseded, StatusUninstalled, StatusSuperseded, StatusUninstalled, StatusFailed} {
+		h = append(h, &Revision{Version: i + 1, Info: Info{Status: status}})
+	}
+	for upTo, want := range []int{0, 1, 0, 1, 0, 1} {
+		if got := len(h[:upTo].SinceUninstall()); got != want {
+			t.Errorf("of the first %d revisions %d count, want %d", upTo, got, want)
+		}
+	}
+	if good := h.SinceUninstall().LastSuccessful(); good != nil {
+		t.Errorf("revision %d was uninstalled since", good.Version)
+	}
+}
+
 func version(r *Revision) int {
 	if r == nil {
 		return 0
