@@ -83,6 +83,9 @@ func (l look) holds(t testing.TB) holding {
 	return found
 }
 
+// anything may be beside a manifest.
+func anything(string, *unstructured.Unstructured) bool { return true }
+
 func bornWithNamespace(o *unstructured.Unstructured) bool {
 	record, _, _ := unstructured.NestedString(o.Object, "type")
 	return len(o.GetOwnerReferences()) > 0 || o.GetDeletionTimestamp() != nil || record == "helm.sh/release.v1" ||

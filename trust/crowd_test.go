@@ -1,0 +1,232 @@
+//go:build cluster
+
+package trust
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// TestCrowds lets many work at once: on one release, on many releases of one
+// namespace, and behind the back of a holder that sleeps past its lease.
+func TestCrowds(t *testing.T) {
+	told := &telling{lines: map[string]string{}}
+	clustertest.Program(t)
+	// Most of them wait most of the time: they run side by side, however many
+	// processors there are.
+	var group sync.WaitGroup
+	side := func(order, name string, play func(*testing.T) string) {
+		group.Go(func() { t.Run(name, func(t *testing.T) { told.tell(order, play(t)) }) })
+	}
+	for i, p := range pauses {
+		side(fmt.Sprintf("4%d", i), "a holder "+p.name, p.play)
+	}
+	side("1", "fifty upgrades", fiftyUpgrades)
+	side("2", "fifty upgrades that queue", fiftyThatQueue)
+	side("3", "twenty releases", twentyReleases)
+	group.Wait()
+	if !t.Failed() {
+		report(t, "crowds", "| crowd | what came of it |\n|---|---|\n"+told.text())
+	}
+}
+
+// telling collects lines of the report from tests side by side.
+type telling struct {
+	mu    sync.Mutex
+	lines map[string]string
+}
+
+func (c *telling) tell(order, line string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines[order] = line
+}
+
+func (c *telling) text() string {
+	var b strings.Builder
+	for _, order := range slices.Sorted(maps.Keys(c.lines)) {
+		b.WriteString("| " + c.lines[order] + " |\n")
+	}
+	return b.String()
+}
+
+// webChart is the chart that crowds work with.
+var webChart = filepath.Join("..", "testdata", "charts", "web")
+
+// atOnce runs our program with each of the argument lists, all at once.
+func atOnce(t *testing.T, lists [][]string) []clustertest.Result {
+	t.Helper()
+	program := clustertest.Program(t)
+	results := make([]clustertest.Result, len(lists))
+	start := make(chan struct{})
+	var group sync.WaitGroup
+	for i, args := range lists {
+		group.Go(func() {
+			<-start
+			results[i] = cluster.Run(t, program, "", args...)
+		})
+	}
+	close(start)
+	group.Wait()
+	return results
+}
+
+// ours runs our program, which has to end with exit code 0.
+func ours(t *testing.T, args ...string) string {
+	t.Helper()
+	r := cluster.Run(t, clustertest.Program(t), "", args...)
+	if r.ExitCode != 0 {
+		t.Fatalf("%s: exit code %d\n%s%s", strings.Join(args, " "), r.ExitCode, r.Stdout, r.Stderr)
+	}
+	return r.Stdout
+}
+
+// upgrades are fifty upgrades of release web, each with a value of its own.
+func upgrades(namespace string, flags ...string) [][]string {
+	lists := make([][]string, 50)
+	for i := range lists {
+		lists[i] = append([]string{"upgrade", "web", webChart, "--namespace", namespace, "--history-max", "0", "--set", "greeting=run-" + strconv.Itoa(i)}, flags...)
+	}
+	return lists
+}
+
+// whoHolds is how the others are told who is at work.
+var whoHolds = regexp.MustCompile(`\S+ has been working on it since \d{4}-`)
+
+func fiftyUpgrades(t *testing.T) string {
+	namespace := cluster.Namespace(t)
+	ours(t, "install", "web", webChart, "--namespace", namespace)
+	began := time.Now()
+	done, told := 0, 0
+	for i, r := range atOnce(t, upgrades(namespace)) {
+		switch {
+		case r.ExitCode == 0:
+			done++
+		case r.ExitCode == 7 && whoHolds.MatchString(r.Stderr):
+			told++
+		default:
+			t.Errorf("run %d: exit code %d\n%s", i, r.ExitCode, r.Stderr)
+		}
+	}
+	took := time.Since(began)
+	if done == 0 || told == 0 {
+		t.Errorf("%d were done and %d told who holds the lock, want some of each", done, told)
+	}
+	sound(t, namespace, "web", done+1)
+	return fmt.Sprintf("50 upgrades of one release at once, %s | %d were done, one after the other; %d ended with exit code 7 and said who holds the lock; the history has %d revisions without a gap, one deployed, and the cluster holds its manifest",
+		took.Round(time.Second), done, told, done+1)
+}
+
+func fiftyThatQueue(t *testing.T) string {
+	namespace := cluster.Namespace(t)
+	ours(t, "install", "web", webChart, "--namespace", namespace)
+	began := time.Now()
+	for i, r := range atOnce(t, upgrades(namespace, "--lock-timeout", "5m")) {
+		if r.ExitCode != 0 {
+			t.Errorf("run %d: exit code %d\n%s", i, r.ExitCode, r.Stderr)
+		}
+	}
+	took := time.Since(began)
+	sound(t, namespace, "web", 51)
+	return fmt.Sprintf("50 upgrades of one release at once with --lock-timeout 5m, %s | all were done, one after the other; 51 revisions without a gap, one deployed, and the cluster holds its manifest", took.Round(time.Second))
+}
+
+// sound checks that a release has so many revisions without gaps, of which the
+// newest alone is deployed and the others superseded, that the cluster holds what
+// it says, and that no lock is left.
+func sound(t *testing.T, namespace, release string, revisions int) {
+	t.Helper()
+	history := rows(t, ours(t, "history", release, "--namespace", namespace, "-o", "json"))
+	if len(history) != revisions {
+		t.Errorf("%s has %d revisions, want %d", release, len(history), revisions)
+	}
+	for i, r := range history {
+		want := "superseded"
+		if i == len(history)-1 {
+			want = "deployed"
+		}
+		if r.Revision != i+1 || r.Status != want {
+			t.Errorf("%s has revision %d %s, want %d %s", release, r.Revision, r.Status, i+1, want)
+		}
+	}
+	l := newLook(t, namespace)
+	held := l.holds(t)
+	for _, d := range l.exactly(t, release, ours(t, "get", "manifest", release, "--namespace", namespace), held, anything) {
+		t.Errorf("%s: %s", release, d)
+	}
+	for name := range held {
+		if strings.HasPrefix(name, "Lease/") && strings.HasSuffix(name, "."+release) {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+func twentyReleases(t *testing.T) string {
+	namespace := cluster.Namespace(t)
+	began := time.Now()
+	ours(t, "install", "alone", webChart, "--namespace", namespace)
+	alone := time.Since(began)
+	const many = 20
+	var took [2]time.Duration
+	for round, command := range []string{"install", "upgrade"} {
+		lists := make([][]string, many)
+		for i := range lists {
+			name := fmt.Sprintf("r%02d", i)
+			lists[i] = []string{command, name, webChart, "--namespace", namespace, "--set", fmt.Sprintf("greeting=%s-%s", command, name)}
+		}
+		began := time.Now()
+		for i, r := range atOnce(t, lists) {
+			if r.ExitCode != 0 {
+				t.Errorf("%s: exit code %d\n%s", strings.Join(lists[i], " "), r.ExitCode, r.Stderr)
+			}
+		}
+		took[round] = time.Since(began)
+	}
+	var list []struct{ Name, Revision, Status string }
+	if err := json.Unmarshal([]byte(ours(t, "list", "--namespace", namespace, "-o", "json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != many+1 {
+		t.Errorf("list tells of %d releases, want %d", len(list), many+1)
+	}
+	held, objects := newLook(t, namespace).holds(t), 0
+	for _, r := range list {
+		objects += len(objectsOf(t, ours(t, "get", "manifest", r.Name, "--namespace", namespace)))
+		if r.Name == "alone" {
+			continue
+		}
+		if r.Status != "deployed" || r.Revision != "2" {
+			t.Errorf("%s is revision %s, %s", r.Name, r.Revision, r.Status)
+		}
+		sound(t, namespace, r.Name, 2)
+		settings := held["ConfigMap/"+r.Name+"-settings"]
+		if settings == nil || fmt.Sprint(settings.Object["data"]) != "map[greeting:upgrade-"+r.Name+"]" {
+			t.Errorf("%s holds %v", r.Name, settings)
+		}
+	}
+	if len(held) != objects {
+		t.Errorf("the namespace holds %d objects, the manifests have %d", len(held), objects)
+	}
+	return fmt.Sprintf("20 releases in one namespace at once, then an upgrade of each | all were done: %.1f s and %.1f s, where one install alone took %.1f s; `list` and the cluster hold all of them, each with its own values",
+		took[0].Seconds(), took[1].Seconds(), alone.Seconds())
+}
+
+// program is our program, ready to be started.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(clustertest.Program(t), args...)
+	c.Env = cluster.Environment()
+	return c
+}

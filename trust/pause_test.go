@@ -1,0 +1,221 @@
+//go:build cluster
+
+package trust
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// pause is a holder of the lock that stands still for longer than its lease.
+type pause struct {
+	name string
+	// flags are those of its upgrade.
+	flags []string
+	// when picks the request at which it happens; write is the number of writes
+	// of objects and records so far.
+	when func(r *http.Request, write int) bool
+	// network says that its requests hang on the way, instead of the process.
+	network bool
+}
+
+var pauses = []pause{
+	{"paused between two writes", nil, atWrite(3), false},
+	{"paused in a wait, atomic", []string{"--atomic", "--set", "behave=never-ready"}, atWatch("deployments"), false},
+	{"paused in a hook", []string{"--set", "hooks.pre-upgrade=migrate,hookBehave=run"}, atWatch("jobs"), false},
+	{"whose network stalls between two writes", nil, atWrite(3), true},
+	{"whose network stalls in a wait, atomic", []string{"--atomic", "--set", "behave=never-ready"}, atWatch("deployments"), true},
+}
+
+func atWrite(k int) func(*http.Request, int) bool {
+	return func(r *http.Request, write int) bool { return writes(r) && !locks(r) && write == k }
+}
+
+func atWatch(resource string) func(*http.Request, int) bool {
+	return func(r *http.Request, _ int) bool {
+		return r.URL.Query().Get("watch") != "" && strings.HasSuffix(r.URL.Path, "/"+resource)
+	}
+}
+
+// play lets the holder stand still, lets another run take over and finish, and
+// lets the holder go on: it has to end by itself, say why, and write nothing.
+func (p pause) play(t *testing.T) string {
+	t.Helper()
+	namespace := cluster.Namespace(t)
+	ours(t, "install", "web", webChart, "--namespace", namespace)
+	g := &gate{pause: p, reached: make(chan struct{}), still: make(chan struct{}), open: make(chan struct{})}
+	own := kubeconfigFor(t, newProxy(t, g.judge), namespace)
+	holder := program(t, append([]string{"upgrade", "web", webChart, "--kubeconfig", own, "--set", "greeting=old,banner=old"}, p.flags...)...)
+	var out bytes.Buffer
+	holder.Stdout, holder.Stderr = &out, &out
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = holder.Wait()
+	}()
+	t.Cleanup(func() { _ = holder.Process.Kill(); <-ended })
+	select {
+	case <-g.reached:
+	case <-ended:
+		t.Fatalf("it ended before:\n%s", out.String())
+	}
+	if !p.network {
+		if err := holder.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	close(g.still)
+
+	ours(t, "upgrade", "web", webChart, "--namespace", namespace, "--reset-values", "--set", "greeting=new")
+	took := time.Since(began)
+	if p.network {
+		select {
+		case <-ended:
+		default:
+			t.Errorf("it does not know that its lock is lost, though another has it:\n%s", out.String())
+		}
+	}
+	before := versions(t, namespace)
+	g.over.Store(true)
+	close(g.open)
+	if !p.network {
+		if err := holder.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := time.Now()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("it goes on:\n%s", out.String())
+	}
+	if code := holder.ProcessState.ExitCode(); code <= 0 || !strings.Contains(out.String(), "lock of release "+namespace+"/web is lost") {
+		t.Errorf("exit code %d, and it has to say that its lock is lost:\n%s", code, out.String())
+	}
+	if late := g.late(); len(late) > 0 {
+		t.Errorf("it wrote on: %q", late)
+	}
+	time.Sleep(500 * time.Millisecond) // what was under way would arrive by now
+	if after := versions(t, namespace); !maps.Equal(before, after) {
+		t.Errorf("something was written behind the new holder:\n%v\n%v", before, after)
+	}
+	p.healed(t, namespace)
+	return fmt.Sprintf("a holder %s | another run had taken over and finished %.0f s later; the holder wrote nothing more and ended with exit code %d, %s: “%s”",
+		p.name, took.Seconds(), holder.ProcessState.ExitCode(), when(p, time.Since(again)), reasonGiven(out.String()))
+}
+
+func when(p pause, after time.Duration) string {
+	if p.network {
+		return "before its network was back"
+	}
+	return fmt.Sprintf("%.1f s after it went on", after.Seconds())
+}
+
+// reasonGiven is the line that says why the holder has ended.
+func reasonGiven(out string) string {
+	for line := range strings.Lines(out) {
+		if _, why, found := strings.Cut(line, "is lost: "); found {
+			return strings.TrimSpace(why)
+		}
+	}
+	return ""
+}
+
+// healed checks that the release is what the other run has made it.
+func (p pause) healed(t *testing.T, namespace string) {
+	t.Helper()
+	history := rows(t, ours(t, "history", "web", "--namespace", namespace, "-o", "json"))
+	var statuses []string
+	for _, r := range history {
+		statuses = append(statuses, r.Status)
+	}
+	if want := []string{"superseded", "failed", "deployed"}; !slices.Equal(statuses, want) {
+		t.Errorf("the revisions are %v, want %v", statuses, want)
+	}
+	l := newLook(t, namespace)
+	held := l.holds(t)
+	hookOnly := func(name string, _ *unstructured.Unstructured) bool { return name == "Job/web-migrate" }
+	if differences := l.exactly(t, "web", ours(t, "get", "manifest", "web", "--namespace", namespace), held, hookOnly); len(differences) > 0 {
+		t.Errorf("the cluster does not hold exactly the manifest:\n  %s", strings.Join(differences, "\n  "))
+	}
+}
+
+// versions are the resource versions of what only releases write.
+func versions(t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	text := cluster.Kubectl(t, "get", "secrets,configmaps,services,leases", "--namespace", namespace,
+		"-o", `jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`)
+	for line := range strings.Lines(text) {
+		name, version, _ := strings.Cut(strings.TrimSpace(line), " ")
+		found[name] = version
+	}
+	return found
+}
+
+// gate is the proxy in front of one holder.
+type gate struct {
+	pause
+	reached, still, open chan struct{}
+	once                 sync.Once
+	over                 atomic.Bool
+
+	mu     sync.Mutex
+	count  int
+	behind []string
+	closed bool
+}
+
+func (g *gate) judge(r *http.Request) *fault {
+	hit, closed := g.see(r)
+	if hit {
+		g.once.Do(func() { close(g.reached) })
+		<-g.still
+	}
+	if closed {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		select {
+		case <-g.open:
+		case <-r.Context().Done():
+		}
+	}
+	return nil
+}
+
+// see counts a request; closed says that it hangs on the way from now on.
+func (g *gate) see(r *http.Request) (hit, closed bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if writes(r) && !locks(r) {
+		g.count++
+		if g.over.Load() {
+			g.behind = append(g.behind, r.Method+" "+r.URL.Path)
+		}
+	}
+	hit = g.when(r, g.count) && !g.closed
+	g.closed = g.closed || hit
+	return hit, g.closed && g.network
+}
+
+func (g *gate) late() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.behind)
+}
