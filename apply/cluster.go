@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Ref names an object and the version to read or write it through.
@@ -109,6 +110,11 @@ type Event struct {
 	Step    string
 	Object  manifest.ID
 	Message string
+	// Reasons are what is behind the message: container states, warning events
+	// and log lines of the object's pods, as Cluster.Troubles tells them.
+	Reasons []string
+	// Plan is the way back that RollbackStarted opens; else nil.
+	Plan *plan.Plan
 }
 
 // EventType says what an event is about.

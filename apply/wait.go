@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -152,9 +154,7 @@ func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 		if w.failed == nil {
 			w.failed = p
 		}
-		event.Type = StepFailed
-		w.run.observe(event)
-		w.cancel()
+		w.cancel() // verdict tells it, with its reasons
 		return true
 	case readiness.Progressing:
 		if changed {
@@ -199,8 +199,13 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 		return fmt.Errorf("stopped while waiting for %s: %w", w.names(), context.Cause(ctx))
 	}
 	first := w.first()
-	why := fmt.Sprintf("%s (gave up after %s)", first.why, limit)
-	err := w.notReady(ctx, first, why, false)
+	gaveUp := fmt.Sprintf(" (gave up after %s)", limit)
+	err := w.notReady(ctx, first, first.why+gaveUp, false)
+	for _, id := range slices.Sorted(maps.Keys(w.open)) {
+		if p := w.open[id]; p != first {
+			w.run.observe(Event{Type: StepFailed, Stage: string(w.stage), Step: id, Object: p.step.Object, Message: p.why + gaveUp})
+		}
+	}
 	if others := len(w.open) - 1; others > 0 {
 		return fmt.Errorf("%w\nand %d more", err, others)
 	}
@@ -210,9 +215,10 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bool) error {
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
+	troubles := w.run.env.Cluster.Troubles(look, p.ref)
+	w.run.observe(Event{Type: StepFailed, Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: why, Reasons: troubles})
 	return &NotReadyError{
-		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil,
-		Troubles: w.run.env.Cluster.Troubles(look, p.ref),
+		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil, Troubles: troubles,
 	}
 }
 

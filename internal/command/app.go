@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Version is the program's version; release builds set it by -ldflags -X.
@@ -67,6 +68,10 @@ type program struct {
 	// mask hides secrets in what is printed beside a plan, as soon as they are
 	// known.
 	mask atomic.Pointer[report.Mask]
+	// hidden is the plan whose secrets mask knows.
+	hidden *plan.Plan
+	// stream is what -o json prints while a command applies, else nil.
+	stream *stream
 }
 
 func (p *program) app() *cli.App {

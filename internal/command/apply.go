@@ -20,9 +20,9 @@ func (p *program) applyCommand() *cli.Command {
 		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
 			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
-		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}},
+		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag()},
 			openingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 2)
 			if err != nil {
 				return err
@@ -31,7 +31,7 @@ func (p *program) applyCommand() *cli.Command {
 				return p.applySaved(c, args[0])
 			}
 			return p.applyChart(c, args[0], args[1])
-		},
+		}),
 	}
 }
 
@@ -46,10 +46,13 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	if err := guarded(c, saved); err != nil {
 		return err
 	}
+	p.hide(c, saved)
+	if p.stream != nil {
+		p.stream.plan(saved)
+	}
 	if saved.Blocked() {
 		return p.blocked(c, saved)
 	}
-	p.hide(c, saved)
 	s, err := p.connect(c)
 	if err != nil {
 		return err
@@ -74,13 +77,25 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 		return err
 	}
 	p.hide(c, made)
-	if err := p.shown(c, made); err != nil {
-		return err
-	}
-	if made.Blocked() {
-		return codeError(exitError)
+	switch {
+	case p.stream != nil:
+		p.stream.plan(made)
+		p.warnings(c, made)
+		if made.Blocked() {
+			return p.blocked(c, made)
+		}
+	default:
+		if err := p.shown(c, made); err != nil {
+			return err
+		}
+		if made.Blocked() {
+			return codeError(exitError)
+		}
 	}
 	if made.Effect() == plan.EffectNone {
+		if p.stream != nil {
+			p.stream.close(c.Context, ending{idle: true})
+		}
 		return nil
 	}
 	if err := p.confirm(c); err != nil {
@@ -123,9 +138,16 @@ func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome,
 		case outcome.Recorded:
 			err = fmt.Errorf("%w\nno object was changed", err)
 		}
+		if p.stream != nil {
+			p.stream.close(c.Context, ending{outcome: outcome, err: err})
+		}
 		return err
 	}
-	if c.String("output") == "json" || c.String("output") == "yaml" {
+	if p.stream != nil {
+		p.stream.close(c.Context, ending{outcome: outcome, notes: !c.Bool("hide-notes")})
+		return nil
+	}
+	if c.String("output") == "yaml" {
 		if outcome.Revision == nil {
 			return nil
 		}

@@ -94,7 +94,7 @@ type session struct {
 	store     *releasestore.Store
 	engine    *engine.Engine
 	namespace string
-	progress  *progress
+	progress  watcher
 }
 
 // connect reads the kubeconfig and prepares clients; nothing is sent yet.
@@ -116,7 +116,7 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	config.UserAgent = "kubectl-release/" + Version
 	client, err := cluster.Connect(config, cluster.Options{
 		QPS: float32(c.Float64("qps")), CacheDir: c.String("cache-dir"),
-		Warn: func(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(p.mask.Load().Text(text))) },
+		Warn: p.serverWarning,
 	})
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	watched := p.progress()
+	watched := p.watcher()
 	return &session{
 		cluster: client, store: store, namespace: namespace, progress: watched,
 		engine: &engine.Engine{
@@ -134,6 +134,14 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 			Observer: watched, Now: time.Now, ToolVersion: toolVersion(), Owner: owner(),
 		},
 	}, nil
+}
+
+// watcher prints what a run does: for people, or for machines.
+func (p *program) watcher() watcher {
+	if p.stream != nil {
+		return p.stream
+	}
+	return p.progress()
 }
 
 func toolVersion() string { return "kubectl-release " + Version }

@@ -32,6 +32,13 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 			warned = true
 			p.warnings(c, made)
 		}
+		if p.stream != nil {
+			p.stream.plan(made)
+			if !made.Blocked() {
+				return nil
+			}
+			return p.blocked(c, made)
+		}
 		if !made.Blocked() {
 			if dangers := report.Dangers(made.Summary.Risks); dangers != "" {
 				fmt.Fprintln(p.streams.Err, dangers)
@@ -117,11 +124,17 @@ func dryRun(text string) (bool, error) {
 	return false, usage("--dry-run=%s: it is none, client or server", text)
 }
 
+// eventsFlag is -o for commands that apply.
+func eventsFlag() cli.Flag {
+	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json (an event a line while it runs, see docs/events.md) or yaml (the revision at the end); where the plan is shown, all that plan has", Value: "text", Category: planCategory}
+}
+
 func nowFlags() []cli.Flag {
-	return append([]cli.Flag{
+	return joined([]cli.Flag{
 		&cli.StringFlag{Name: "dry-run", Usage: "show the plan instead", Category: applyCategory},
 		&cli.BoolFlag{Name: "hide-notes", Usage: "do not print the chart's notes", Category: planCategory},
-	}, planFlags()...)
+		eventsFlag(),
+	}, planFlags())
 }
 
 func (p *program) installCommand() *cli.Command {
@@ -134,7 +147,7 @@ func (p *program) installCommand() *cli.Command {
 			&cli.StringFlag{Name: "name-template", Usage: "template for the name", Category: applyCategory},
 			&cli.BoolFlag{Name: "replace", Usage: "use the name of an uninstalled release again", Category: applyCategory},
 		}, valuesFlags(), renderFlags(), deployFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.streamed(func(c *cli.Context) error {
 			name, path, err := p.nameAndChart(c)
 			if err != nil {
 				return err
@@ -142,7 +155,7 @@ func (p *program) installCommand() *cli.Command {
 			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) {
 				return p.planDeployment(c, s, name, path, engine.InstallOnly)
 			})
-		},
+		}),
 	}
 }
 
@@ -154,7 +167,7 @@ func (p *program) upgradeCommand() *cli.Command {
 		Flags: joined(nowFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "install", Aliases: []string{"i"}, Usage: "install when there is no such release", Category: applyCategory},
 		}, valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 2, 2)
 			if err != nil {
 				return err
@@ -166,7 +179,7 @@ func (p *program) upgradeCommand() *cli.Command {
 			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) {
 				return p.planDeployment(c, s, args[0], args[1], mode)
 			})
-		},
+		}),
 	}
 }
 
@@ -176,13 +189,13 @@ func (p *program) rollbackCommand() *cli.Command {
 		Description: describe("Plans the return to REVISION and applies it at once. Without REVISION it goes to the\nlast successful revision before the newest one.",
 			"kubectl release rollback web\nkubectl release rollback web 3 --wait"),
 		Flags: joined(nowFlags(), deployFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.streamed(func(c *cli.Context) error {
 			name, to, err := rollbackArguments(c)
 			if err != nil {
 				return err
 			}
 			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
-		},
+		}),
 	}
 }
 
@@ -200,19 +213,26 @@ func (p *program) uninstallCommand() *cli.Command {
 		Description: describe("Plans the removal of everything a release has sent and applies it at once.",
 			"kubectl release uninstall web\nkubectl release uninstall web --keep-history --wait"),
 		Flags: joined(nowFlags(), uninstallFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 100)
 			if err != nil {
 				return err
 			}
 			for _, name := range args {
 				err := p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planUninstall(c, s, name) })
-				if err != nil && (!c.Bool("ignore-not-found") || !isNoRelease(err)) {
+				idle := c.Bool("ignore-not-found") && isNoRelease(err)
+				if idle {
+					err = nil
+				}
+				if p.stream != nil {
+					p.stream.close(c.Context, ending{err: err, idle: idle})
+				}
+				if err != nil {
 					return err
 				}
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -221,19 +241,20 @@ func (p *program) testCommand() *cli.Command {
 		Name: "test", Usage: "run a release's tests", ArgsUsage: "NAME",
 		Description: describe("Runs the hooks of event test, one after the other.", "kubectl release test web"),
 		Flags:       joined(nowFlags(), applyFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err
 			}
 			return p.now(c, func(ctx context.Context, s *session) (*plan.Plan, error) {
+				p.about(s.key(args[0]))
 				o, err := options(c)
 				if err != nil {
 					return nil, err
 				}
 				return s.engine.PlanTest(ctx, s.key(args[0]), o)
 			})
-		},
+		}),
 	}
 }
 

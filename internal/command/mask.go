@@ -27,7 +27,15 @@ func sensitive(c *cli.Context) error {
 // hide masks the plan's secrets in all that is printed from now on.
 func (p *program) hide(c *cli.Context, made *plan.Plan) {
 	if !c.Bool("show-secrets") {
+		p.hidden = made
 		p.mask.Store(report.NewMask(made))
+	}
+}
+
+// hideMore masks the secrets of a way back, too.
+func (p *program) hideMore(back *plan.Plan) {
+	if p.hidden != nil {
+		p.mask.Store(report.NewMask(p.hidden, back))
 	}
 }
 
@@ -41,17 +49,26 @@ func (p *program) hideValues(c *cli.Context, values map[string]any) {
 
 // record prints the revision that a run has stored.
 func (p *program) record(c *cli.Context, r *release.Revision) error {
+	tree, err := recordTree(r)
+	if err != nil {
+		return err
+	}
+	return structured(p.streams.Out, c.String("output"), p.mask.Load().Tree(tree))
+}
+
+// recordTree is a revision as its JSON decodes to.
+func recordTree(r *release.Revision) (any, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("print %s: %w", r, err)
+		return nil, fmt.Errorf("print %s: %w", r, err)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var tree any
 	if err := d.Decode(&tree); err != nil {
-		return fmt.Errorf("print %s: %w", r, err)
+		return nil, fmt.Errorf("print %s: %w", r, err)
 	}
-	return structured(p.streams.Out, c.String("output"), p.mask.Load().Tree(tree))
+	return tree, nil
 }
 
 // logWriter takes the client library's log. Bodies of requests and answers hold

@@ -136,6 +136,7 @@ func detailed(c *cli.Context, made *plan.Plan) error {
 }
 
 func (p *program) planDeployment(c *cli.Context, s *session, name, path string, mode engine.Mode) (*plan.Plan, error) {
+	p.about(s.key(name))
 	d, err := p.deployment(c, s.key(name), path, mode)
 	if err != nil {
 		return nil, err
@@ -162,6 +163,7 @@ func (p *program) deployment(c *cli.Context, key release.Key, path string, mode 
 }
 
 func (p *program) planRollback(c *cli.Context, s *session, name string, to int) (*plan.Plan, error) {
+	p.about(s.key(name))
 	o, err := options(c)
 	if err != nil {
 		return nil, err
@@ -174,6 +176,7 @@ func (p *program) planRollback(c *cli.Context, s *session, name string, to int) 
 }
 
 func (p *program) planUninstall(c *cli.Context, s *session, name string) (*plan.Plan, error) {
+	p.about(s.key(name))
 	o, err := options(c)
 	if err != nil {
 		return nil, err

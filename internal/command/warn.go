@@ -13,6 +13,14 @@ import (
 // warn prints a warning. Whoever calls it sees to it that it is said once.
 func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(text)) }
 
+// serverWarning tells what the API server warns of.
+func (p *program) serverWarning(text string) {
+	p.warn(p.mask.Load().Text(text))
+	if p.stream != nil {
+		p.stream.warn(text)
+	}
+}
+
 func (p *program) warnAll(warnings []chart.Warning) {
 	for _, w := range warnings {
 		p.warn(w.String())

@@ -1,5 +1,5 @@
 // Command docgen writes the generated pages of docs/: the CLI reference and the
-// JSON schema of plans. It is run by go generate, in the folder of the module.
+// JSON schemas of plans and events. It is run by go generate, in the folder of the module.
 package main
 
 import (
@@ -28,9 +28,16 @@ func run(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "cli.md"), cli.Bytes(), 0o644); err != nil {
 		return err
 	}
-	schema, err := planSchema()
-	if err != nil {
-		return err
+	for name, make := range map[string]func() ([]byte, error){
+		"plan.schema.json": planSchema, "events.schema.json": eventsSchema,
+	} {
+		schema, err := make()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), schema, 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, "plan.schema.json"), schema, 0o644)
+	return nil
 }

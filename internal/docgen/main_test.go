@@ -21,7 +21,7 @@ func TestGeneratedPagesAreFresh(t *testing.T) {
 	if err := run(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"cli.md", "plan.schema.json"} {
+	for _, name := range []string{"cli.md", "plan.schema.json", "events.schema.json"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +73,7 @@ func TestAPlanFitsItsSchema(t *testing.T) {
 	}
 }
 
-// inputs are an install, one that is compared with a file, and an uninstall of
+// inputs are an install, one with a hook, one that is compared with a file, and an uninstall of
 // what is not there.
 func inputs(t *testing.T) map[string]plan.Input {
 	t.Helper()
@@ -83,8 +83,19 @@ func inputs(t *testing.T) map[string]plan.Input {
 	}
 	key := release.Key{Namespace: "shop", Name: "web"}
 	record := &release.Revision{Name: "web", Namespace: "shop", Version: 1}
+	hooked := &release.Revision{Name: "web", Namespace: "shop", Version: 1}
+	job := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: shop}\n"
+	hooks, err := manifest.Parse(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooked.Hooks = []release.Hook{{Hook: manifest.Hook{
+		Name: "a", Kind: "Job", Manifest: job, Events: []manifest.Event{manifest.PreInstall},
+		DeletePolicies: []manifest.Policy{manifest.HookSucceeded},
+	}}}
 	return map[string]plan.Input{
-		"install": {Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects}, Predictions: map[string]plan.Prediction{}},
+		"install":             {Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects}, Predictions: map[string]plan.Prediction{}},
+		"install with a hook": {Operation: plan.Install, Release: key, Target: &plan.Target{Record: hooked, HookObjects: hooks}, Predictions: map[string]plan.Prediction{}},
 		"comparison": {
 			Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects},
 			Against: &plan.Against{Kind: plan.AgainstFile, Name: "base.yaml", Offline: true}, Predictions: map[string]plan.Prediction{},

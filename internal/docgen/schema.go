@@ -11,11 +11,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// planSchema is the JSON schema of what -o json prints, from the Go types.
+// pages is where the schemas are found.
+const pages = "https://github.com/kubectl-release/kubectl-release/blob/main/docs/"
+
+// planSchema is the JSON schema of the plan that -o json prints, from the Go
+// types.
 func planSchema() ([]byte, error) {
-	reflector := jsonschema.Reflector{
+	schema := reflector().Reflect(&plan.Plan{})
+	schema.ID = pages + "plan.schema.json"
+	schema.Title = "A plan of kubectl release, format " + plan.FormatVersion
+	return indented(schema)
+}
+
+func reflector() *jsonschema.Reflector {
+	return &jsonschema.Reflector{
 		// Minor versions of the format only add: readers have to bear new fields.
 		AllowAdditionalProperties: true,
+		// A Policy is a word of hooks, and a type of the plan: words are no types.
+		Namer: func(t reflect.Type) string {
+			if t.Kind() == reflect.String {
+				return t.String()
+			}
+			return ""
+		},
 		// Objects of the cluster print as they are, whatever they hold.
 		Mapper: func(t reflect.Type) *jsonschema.Schema {
 			if t == reflect.TypeFor[unstructured.Unstructured]() {
@@ -24,9 +42,9 @@ func planSchema() ([]byte, error) {
 			return nil
 		},
 	}
-	schema := reflector.Reflect(&plan.Plan{})
-	schema.ID = "https://github.com/kubectl-release/kubectl-release/blob/main/docs/plan.schema.json"
-	schema.Title = "A plan of kubectl release, format " + plan.FormatVersion
+}
+
+func indented(schema *jsonschema.Schema) ([]byte, error) {
 	raw, err := json.Marshal(schema)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,8 @@ type RolledBackError struct {
 	// To is the revision whose manifest was restored; 0 when the release was
 	// uninstalled, because it had none.
 	To int
+	// Back is what the rollback has done.
+	Back apply.Outcome
 }
 
 func (e *RolledBackError) Error() string {
@@ -87,8 +89,8 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, lock apply.Lock, c
 	}
 	if err == nil {
 		result.To = p.RollbackTo
-		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause)})
-		_, err = e.run(ctx, p, lock)
+		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause), Plan: p})
+		result.Back, err = e.run(ctx, p, lock)
 	}
 	result.Rollback = err
 	return result

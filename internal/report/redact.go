@@ -28,8 +28,11 @@ import (
 //
 // Names of objects and of the release are never masked, and neither is a value
 // that is part of such a name. Record is left out: it holds chart and values.
-func Redact(p *plan.Plan) *plan.Plan {
-	m := maskerOf(p)
+//
+// What must not be seen of the other plans is hidden, too: the plan of a way back
+// quotes the run that it undoes.
+func Redact(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
+	m := maskerOf(p, others...)
 	p = hide(p, m.all)
 	out := *p
 	out.Record = nil
@@ -66,15 +69,19 @@ func Redact(p *plan.Plan) *plan.Plan {
 	return &out
 }
 
-// maskerOf knows the secrets of a plan.
-func maskerOf(p *plan.Plan) *masker {
+// maskerOf knows the secrets of a plan, and of others.
+func maskerOf(p *plan.Plan, others ...*plan.Plan) *masker {
 	found := newSecrets()
-	collect(p, found)
-	collectSensitive(p, found)
-	if p.Record != nil {
-		found.addCredentials(p.Record.Config)
+	var public []string
+	for _, one := range append([]*plan.Plan{p}, others...) {
+		collect(one, found)
+		collectSensitive(one, found)
+		if one.Record != nil {
+			found.addCredentials(one.Record.Config)
+		}
+		public = append(public, names(one)...)
 	}
-	found.exempt(names(p))
+	found.exempt(public)
 	return newMasker(found, p.Release.String())
 }
 

@@ -6,8 +6,8 @@ import "github.com/kubectl-release/kubectl-release/plan"
 // It is safe for concurrent use. The nil Mask masks nothing.
 type Mask struct{ masker *masker }
 
-// NewMask knows the secrets that Redact finds in the plan.
-func NewMask(p *plan.Plan) *Mask { return &Mask{maskerOf(p)} }
+// NewMask knows the secrets that Redact finds in the plan, and in others.
+func NewMask(p *plan.Plan, others ...*plan.Plan) *Mask { return &Mask{maskerOf(p, others...)} }
 
 // NewValuesMask knows the values that are named like credentials, for what is
 // printed before there is a plan.

@@ -1,0 +1,261 @@
+package command
+
+import (
+	"context"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// watcher is told what a run does, and prints it.
+type watcher interface {
+	apply.Observer
+	// Stop ends what would still be printed later.
+	Stop()
+}
+
+// stream prints what a run does as one JSON event a line on standard output, as
+// soon as it happens. A pipe that breaks does not end the run.
+type stream struct {
+	*program
+	mu  sync.Mutex
+	now func() time.Time
+	// last is the type of the last line.
+	last report.EventType
+	// began is when the run began that the next summary is about, and release
+	// what it is of.
+	began   time.Time
+	release *release.Key
+	runSteps
+}
+
+// runSteps is what has become of the steps of one run.
+type runSteps struct {
+	forth, back *plan.Plan
+	undoing     bool
+	ops         map[string]plan.Op
+	// open are the steps that have begun, by when; a step and the wait it ends
+	// with report under one ID.
+	open, ended map[string]time.Time
+	counts      map[plan.Op]int
+	failed      []string
+	undone      map[string]bool
+}
+
+func newRunSteps() runSteps {
+	return runSteps{
+		ops: map[string]plan.Op{}, open: map[string]time.Time{}, ended: map[string]time.Time{},
+		counts: map[plan.Op]int{}, undone: map[string]bool{},
+	}
+}
+
+// streamed wraps the action of a command that applies: with -o json it opens the
+// stream, and closes it with a summary whichever way the action ends.
+func (p *program) streamed(action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		surviveBrokenPipes()
+		if dry, err := dryRun(c.String("dry-run")); c.String("output") != "json" || dry || err != nil {
+			return action(c)
+		}
+		p.stream = &stream{program: p, now: time.Now, runSteps: newRunSteps()}
+		p.stream.begin()
+		err := action(c)
+		p.stream.close(c.Context, ending{err: err})
+		return err
+	}
+}
+
+func (s *stream) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.began = s.now()
+	s.line(report.Event{
+		Type: report.EventVersion, FormatVersion: report.EventsVersion,
+		PlanFormatVersion: plan.FormatVersion, ToolVersion: toolVersion(),
+	})
+}
+
+// about begins what there is to tell of a release. Of several releases each has
+// a summary.
+func (p *program) about(key release.Key) {
+	if s := p.stream; s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.release = &key
+		if s.last == report.EventSummary {
+			s.last = ""
+			s.runSteps, s.began = newRunSteps(), s.now()
+		}
+	}
+}
+
+// plan tells a plan that is going to be applied, or that can't be.
+func (s *stream) plan(made *plan.Plan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runSteps = newRunSteps()
+	s.forth = made
+	s.know(made)
+	s.line(report.Event{Type: report.EventPlanned, Plan: s.redacted(made)})
+}
+
+func (s *stream) know(made *plan.Plan) {
+	clear(s.open)
+	clear(s.ended)
+	made.Steps(func(_ plan.StageName, step *plan.Step) { s.ops[step.ID] = step.Op })
+}
+
+func (s *stream) redacted(made *plan.Plan, others ...*plan.Plan) *plan.Plan {
+	if s.mask.Load() == nil { // --show-secrets
+		return made
+	}
+	return report.Redact(made, others...)
+}
+
+// warn tells a warning that no plan holds.
+func (s *stream) warn(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.line(report.Event{Type: report.EventWarning, Message: text})
+}
+
+// Stop implements watcher: nothing is printed later.
+func (s *stream) Stop() {}
+
+// Observe implements apply.Observer.
+func (s *stream) Observe(e apply.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := report.Event{
+		Time: e.Time, Undoing: s.undoing, Stage: e.Stage, Step: e.Step, Op: s.op(e.Step),
+		Message: e.Message, Reasons: e.Reasons,
+	}
+	if e.Object.Kind != "" {
+		out.Object = &e.Object
+	}
+	switch e.Type {
+	case apply.StageStarted:
+		out.Type = report.EventStage
+	case apply.RollbackStarted:
+		s.rollback(out, e.Plan)
+		return
+	case apply.Note:
+		out.Type = report.EventNote
+	case apply.LogOutput:
+		out.Type = report.EventLog
+	case apply.StepRetried:
+		out.Type = report.EventRetried
+	case apply.StepStarted:
+		if !s.open[e.Step].IsZero() {
+			return
+		}
+		s.open[e.Step] = e.Time
+		out.Type, out.Message = report.EventStarted, ""
+	case apply.StepProgress:
+		out.Type, out.ElapsedSeconds = report.EventProgress, s.elapsed(e)
+	case apply.StepDone, apply.StepFailed:
+		if !s.ended[e.Step].IsZero() {
+			return
+		}
+		s.ended[e.Step] = e.Time
+		s.end(&out, e)
+	}
+	s.line(out)
+}
+
+// op is what a step does; what the plan does not have is the clean-up of a
+// failed run.
+func (s *stream) op(step string) plan.Op {
+	if op, known := s.ops[step]; known || step == "" {
+		return op
+	}
+	return plan.OpDelete
+}
+
+func (s *stream) elapsed(e apply.Event) *float64 {
+	seconds := e.Time.Sub(s.open[e.Step]).Seconds()
+	if s.open[e.Step].IsZero() {
+		seconds = 0
+	}
+	return new(milliseconds(seconds))
+}
+
+func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
+
+func (s *stream) end(out *report.Event, e apply.Event) {
+	out.ElapsedSeconds = s.elapsed(e)
+	switch {
+	case e.Type == apply.StepFailed:
+		out.Type = report.EventFailed
+		if out.Reasons == nil {
+			out.Message, out.Reasons = messageAndReasons(e.Message)
+		}
+		if !s.undoing {
+			s.failed = append(s.failed, e.Step)
+		}
+		return
+	case s.undoing:
+		s.undone[e.Step] = true
+	default:
+		s.counts[out.Op]++
+	}
+	out.Type = report.EventDone
+	if out.Message == string(out.Op) {
+		out.Message = ""
+	}
+}
+
+// messageAndReasons takes an error of several lines apart.
+func messageAndReasons(text string) (string, []string) {
+	first, rest, more := strings.Cut(text, "\n")
+	if !more {
+		return first, nil
+	}
+	var reasons []string
+	for line := range strings.SplitSeq(rest, "\n") {
+		reasons = append(reasons, strings.TrimPrefix(line, "  "))
+	}
+	return first, reasons
+}
+
+// rollback tells that there is a way back, and its plan.
+func (s *stream) rollback(out report.Event, back *plan.Plan) {
+	s.undoing, s.back = true, back
+	out.Type, out.Undoing, out.Time = report.EventRollback, true, s.now()
+	s.line(out)
+	if back == nil {
+		return
+	}
+	s.hideMore(back)
+	s.know(back)
+	s.line(report.Event{Type: report.EventPlanned, Undoing: true, Plan: s.redacted(back, s.forth)})
+}
+
+// line prints an event. It is called with the stream locked.
+func (s *stream) line(e report.Event) {
+	if e.Time.IsZero() {
+		e.Time = s.now()
+	}
+	s.last = e.Type
+	// A reader that has gone away is no reason to leave a release half-way.
+	_ = report.EventLine(s.streams.Out, e, s.mask.Load())
+}
+
+// close prints the summary of the run that has just ended, unless that has been
+// done.
+func (s *stream) close(ctx context.Context, end ending) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == report.EventSummary {
+		return
+	}
+	s.line(report.Event{Type: report.EventSummary, Summary: s.summary(ctx, end)})
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/kubectl-release/kubectl-release/internal/report"
+)
+
+// eventsSchema is the JSON schema of one line of the stream that -o json prints
+// while a command applies, from the Go types. What every event of a type has
+// comes from report.EventTypes.
+func eventsSchema() ([]byte, error) {
+	schema := reflector().Reflect(&report.Event{})
+	schema.ID = pages + "events.schema.json"
+	schema.Title = "An event of kubectl release, format " + report.EventsVersion
+	types := report.EventTypes()
+	event := schema.Definitions["Event"]
+	event.Properties.Set("type", enum(slices.Sorted(maps.Keys(types))))
+	schema.Definitions["RunSummary"].Properties.Set("outcome", enum(report.RunOutcomes()))
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		only := jsonschema.NewProperties()
+		only.Set("type", &jsonschema.Schema{Const: name})
+		event.AllOf = append(event.AllOf, &jsonschema.Schema{
+			If:   &jsonschema.Schema{Properties: only},
+			Then: &jsonschema.Schema{Required: slices.Sorted(slices.Values(types[name]))},
+		})
+	}
+	return indented(schema)
+}
+
+func enum[T ~string](values []T) *jsonschema.Schema {
+	out := &jsonschema.Schema{Type: "string"}
+	for _, v := range values {
+		out.Enum = append(out.Enum, v)
+	}
+	return out
+}
