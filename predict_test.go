@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-var updateUpgrades = flag.Bool("update", false, "rewrite the expected plans in testdata/upgrades")
+var updateUpgrades = flag.Bool("update", false, "rewrite the expected plans in testdata/upgrades and docs/atomic-failure.md")
 
 // TestPredictions holds plans to what comes of them: it carries out every file
 // of testdata/upgrades client-side and server-side, and compares what the plan

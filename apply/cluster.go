@@ -78,12 +78,17 @@ type Cluster interface {
 
 	// Troubles explains why an object is not ready: the last warning events
 	// and container states of it and its pods, newest last, at most a few
-	// lines. It never fails: what can't be read is left out.
+	// lines, and the end of a log, marked by LogMark. It never fails: what can't
+	// be read is left out.
 	Troubles(ctx context.Context, ref Ref) []string
 	// Logs gives the last lines of every container of a pod, or of the pods of
 	// a Job.
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
 }
+
+// LogMark begins the lines of Troubles that are of a log. They are shown and not
+// recorded: whoever may read records need not be allowed to read logs.
+const LogMark = "| "
 
 // Store is what apply needs of the release records.
 type Store interface {

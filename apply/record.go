@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -145,7 +147,8 @@ func (r *run) ascertain(ctx context.Context) {
 }
 
 // failure is the description of a failed revision, in Helm's form.
-func (r *run) failure(cause error) string {
+func (r *run) failure(err error) string {
+	cause := withoutLog(err.Error())
 	switch r.plan.Operation {
 	case plan.Install:
 		return fmt.Sprintf("Release %q failed: %s", r.plan.Release.Name, cause)
@@ -158,7 +161,15 @@ func (r *run) failure(cause error) string {
 	case plan.Test:
 		return fmt.Sprintf("Test of %q failed: %s", r.plan.Release.Name, cause)
 	}
-	return cause.Error()
+	return cause
+}
+
+// withoutLog leaves out the lines of logs.
+func withoutLog(text string) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+		return strings.HasPrefix(strings.TrimLeft(line, " "), LogMark)
+	}), "\n")
 }
 
 // cleanup deletes what this run has created (--cleanup-on-fail).

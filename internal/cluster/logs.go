@@ -39,7 +39,7 @@ func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, 
 	var errs []error
 	for _, pod := range pods {
 		for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-			text, err := c.containerLog(ctx, pod, container.Name, lines)
+			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: container.Name}, lines)
 			switch {
 			case err != nil:
 				errs = append(errs, fmt.Errorf("read the log of Pod/%s, container %s: %w", pod.Name, container.Name, err))
@@ -64,10 +64,10 @@ func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, 
 	return out.String(), nil
 }
 
-func (c *Client) containerLog(ctx context.Context, pod corev1.Pod, container string, lines int64) (string, error) {
+func (c *Client) containerLog(ctx context.Context, pod corev1.Pod, options corev1.PodLogOptions, lines int64) (string, error) {
 	limit := int64(maxLogSize)
-	options := &corev1.PodLogOptions{Container: container, TailLines: &lines, LimitBytes: &limit}
-	stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, options).MaxRetries(0).Stream(ctx)
+	options.TailLines, options.LimitBytes = &lines, &limit
+	stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, &options).MaxRetries(0).Stream(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -26,8 +26,9 @@ const (
 	troublesTimeout = 15 * time.Second
 )
 
-// Troubles explains why an object is not ready: container states of its pods
-// and the last warning events of both. What can't be read is left out.
+// Troubles explains why an object is not ready: container states of its pods,
+// the last warning events of both, and the end of one troubled container's log.
+// What can't be read is left out.
 func (c *Client) Troubles(ctx context.Context, ref apply.Ref) []string {
 	ctx, cancel := context.WithTimeout(ctx, troublesTimeout)
 	defer cancel()
@@ -45,7 +46,11 @@ func (c *Client) Troubles(ctx context.Context, ref apply.Ref) []string {
 			return strings.HasPrefix(name, ref.Name+"-")
 		})...)
 	}
-	return last(append(lines, c.podTroubles(ctx, ref.Namespace, pods)...), maxTroubles)
+	lines = last(append(lines, c.podTroubles(ctx, ref.Namespace, pods)...), maxTroubles)
+	if ref.Kind == "Job" { // its log is shown whole
+		return lines
+	}
+	return append(lines, c.lastWords(ctx, pods)...)
 }
 
 // podTroubles are the states and events of the first few pods that have any.

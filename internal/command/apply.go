@@ -101,6 +101,9 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 	if err := p.confirm(c); err != nil {
 		return err
 	}
+	if isTerminal(p.streams.Out) && p.stream == nil {
+		fmt.Fprintln(p.streams.Err) // the plan ends here
+	}
 	return p.reviewed(c, s, made)
 }
 

@@ -83,7 +83,11 @@ func (p *program) blocked(c *cli.Context, made *plan.Plan) error {
 
 // headline is the plan in one line, for runs that show no plan.
 func headline(made *plan.Plan) string {
-	s := made.Summary
+	return fmt.Sprintf("%s %s: %s", made.Operation, made.Release, counts(made.Summary))
+}
+
+// counts is what a plan does, such as "create 1, change 2".
+func counts(s plan.Summary) string {
 	var parts []string
 	for _, part := range []struct {
 		n    int
@@ -111,7 +115,7 @@ func headline(made *plan.Plan) string {
 	if len(parts) == 0 {
 		parts = []string{"no object changes"}
 	}
-	return fmt.Sprintf("%s %s: %s", made.Operation, made.Release, strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
 func dryRun(text string) (bool, error) {

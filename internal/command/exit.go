@@ -73,7 +73,10 @@ func (p *program) hint(err error) string {
 	var locked *releasestore.LockedError
 	var lost *releasestore.LostError
 	var compared *plan.ComparedError
+	var back *engine.RolledBackError
 	switch {
+	case errors.As(err, &back):
+		return p.hintAfter(back)
 	case errors.As(err, &compared):
 		return "make a plan with the cluster, without --against, and apply that"
 	case errors.As(err, &usage):
@@ -96,6 +99,23 @@ func (p *program) hint(err error) string {
 		return "check the cluster and the context: kubectl cluster-info"
 	default:
 		return ""
+	}
+}
+
+// hintAfter is what to do about a run that was rolled back, or was to be.
+func (p *program) hintAfter(back *engine.RolledBackError) string {
+	r := back.Back.Revision
+	switch {
+	case r == nil:
+		return ""
+	case back.Rollback == nil && back.To == 0:
+		return "nothing of it is left; correct what failed and install it again"
+	case back.Rollback == nil:
+		return fmt.Sprintf("revision %d is what failed: %s get values %s --revision %d", r.Version-1, p.name, r.Name, r.Version-1)
+	case back.To == 0:
+		return fmt.Sprintf("%s plan uninstall %s shows what is left to undo", p.name, r.Name)
+	default:
+		return fmt.Sprintf("%s plan rollback %s %d shows what is left to undo; %s rollback %s %d does it", p.name, r.Name, back.To, p.name, r.Name, back.To)
 	}
 }
 

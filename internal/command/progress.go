@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,19 +17,29 @@ const (
 	settling = 400 * time.Millisecond
 	// lengthy is what counts as having taken its time.
 	lengthy = time.Second
+	// redrawing is how often the lines on a terminal are drawn anew.
+	redrawing = 200 * time.Millisecond
 )
 
 // progress prints what a run does on the error stream: a line a stage, and a
-// line for each object that takes its time or goes wrong. It implements
-// apply.Observer.
+// line for each object that takes its time or goes wrong. On a terminal the
+// objects under way have a line each below that, which is drawn anew in place.
+// It implements apply.Observer.
 type progress struct {
 	*program
 	mu sync.Mutex
 	// steps are those of the stage under way that have begun.
 	steps map[string]*stepProgress
+	// failures are what has failed in that stage.
+	failures []string
+	back     wayBack
+	// region is nil without a terminal.
+	region *region
+	redraw *time.Timer
 }
 
 type stepProgress struct {
+	name  string
 	began time.Time
 	hook  bool
 	// state is the newest; timer prints it when it lasts.
@@ -37,7 +49,11 @@ type stepProgress struct {
 }
 
 func (p *program) progress() *progress {
-	return &progress{program: p, steps: map[string]*stepProgress{}}
+	out := &progress{program: p, steps: map[string]*stepProgress{}, region: newRegion(p.streams.Err)}
+	if out.region != nil {
+		p.streams.Err = out.region
+	}
+	return out
 }
 
 // Observe implements apply.Observer. A step and the wait it ends with report
@@ -45,6 +61,7 @@ func (p *program) progress() *progress {
 func (p *progress) Observe(e apply.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.back.see(e)
 	switch e.Type {
 	case apply.StageStarted:
 		p.forget()
@@ -52,9 +69,8 @@ func (p *progress) Observe(e apply.Event) {
 			p.line("• %s", e.Stage)
 		}
 	case apply.RollbackStarted:
+		p.rollback(e)
 		p.forget()
-		why, next, _ := strings.Cut(e.Message, "\n")
-		p.line("✗ %s\n• %s", why, next)
 	case apply.Note:
 		p.line("• %s", e.Message)
 	case apply.StepStarted:
@@ -70,11 +86,12 @@ func (p *progress) Observe(e apply.Event) {
 	}
 }
 
-// Stop ends what would still be printed later.
+// Stop implements watcher.
 func (p *progress) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.forget()
+	p.tellUndone()
 }
 
 // bookkeeping are the stages that are not worth a line.
@@ -82,15 +99,34 @@ func bookkeeping(stage string) bool {
 	return stage == string(plan.StagePending) || stage == string(plan.StageRecord)
 }
 
+// rollback tells why there is a way back, with all that is known of it: the way
+// back may take as long as what has failed. Then it tells where it leads.
+func (p *progress) rollback(e apply.Event) {
+	why, next, _ := strings.Cut(e.Message, "\n")
+	if len(p.failures) != 1 || !strings.HasSuffix(why, p.failures[0]) {
+		p.line("✗ %s", why)
+	}
+	for _, reason := range e.Reasons {
+		p.line("      %s", reason)
+	}
+	if e.Plan == nil {
+		p.line("• %s", next)
+		return
+	}
+	p.hideMore(e.Plan)
+	p.line("• %s: %s", next, counts(e.Plan.Summary))
+}
+
 func (p *progress) started(e apply.Event) {
 	if p.steps[e.Step] != nil {
 		return
 	}
 	hook := e.Message == string(plan.OpRun)
-	p.steps[e.Step] = &stepProgress{began: e.Time, hook: hook}
+	p.steps[e.Step] = &stepProgress{name: e.Object.String(), began: e.Time, hook: hook}
 	if hook {
 		p.line("    %s: started", e.Object)
 	}
+	p.live()
 }
 
 // later prints a state when no other one follows it soon.
@@ -100,18 +136,20 @@ func (p *progress) later(e apply.Event) {
 		return
 	}
 	s.state = e.Message
-	if s.timer != nil {
+	switch {
+	case p.region != nil: // it is in a line of its own
+	case s.timer != nil:
 		s.timer.Reset(settling)
-		return
+	default:
+		s.timer = time.AfterFunc(settling, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if s.state != "" && !s.ended {
+				p.line("    %s: %s", e.Object, s.state)
+				s.state = ""
+			}
+		})
 	}
-	s.timer = time.AfterFunc(settling, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if s.state != "" && !s.ended {
-			p.line("    %s: %s", e.Object, s.state)
-			s.state = ""
-		}
-	})
 }
 
 func (p *progress) ended(e apply.Event) {
@@ -123,7 +161,9 @@ func (p *progress) ended(e apply.Event) {
 	took := e.Time.Sub(s.began)
 	switch {
 	case e.Type == apply.StepFailed:
-		p.line("    ✗ %s: %s", e.Object, firstLine(e.Message))
+		why := firstLine(e.Message)
+		p.failures = append(p.failures, why)
+		p.line("    ✗ %s: %s", e.Object, why)
 	case s.hook, took >= lengthy:
 		p.line("    %s: done after %s", e.Object, took.Round(100*time.Millisecond))
 	}
@@ -142,6 +182,52 @@ func (p *progress) forget() {
 		s.end()
 	}
 	clear(p.steps)
+	p.failures = nil
+	if p.region != nil {
+		p.region.show(nil)
+	}
+	if p.redraw != nil {
+		p.redraw.Stop()
+		p.redraw = nil
+	}
+}
+
+// live draws the objects under way, now and then, as long as there are any.
+func (p *progress) live() {
+	if p.region == nil || p.redraw != nil {
+		return
+	}
+	p.redraw = time.AfterFunc(redrawing, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.redraw == nil {
+			return
+		}
+		p.region.show(p.pending(time.Now()))
+		p.redraw.Reset(redrawing)
+	})
+}
+
+// pending are the objects that take their time, the one that began first first.
+func (p *progress) pending(now time.Time) []string {
+	var open []*stepProgress
+	for _, s := range p.steps {
+		if !s.ended && now.Sub(s.began) >= settling {
+			open = append(open, s)
+		}
+	}
+	slices.SortFunc(open, func(a, b *stepProgress) int {
+		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.name, b.name))
+	})
+	var lines []string
+	for _, s := range open {
+		state := s.state
+		if state == "" {
+			state = "under way"
+		}
+		lines = append(lines, p.safe(fmt.Sprintf("    %s: %s, %s", s.name, firstLine(state), now.Sub(s.began).Truncate(time.Second))))
+	}
+	return lines
 }
 
 // subject is what a retried request was about: records have no object.
@@ -153,8 +239,11 @@ func subject(e apply.Event) string {
 }
 
 func (p *progress) line(format string, args ...any) {
-	fmt.Fprintln(p.streams.Err, printable(p.mask.Load().Text(fmt.Sprintf(format, args...))))
+	fmt.Fprintln(p.streams.Err, p.safe(fmt.Sprintf(format, args...)))
 }
+
+// safe is a text without secrets and escapes.
+func (p *progress) safe(text string) string { return printable(p.mask.Load().Text(text)) }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")

@@ -18,7 +18,7 @@ import (
 // watcher is told what a run does, and prints it.
 type watcher interface {
 	apply.Observer
-	// Stop ends what would still be printed later.
+	// Stop is told when the run is over: nothing is printed later.
 	Stop()
 }
 
@@ -39,21 +39,20 @@ type stream struct {
 
 // runSteps is what has become of the steps of one run.
 type runSteps struct {
-	forth, back *plan.Plan
-	undoing     bool
-	ops         map[string]plan.Op
+	forth *plan.Plan
+	back  wayBack
+	ops   map[string]plan.Op
 	// open are the steps that have begun, by when; a step and the wait it ends
 	// with report under one ID.
 	open, ended map[string]time.Time
 	counts      map[plan.Op]int
 	failed      []string
-	undone      map[string]bool
 }
 
 func newRunSteps() runSteps {
 	return runSteps{
 		ops: map[string]plan.Op{}, open: map[string]time.Time{}, ended: map[string]time.Time{},
-		counts: map[plan.Op]int{}, undone: map[string]bool{},
+		counts: map[plan.Op]int{},
 	}
 }
 
@@ -134,8 +133,9 @@ func (s *stream) Stop() {}
 func (s *stream) Observe(e apply.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.back.see(e)
 	out := report.Event{
-		Time: e.Time, Undoing: s.undoing, Stage: e.Stage, Step: e.Step, Op: s.op(e.Step),
+		Time: e.Time, Undoing: s.undoing(), Stage: e.Stage, Step: e.Step, Op: s.op(e.Step),
 		Message: e.Message, Reasons: e.Reasons,
 	}
 	if e.Object.Kind != "" {
@@ -198,13 +198,11 @@ func (s *stream) end(out *report.Event, e apply.Event) {
 		if out.Reasons == nil {
 			out.Message, out.Reasons = messageAndReasons(e.Message)
 		}
-		if !s.undoing {
+		if !s.undoing() {
 			s.failed = append(s.failed, e.Step)
 		}
 		return
-	case s.undoing:
-		s.undone[e.Step] = true
-	default:
+	case !s.undoing():
 		s.counts[out.Op]++
 	}
 	out.Type = report.EventDone
@@ -226,14 +224,12 @@ func messageAndReasons(text string) (string, []string) {
 	return first, reasons
 }
 
+func (s *stream) undoing() bool { return s.back.plan != nil }
+
 // rollback tells that there is a way back, and its plan.
 func (s *stream) rollback(out report.Event, back *plan.Plan) {
-	s.undoing, s.back = true, back
 	out.Type, out.Undoing, out.Time = report.EventRollback, true, s.now()
 	s.line(out)
-	if back == nil {
-		return
-	}
 	s.hideMore(back)
 	s.know(back)
 	s.line(report.Event{Type: report.EventPlanned, Undoing: true, Plan: s.redacted(back, s.forth)})

@@ -88,9 +88,7 @@ func (s *stream) undo(back *engine.RolledBackError) *report.UndoSummary {
 	if back.Rollback != nil {
 		out.Error = back.Rollback.Error()
 	}
-	if s.back != nil {
-		out.Undone, out.NotUndone = report.Undone(s.back, s.undone)
-	}
+	out.Undone, out.NotUndone = s.back.undone()
 	return out
 }
 

@@ -33,6 +33,8 @@ func (e *RolledBackError) Error() string {
 		return fmt.Sprintf("%v\nthe rollback failed, too: %v", e.Cause, e.Rollback)
 	case e.To == 0:
 		return fmt.Sprintf("%v\nthe release was uninstalled again", e.Cause)
+	case e.Back.Revision != nil:
+		return fmt.Sprintf("%v\nrolled back to revision %d (as revision %d)", e.Cause, e.To, e.Back.Revision.Version)
 	default:
 		return fmt.Sprintf("%v\nrolled back to revision %d", e.Cause, e.To)
 	}
@@ -89,7 +91,7 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, lock apply.Lock, c
 	}
 	if err == nil {
 		result.To = p.RollbackTo
-		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause), Plan: p})
+		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause), Reasons: reasons(cause), Plan: p})
 		result.Back, err = e.run(ctx, p, lock)
 	}
 	result.Rollback = err
@@ -123,6 +125,19 @@ func wayBack(p *plan.Plan, cause error) string {
 		return why + "\nuninstalling what was installed"
 	}
 	return fmt.Sprintf("%s\nrolling back to revision %d", why, p.RollbackTo)
+}
+
+// reasons are the further lines of an error: what is known behind its first one.
+func reasons(cause error) []string {
+	_, rest, more := strings.Cut(cause.Error(), "\n")
+	if !more {
+		return nil
+	}
+	lines := strings.Split(rest, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, "  ")
+	}
+	return lines
 }
 
 func firstBlocking(p *plan.Plan) string {

@@ -1,0 +1,63 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+)
+
+// Bounds of the end of a log that explains why an object is not ready.
+const (
+	lastWordsLines = 5
+	lastWordsWidth = 400
+)
+
+// lastWords are the last lines of the log of the first container that has run
+// and is not well, newest last, each marked by apply.LogMark. A container that is being
+// started again may have said nothing yet: then it is what the one before said.
+func (c *Client) lastWords(ctx context.Context, pods []corev1.Pod) []string {
+	for _, pod := range pods {
+		for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			if !unwell(s) {
+				continue
+			}
+			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name}, lastWordsLines)
+			if (err != nil || strings.TrimSpace(text) == "") && s.RestartCount > 0 {
+				text, err = c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name, Previous: true}, lastWordsLines)
+			}
+			if err != nil || strings.TrimSpace(text) == "" {
+				return nil
+			}
+			lines := []string{fmt.Sprintf("%slog of Pod/%s, container %s:", apply.LogMark, pod.Name, s.Name)}
+			for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+				lines = append(lines, apply.LogMark+shortened(line))
+			}
+			return lines
+		}
+	}
+	return nil
+}
+
+// unwell says whether a container has run and is not as it should be.
+func unwell(s corev1.ContainerStatus) bool {
+	switch {
+	case s.State.Terminated != nil:
+		return s.State.Terminated.ExitCode != 0
+	case s.State.Waiting != nil:
+		return s.RestartCount > 0
+	default:
+		return s.State.Running != nil && !s.Ready
+	}
+}
+
+func shortened(line string) string {
+	if runes := []rune(line); len(runes) > lastWordsWidth {
+		return string(runes[:lastWordsWidth]) + "…"
+	}
+	return line
+}

@@ -1,0 +1,101 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// region is the bottom of a terminal: a few lines that are drawn anew in place,
+// while all that is written to it scrolls by above them. It moves the cursor and
+// uses no colour.
+type region struct {
+	mu sync.Mutex
+	to io.Writer
+	// size is that of the terminal.
+	size func() (columns, rows int)
+	// lines are those to see, drawn how many of them are on the screen.
+	lines []string
+	drawn int
+}
+
+// newRegion is nil when the stream is no terminal, or a dumb one.
+func newRegion(stream io.Writer) *region {
+	f, ok := stream.(*os.File)
+	if !ok || !isTerminal(stream) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return &region{to: stream, size: func() (int, int) {
+		columns, rows, err := term.GetSize(int(f.Fd()))
+		if err != nil || columns <= 0 || rows <= 0 {
+			return 80, 24
+		}
+		return columns, rows
+	}}
+}
+
+// Write implements io.Writer: the text stays, above the lines.
+func (r *region) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out bytes.Buffer
+	r.erase(&out)
+	out.Write(text)
+	if bytes.HasSuffix(text, []byte("\n")) {
+		r.draw(&out)
+	}
+	if _, err := r.to.Write(out.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// show replaces the lines.
+func (r *region) show(lines []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(lines) == 0 && r.drawn == 0 {
+		r.lines = nil
+		return
+	}
+	r.lines = lines
+	var out bytes.Buffer
+	r.erase(&out)
+	r.draw(&out)
+	_, _ = r.to.Write(out.Bytes()) // a terminal that is gone can't be told
+}
+
+func (r *region) erase(out *bytes.Buffer) {
+	if r.drawn > 0 {
+		fmt.Fprintf(out, "\x1b[%dA\r\x1b[J", r.drawn)
+	}
+	r.drawn = 0
+}
+
+// draw prints as many lines as there is room for, none of them wrapped.
+func (r *region) draw(out *bytes.Buffer) {
+	columns, rows := r.size()
+	lines := r.lines
+	const most = 12
+	if room := max(1, min(most, rows-2)); len(lines) > room {
+		rest := len(lines) - room + 1
+		lines = append(lines[:room-1:room-1], fmt.Sprintf("    … and %d more", rest))
+	}
+	for _, line := range lines {
+		out.WriteString(cut(line, columns-1))
+		out.WriteByte('\n')
+	}
+	r.drawn = len(lines)
+}
+
+// cut shortens a line to so many characters.
+func cut(line string, most int) string {
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:max(0, most-1)]) + "…"
+	}
+	return line
+}

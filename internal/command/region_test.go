@@ -1,0 +1,117 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+func fixed(columns, rows int) func() (int, int) { return func() (int, int) { return columns, rows } }
+
+// What is written stays above the lines; they are erased and drawn anew, cut to
+// the terminal and never more than there is room for.
+func TestRegionIsDrawnInPlace(t *testing.T) {
+	var out bytes.Buffer
+	r := &region{to: &out, size: fixed(12, 5)}
+	for _, step := range []struct {
+		why  string
+		do   func()
+		want string
+	}{
+		{"nothing to see is nothing to write", func() { r.show(nil) }, ""},
+		{"without lines a text is a text", func() { _, _ = r.Write([]byte("a\n")) }, "a\n"},
+		{"drawn, and cut to 11 characters", func() { r.show([]string{"one", "twelve chars"}) }, "one\ntwelve cha…\n"},
+		{"a text goes above", func() { _, _ = r.Write([]byte("b\n")) }, "\x1b[2A\r\x1b[Jb\none\ntwelve cha…\n"},
+		{"more than there is room for", func() { r.show(strings.Fields("1 2 3 4 5")) }, "\x1b[2A\r\x1b[J1\n2\n    … and …\n"},
+		{"a question is not torn apart", func() { _, _ = r.Write([]byte("Go on? ")) }, "\x1b[3A\r\x1b[JGo on? "},
+		{"gone", func() { r.show([]string{"one"}); out.Reset(); r.show(nil) }, "\x1b[1A\r\x1b[J"},
+		{"and gone for good", func() { _, _ = r.Write([]byte("c\n")) }, "c\n"},
+	} {
+		out.Reset()
+		step.do()
+		if diff := cmp.Diff(step.want, out.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.why, diff)
+		}
+	}
+}
+
+// On a terminal the objects under way are seen with state and age, the oldest
+// first; short steps are not, and states do not scroll by.
+func TestProgressOnATerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		r := &region{to: &out, size: fixed(80, 24)}
+		p := (&program{streams: Streams{Err: r}}).progress()
+		p.region = r
+		see := func(kind apply.EventType, name, message string) {
+			id := manifest.ID{Group: "apps", Kind: "Deployment", Name: name}
+			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "wait", Step: name, Object: id, Message: message})
+		}
+		p.Observe(apply.Event{Type: apply.StageStarted, Stage: "wait"})
+		see(apply.StepStarted, "web", "wait")
+		see(apply.StepStarted, "quick", "wait")
+		see(apply.StepProgress, "web", "0 of 2 are ready")
+		time.Sleep(100 * time.Millisecond)
+		see(apply.StepDone, "quick", "ready")
+		see(apply.StepStarted, "db", "wait")
+		time.Sleep(2500 * time.Millisecond)
+		see(apply.StepProgress, "web", "1 of 2 are ready")
+		time.Sleep(500 * time.Millisecond)
+		out.Reset()
+		time.Sleep(redrawing)
+		if diff := cmp.Diff("\x1b[2A\r\x1b[J    Deployment/web: 1 of 2 are ready, 3s\n    Deployment/db: under way, 3s\n", out.String()); diff != "" {
+			t.Errorf("while it waits (-want +got):\n%s", diff)
+		}
+		out.Reset()
+		see(apply.StepFailed, "web", "it never will be")
+		p.Stop()
+		time.Sleep(time.Minute)
+		got := out.String()
+		if !strings.HasPrefix(got, "\x1b[2A\r\x1b[J    ✗ Deployment/web: it never will be\n") || !strings.HasSuffix(got, "\x1b[J") {
+			t.Errorf("in the end: %q", got)
+		}
+	})
+}
+
+// The way back tells why it begins, once, and in the end what it has undone.
+func TestProgressTellsOfAWayBack(t *testing.T) {
+	var out bytes.Buffer
+	p := (&program{streams: Streams{Err: &out}}).progress()
+	web := manifest.ID{Group: "apps", Kind: "Deployment", Name: "web"}
+	back := wayBackPlan(web, manifest.ID{Kind: "Service", Name: "web"})
+	for _, e := range []apply.Event{
+		{Type: apply.StageStarted, Stage: "wait"},
+		{Type: apply.StepStarted, Step: "wait/web", Object: web, Message: "wait"},
+		{Type: apply.StepFailed, Step: "wait/web", Object: web, Message: "1 of 2 are ready (gave up)"},
+		{Type: apply.RollbackStarted, Message: "Deployment/web is not ready: 1 of 2 are ready (gave up)\nrolling back to revision 1", Reasons: []string{"it crashes", "| oops"}, Plan: back},
+		{Type: apply.StepStarted, Step: "Deployment/web", Object: web, Message: "patch"},
+		{Type: apply.StepDone, Step: "Deployment/web", Object: web},
+	} {
+		p.Observe(e)
+	}
+	p.Stop()
+	want := "• wait\n    ✗ Deployment/web: 1 of 2 are ready (gave up)\n      it crashes\n      | oops\n" +
+		"• rolling back to revision 1: change 2\n• undone: Deployment/web\n✗ not undone: Service/web\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func wayBackPlan(changed ...manifest.ID) *plan.Plan {
+	var wave plan.Wave
+	for _, id := range changed {
+		wave.Steps = append(wave.Steps, plan.Step{ID: id.String(), Op: plan.OpPatch, Object: id})
+	}
+	return &plan.Plan{
+		Stages:  []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{wave}}},
+		Summary: plan.Summary{Patch: len(changed)},
+	}
+}

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// wayBack keeps which steps of an atomic run's way back have ended well.
+type wayBack struct {
+	plan *plan.Plan
+	done map[string]bool
+}
+
+func (w *wayBack) see(e apply.Event) {
+	switch e.Type {
+	case apply.RollbackStarted:
+		w.plan, w.done = e.Plan, map[string]bool{}
+	case apply.StepDone:
+		if w.plan != nil {
+			w.done[e.Step] = true
+		}
+	case apply.StageStarted, apply.StepStarted, apply.StepProgress, apply.StepFailed, apply.StepRetried, apply.LogOutput, apply.Note:
+	}
+}
+
+// undone tells which changes were made and which were not.
+func (w *wayBack) undone() (undone, notUndone []report.UndoStep) {
+	if w.plan == nil {
+		return nil, nil
+	}
+	return report.Undone(w.plan, w.done)
+}
+
+// tellUndone prints what a way back has undone and what it has not.
+func (p *progress) tellUndone() {
+	undone, notUndone := p.back.undone()
+	if len(undone) > 0 {
+		p.line("• undone: %s", objects(undone))
+	}
+	if len(notUndone) > 0 {
+		p.line("✗ not undone: %s", objects(notUndone))
+	}
+	p.back = wayBack{}
+}
+
+// objects names the first few objects.
+func objects(steps []report.UndoStep) string {
+	const most = 10
+	var names []string
+	for _, s := range steps[:min(most, len(steps))] {
+		names = append(names, s.Object.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(steps) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
