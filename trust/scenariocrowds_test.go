@@ -58,7 +58,7 @@ func crowd(ts *testscript.TestScript, neg bool, args []string) {
 		for _, arg := range args[1:] {
 			line = append(line, strings.ReplaceAll(arg, "{}", strconv.Itoa(i+1)))
 		}
-		command := program(ts, line)
+		command := scripted(ts, line)
 		command.Stderr = &said[i]
 		all.Go(func() {
 			_ = command.Run()

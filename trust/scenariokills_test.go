@@ -89,7 +89,7 @@ func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []
 		err = errors.New("a PROGRAM is wanted")
 	}
 	ts.Check(err)
-	v := &victim{Cmd: program(ts, line), struck: make(chan struct{}), ended: make(chan struct{})}
+	v := &victim{Cmd: scripted(ts, line), struck: make(chan struct{}), ended: make(chan struct{})}
 	v.Env = append(v.Env, "KUBECONFIG="+ts.Getenv("FAULTY"))
 	v.Stdout, v.Stderr = &v.stdout, &v.stderr
 	var started sync.WaitGroup
@@ -141,8 +141,8 @@ func (v *victim) wasStruck() bool {
 	}
 }
 
-// program is a command in the script's folder and surroundings.
-func program(ts *testscript.TestScript, line []string) *exec.Cmd {
+// scripted is a command in the script's folder and surroundings.
+func scripted(ts *testscript.TestScript, line []string) *exec.Cmd {
 	command := exec.Command(line[0], line[1:]...)
 	command.Dir = ts.MkAbs(".")
 	command.Env = os.Environ()
