@@ -69,7 +69,7 @@ func TestTopFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, program := range []string{cluster.Binaries.Helm4, clustertest.Program(t)} {
-		u := measure(t, program, "template", "web", path)
+		u := cluster.Measure(t, program, "template", "web", path)
 		if u.ExitCode != 0 || u.Stdout != "---\n# Source: web/templates/x.yaml\na: web\n" {
 			t.Errorf("%s: exit code %d, %q", program, u.ExitCode, u.Stdout+u.Stderr)
 		}

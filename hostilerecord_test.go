@@ -28,7 +28,7 @@ func TestHostileRecord(t *testing.T) {
 		t.Fatalf("create the record: %s", r.Stderr)
 	}
 	for _, args := range [][]string{{"history", "web"}, {"status", "web"}, {"get", "values", "web"}, {"plan", "web", "testdata/charts/web"}} {
-		u := measure(t, clustertest.Program(t), append(args, access...)...)
+		u := cluster.Measure(t, clustertest.Program(t), append(args, access...)...)
 		t.Logf("%v: %v, %v of a processor, %d MiB, exit code %d: %.300s", args, u.Wall, u.CPU, u.MaxRSS>>20, u.ExitCode, u.Stderr)
 		if u.CPU > hostileTime || u.Wall > hostileStarved || u.MaxRSS > hostileMemory {
 			t.Errorf("%v took %v, %v of a processor, %d MiB", args, u.Wall, u.CPU, u.MaxRSS>>20)

@@ -16,13 +16,13 @@ import (
 )
 
 // TestPlanFarFromTheCluster plans 200 unchanged objects over a connection with
-// 40 ms of round-trip time, beside Helm 4's upgrade that does nothing: a plan is
-// a handful of round trips, whatever the number of objects.
+// 40 ms of round-trip time: a plan is a handful of round trips, whatever the number
+// of objects. Then it changes all of them, beside Helm 4.
 func TestPlanFarFromTheCluster(t *testing.T) {
 	const perKind, roundTrip, bound = 40, 40 * time.Millisecond, time.Second
 	const maxConnections = 5 // one for each request that is sent before the first is open
 	program := clustertest.Program(t)
-	chart := manyObjects(t, perKind)
+	chart := clustertest.ManyObjects(t, perKind)
 	namespace := cluster.Namespace(t)
 	must(t, cluster, program, "install", "many", chart, "-n", namespace)
 
@@ -43,9 +43,9 @@ func TestPlanFarFromTheCluster(t *testing.T) {
 		}
 		ours = min(ours, took)
 	}
-	_, upgrade := must(t, &far, program, append([]string{"upgrade"}, cold[1:]...)...)
-	_, helms := must(t, &far, cluster.Binaries.Helm4, "upgrade", "many", chart, "-n", namespace)
-	t.Logf("no-op of %d objects with %v of round-trip time: a plan takes %v (%v with an empty discovery cache) and an upgrade %v, Helm 4's upgrade %v", perKind*len(manyKinds),
+	_, upgrade := must(t, &far, program, append([]string{"upgrade", "--set", "mark=ours"}, cold[1:]...)...)
+	_, helms := must(t, &far, cluster.Binaries.Helm4, "upgrade", "many", chart, "-n", namespace, "--set", "mark=helms")
+	t.Logf("%d objects with %v of round-trip time: a plan that finds nothing takes %v (%v with an empty discovery cache) and an upgrade of all %v, Helm 4's upgrade %v", perKind*clustertest.ManyKinds,
 		roundTrip, ours.Round(time.Millisecond), first.Round(time.Millisecond), upgrade.Round(time.Millisecond), helms.Round(time.Millisecond))
 	if ours >= bound {
 		t.Errorf("the plan took %v, want less than %v", ours, bound)

@@ -21,7 +21,7 @@ var cluster *clustertest.Cluster
 // TestMain starts the control plane once. testscript runs this binary again
 // for each call of kubectl-release: then it is the program and nothing else.
 func TestMain(m *testing.M) {
-	testscript.Main(suite{m}, map[string]func(){"kubectl-release": program.Main, measuredName: runMeasured})
+	testscript.Main(suite{m}, map[string]func(){"kubectl-release": program.Main, clustertest.MeasuredName: clustertest.RunMeasured})
 }
 
 type suite struct{ m *testing.M }

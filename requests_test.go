@@ -35,8 +35,8 @@ func TestRequestsOfAPlan(t *testing.T) {
 		}
 	})
 	program := clustertest.Program(t)
-	chart := manyObjects(t, perKind)
-	objects := perKind * len(manyKinds)
+	chart := clustertest.ManyObjects(t, perKind)
+	objects := perKind * clustertest.ManyKinds
 	namespace := own.Namespace(t)
 	must(t, own, program, "install", "many", chart, "-n", namespace)
 	must(t, own, program, "plan", "many", chart, "-n", namespace) // fills the discovery cache

@@ -21,6 +21,10 @@ var (
 var cluster *clustertest.Cluster
 
 func TestMain(m *testing.M) {
+	if os.Args[0] == clustertest.MeasuredName {
+		clustertest.RunMeasured()
+		return
+	}
 	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
 }
 

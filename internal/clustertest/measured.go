@@ -1,4 +1,4 @@
-package main_test
+package clustertest
 
 import (
 	"encoding/json"
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// usage is what one run of a program took.
-type usage struct {
+// Usage is what one run of a program took.
+type Usage struct {
 	ExitCode int
 	Wall     time.Duration
 	CPU      time.Duration // user and system
@@ -22,36 +22,36 @@ type usage struct {
 	Stderr   string
 }
 
-// measure runs a program and measures it. Linux counts a child's memory from
+// Measure runs a program against the cluster and measures it. Linux counts a child's memory from
 // that of its parent, and the parent, with a whole suite in it, is large: so a
-// small process stands between the two, see runMeasured.
-func measure(t *testing.T, program string, args ...string) usage {
+// small process stands between the two, see RunMeasured.
+func (c *Cluster) Measure(t testing.TB, program string, args ...string) Usage {
 	t.Helper()
 	own, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var failure strings.Builder
-	between := &exec.Cmd{Path: own, Args: append([]string{measuredName, program}, args...), Env: os.Environ(), Stderr: &failure}
+	between := &exec.Cmd{Path: own, Args: append([]string{MeasuredName, program}, args...), Env: c.Environment(), Stderr: &failure}
 	out, err := between.Output()
 	if err != nil {
 		t.Fatalf("measure %s: %v\n%s", program, err, failure.String())
 	}
-	var u usage
+	var u Usage
 	if err := json.Unmarshal(out, &u); err != nil {
 		t.Fatalf("measure %s: %v", program, err)
 	}
 	return u
 }
 
-// measuredName is the name under which this binary is runMeasured.
-const measuredName = "measured"
+// MeasuredName is the name under which this binary is RunMeasured.
+const MeasuredName = "measured"
 
 // endless is when a run is given up.
-const endless = 30 * time.Second
+const endless = 2 * time.Minute
 
-// runMeasured runs its arguments as a program and prints the usage.
-func runMeasured() {
+// RunMeasured runs its arguments as a program and prints the usage.
+func RunMeasured() {
 	var stdout, stderr strings.Builder
 	command := exec.Command(os.Args[1], os.Args[2:]...)
 	command.Stdout, command.Stderr = &stdout, &stderr
@@ -63,7 +63,7 @@ func runMeasured() {
 	kill := time.AfterFunc(endless, func() { _ = command.Process.Kill() })
 	_ = command.Wait() // the exit code says it all
 	kill.Stop()
-	u := usage{ExitCode: command.ProcessState.ExitCode(), Wall: time.Since(began), CPU: command.ProcessState.UserTime() + command.ProcessState.SystemTime(), Stdout: stdout.String(), Stderr: stderr.String()}
+	u := Usage{ExitCode: command.ProcessState.ExitCode(), Wall: time.Since(began), CPU: command.ProcessState.UserTime() + command.ProcessState.SystemTime(), Stdout: stdout.String(), Stderr: stderr.String()}
 	if used, ok := command.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		u.MaxRSS = used.Maxrss
 		if runtime.GOOS == "linux" {

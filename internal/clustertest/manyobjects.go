@@ -1,0 +1,52 @@
+package clustertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// ManyKinds is of how many kinds the objects of ManyObjects are.
+const ManyKinds = 5
+
+// manyKinds are the kinds of a chart of many objects, with what one looks like:
+// NUMBER is its number, CHANGE what depends on the values.
+var manyKinds = [ManyKinds]struct{ kind, body string }{
+	{"ConfigMap", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\ndata: {key: value-NUMBERCHANGE}\n"},
+	{"Secret", "apiVersion: v1\nkind: Secret\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\nstringData: {key: value-NUMBER}\n"},
+	{"Service", "apiVersion: v1\nkind: Service\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\nspec: {selector: {app: many-NUMBER}, ports: [{name: http, port: 80}]}\n"},
+	{"ServiceAccount", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\n"},
+	{"Deployment", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\nspec:\n  replicas: 0\n  selector: {matchLabels: {app: many-NUMBER}}\n" +
+		"  template:\n    metadata: {labels: {app: many-NUMBER}}\n    spec: {containers: [{name: app, image: \"many:1CHANGE\", env: [{name: POSITION, value: \"NUMBER\"}]}]}\n"},
+}
+
+// ManyObjects writes a chart of perKind ConfigMaps, Secrets, Services,
+// ServiceAccounts and Deployments each, and returns its folder. As many ConfigMaps
+// and as many Deployments as the value changed says differ from what they are
+// without it; the value mark is an annotation of every object.
+func ManyObjects(t testing.TB, perKind int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "many")
+	if err := os.MkdirAll(filepath.Join(dir, "templates"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("Chart.yaml", "apiVersion: v2\nname: many\nversion: 1.0.0\n")
+	write("values.yaml", "changed: 0\nmark: \"\"\n")
+	for _, k := range manyKinds {
+		var b strings.Builder
+		for i := range perKind {
+			change := fmt.Sprintf("{{ if gt (int .Values.changed) %d }}-changed{{ end }}", i)
+			b.WriteString("---\n" + strings.NewReplacer("NUMBER", strconv.Itoa(i), "CHANGE", change).Replace(k.body))
+		}
+		write(filepath.Join("templates", strings.ToLower(k.kind)+".yaml"), b.String())
+	}
+	return dir
+}

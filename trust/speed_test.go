@@ -1,0 +1,109 @@
+//go:build cluster
+
+package trust
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// operation is one of those whose speed is measured, and the part of Helm 4's time
+// that it may take.
+type operation struct {
+	name  string
+	bound float64
+	args  string // CHART stands for the chart, NAMESPACE for the namespace
+}
+
+// operations are in the order in which one release goes through them.
+var operations = []operation{
+	{"install", 0.55, "install many CHART --namespace NAMESPACE"},
+	{"upgrade, one field of each object", 0.3, "upgrade many CHART --set mark=x --namespace NAMESPACE"},
+	{"upgrade, nothing to do", 0.05, "upgrade many CHART --set mark=x --namespace NAMESPACE"},
+	{"uninstall", 0.35, "uninstall many --namespace NAMESPACE"},
+}
+
+// TestSpeed goes through the operations with 1,000 objects, ours and Helm 4 in
+// turn on the same control plane, and compares medians. Ours plans in that time,
+// dry runs included. A soak holds the bounds; a sample, of fewer rounds beside
+// other tests, is given half as much again.
+func TestSpeed(t *testing.T) {
+	const perKind, rounds = 200, 5
+	slack := 1.0
+	if !*soak {
+		slack = 1.5
+	}
+	chart := clustertest.ManyObjects(t, perKind)
+	programs := []string{clustertest.Program(t), cluster.Binaries.Helm4}
+	runs := make(map[string][2][]clustertest.Usage)
+	for range sample(1, rounds) {
+		for i, program := range programs {
+			namespace := cluster.Namespace(t)
+			for _, o := range operations {
+				args := strings.NewReplacer("CHART", chart, "NAMESPACE", namespace).Replace(o.args)
+				u := cluster.Measure(t, program, strings.Fields(args)...)
+				if u.ExitCode != 0 {
+					t.Fatalf("%s %s: exit code %d\n%s", program, args, u.ExitCode, u.Stderr)
+				}
+				both := runs[o.name]
+				both[i] = append(both[i], u)
+				runs[o.name] = both
+				settle(t, namespace)
+			}
+		}
+	}
+	var table strings.Builder
+	fmt.Fprintf(&table, "| %d objects | ours | Helm 4.3.1 | part | at most | ours, peak memory | Helm's |\n|---|---|---|---|---|---|---|\n", perKind*clustertest.ManyKinds)
+	for _, o := range operations {
+		ours, helms := medianOf(runs[o.name][0]), medianOf(runs[o.name][1])
+		part := float64(ours.Wall) / float64(helms.Wall)
+		fmt.Fprintf(&table, "| %s | %.2f s | %.2f s | %.3f | %.2f | %d MB | %d MB |\n", o.name, ours.Wall.Seconds(), helms.Wall.Seconds(), part, o.bound, ours.MaxRSS/1e6, helms.MaxRSS/1e6)
+		if part > slack*o.bound {
+			t.Errorf("%s takes %.3f of Helm's time, want at most %.3f", o.name, part, slack*o.bound)
+		}
+		if float64(ours.MaxRSS) > slack*float64(helms.MaxRSS) {
+			t.Errorf("%s takes %d bytes of memory, Helm %d", o.name, ours.MaxRSS, helms.MaxRSS)
+		}
+	}
+	report(t, "speed", table.String())
+}
+
+// settle waits until the controllers have seen what was written, so that no
+// program pays for what another one has left to do.
+func settle(t *testing.T, namespace string) {
+	t.Helper()
+	for range 600 {
+		generations := cluster.Kubectl(t, "get", "deployments", "-n", namespace, "-o",
+			`jsonpath={range .items[*]}{.metadata.generation}={.status.observedGeneration}{"\n"}{end}`)
+		settled := true
+		for line := range strings.Lines(generations) {
+			wanted, seen, _ := strings.Cut(strings.TrimSpace(line), "=")
+			settled = settled && wanted == seen
+		}
+		if settled {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("the Deployments are not seen by their controller")
+}
+
+// medianOf is the median of each figure by itself.
+func medianOf(runs []clustertest.Usage) (m clustertest.Usage) {
+	by := func(figure func(clustertest.Usage) int64) int64 {
+		figures := make([]int64, 0, len(runs))
+		for _, u := range runs {
+			figures = append(figures, figure(u))
+		}
+		slices.Sort(figures)
+		return figures[len(figures)/2]
+	}
+	m.Wall = time.Duration(by(func(u clustertest.Usage) int64 { return int64(u.Wall) }))
+	m.MaxRSS = by(func(u clustertest.Usage) int64 { return u.MaxRSS })
+	return m
+}
