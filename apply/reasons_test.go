@@ -4,8 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 )
@@ -43,5 +46,51 @@ func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	description := w.records[2].Info.Description
 	if !strings.Contains(description, "Pod/a: BackOff") || strings.Contains(description, "oops") {
 		t.Errorf("the record says %q", description)
+	}
+}
+
+// slow is a world in which Jobs do not end before it has been told why.
+type slow struct {
+	*world
+	told chan struct{}
+}
+
+func (slow) Troubles(context.Context, apply.Ref) []string { return []string{"no node has room"} }
+
+func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
+	if kind.Kind == "Job" {
+		see(names[0], nil)
+		select {
+		case <-s.told:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return s.world.Watch(ctx, kind, namespace, names, see)
+}
+
+// A wait that takes long says why while it goes on, not when it gives up.
+func TestALongWaitIsExplained(t *testing.T) {
+	w := installed(t)
+	p := upgrade(t, w)
+	p.Options.Timeout = 10 * time.Second
+	env := w.env()
+	s := slow{w, make(chan struct{})}
+	env.Cluster = s
+	var slept time.Duration
+	env.Sleep = func(ctx context.Context, d time.Duration) error { slept = max(slept, d); return ctx.Err() }
+	env.Observer = ear(func(e apply.Event) {
+		if e.Type == apply.StepProgress && e.Reasons != nil && e.Object.Kind == "Job" {
+			if diff := cmp.Diff([]string{"no node has room"}, e.Reasons); diff != "" {
+				t.Error(diff)
+			}
+			close(s.told)
+		}
+	})
+	if _, err := apply.Run(t.Context(), p, env); err != nil {
+		t.Error(err)
+	}
+	if slept != 30*time.Second {
+		t.Errorf("it was explained after %s", slept)
 	}
 }

@@ -84,7 +84,13 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 	for at, objects := range places {
 		group.Go(func() { w.watch(watching, at, objects) })
 	}
+	looking, enough := context.WithCancel(watching)
+	defer enough()
+	var look sync.WaitGroup
+	look.Go(func() { w.explain(looking) })
 	group.Wait()
+	enough()
+	look.Wait()
 	return w.verdict(ctx, limit)
 }
 

@@ -137,6 +137,11 @@ func (p *progress) later(e apply.Event) {
 	}
 	s.state = e.Message
 	switch {
+	case len(e.Reasons) > 0: // it takes long
+		p.line("    %s: %s", e.Object, s.state)
+		for _, reason := range e.Reasons {
+			p.line("      %s", reason)
+		}
 	case p.region != nil: // it is in a line of its own
 	case s.timer != nil:
 		s.timer.Reset(settling)

@@ -1,0 +1,42 @@
+package apply
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Waits that take long are explained once, while there is still time to do
+// something about it: how long that is, and of how many objects.
+const (
+	patience     = 30 * time.Second
+	maxExplained = 3
+)
+
+// explain tells what holds up the first few objects when a wait takes long.
+func (w *waiter) explain(ctx context.Context) {
+	if w.run.env.Sleep(ctx, patience) != nil {
+		return
+	}
+	for _, p := range w.firstFew() {
+		reasons := w.run.env.Cluster.Troubles(ctx, p.ref)
+		w.mu.Lock()
+		if len(reasons) > 0 && ctx.Err() == nil && w.open[p.step.ID] == p {
+			w.run.observe(Event{Type: StepProgress, Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: p.why, Reasons: reasons})
+		}
+		w.mu.Unlock()
+	}
+}
+
+func (w *waiter) firstFew() []*pending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var few []*pending
+	for _, id := range slices.Sorted(maps.Keys(w.open)) {
+		if p := w.open[id]; !p.step.Expect.Absent && len(few) < maxExplained {
+			few = append(few, p)
+		}
+	}
+	return few
+}
