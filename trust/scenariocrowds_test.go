@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ import (
 //	foreach NAME VALUES FILE [VALUES FILE]...
 //
 // plays the script FILE of this archive once for each value, such as 1..9 or a,b,c,
-// with the variable NAME, all at once, each with its own copy of the other files, an
+// with the variable NAME, ours all at once, each with its own copy of the other files, an
 // empty namespace and a proxy. The claim of the first one that fails is this script's.
 func crowdCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -88,19 +89,27 @@ func (s *stage) foreach(name string, args []string) (outcome, error) {
 			parts = append(parts, part)
 		}
 	}
-	outcomes := make([]outcome, len(parts))
-	var all sync.WaitGroup
-	for i, part := range parts {
-		all.Go(func() { outcomes[i] = play(s.TB, part, s.hand) })
+	atOnce := len(parts)
+	if s.hand.name != "ours" {
+		atOnce = 4 // the first failure is all that is told of the others
 	}
-	all.Wait()
-	for i, o := range outcomes {
-		if o.failed {
-			o.log = filepath.Base(parts[i]) + ":\n" + o.log
-			return o, nil
+	var last outcome
+	for some := range slices.Chunk(parts, atOnce) {
+		outcomes := make([]outcome, len(some))
+		var all sync.WaitGroup
+		for i, part := range some {
+			all.Go(func() { outcomes[i] = play(s.TB, part, s.hand) })
+		}
+		all.Wait()
+		for i, o := range outcomes {
+			if o.failed {
+				o.log = filepath.Base(some[i]) + ":\n" + o.log
+				return o, nil
+			}
+			last = o
 		}
 	}
-	return outcomes[len(outcomes)-1], nil
+	return last, nil
 }
 
 // parseValues reads 1..9 or a,b,c.
