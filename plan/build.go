@@ -146,8 +146,14 @@ func (b *builder) warn(id manifest.ID, what, do string) {
 // resources decides over every object of the target and of what is stored.
 func (b *builder) resources() []Wave {
 	b.stored = make(map[manifest.ID]StoredObject, len(b.in.Stored))
+	targets := make(map[manifest.ID]bool, len(b.in.Target.Objects))
+	for _, o := range b.in.Target.Objects {
+		targets[o.ID] = true
+	}
 	for _, s := range b.in.Stored {
-		b.stored[s.ID] = s
+		if s, ok := b.counts(s, targets[s.ID]); ok {
+			b.stored[s.ID] = s
+		}
 	}
 	var forward, removals []Step
 	wanted := make(map[manifest.ID]bool, len(b.in.Target.Objects))
@@ -163,7 +169,8 @@ func (b *builder) resources() []Wave {
 		hooks[h.ID] = true
 	}
 	for _, s := range b.in.Stored {
-		if wanted[s.ID] {
+		s, known := b.stored[s.ID]
+		if !known || wanted[s.ID] {
 			continue
 		}
 		if step, ok := b.unwantedStep(s, hooks[s.ID]); ok {

@@ -149,7 +149,7 @@ const helmsManager = "helm"
 func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
-		if len(stored.Docs) > 0 {
+		if len(stored.Docs) > 0 || foreign(live, b.in.Release) == "" {
 			step.HandOver = patch.Updaters(live, b.live(o.ID).Managers, helmsManager, b.in.Options.FieldManager)
 		}
 		if b.in.Predictions[step.ID].After != nil {
@@ -238,7 +238,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	case becomesHook:
 		step.Why = "it is a hook from now on"
 		return kept(step), true
-	case b.keeps(o, live.Object):
+	case b.keeps(o, live.Object, s.leftover()):
 		step.Why = "helm.sh/resource-policy is keep"
 		return kept(step), true
 	case foreign(live.Object, b.in.Release) != "":
@@ -248,8 +248,11 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	}
 	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
 	step.Why = "the chart no longer has it"
-	if b.in.Operation == Uninstall {
+	switch {
+	case b.in.Operation == Uninstall:
 		step.Why = "the release is uninstalled"
+	case s.leftover():
+		step.Why = fmt.Sprintf("the failed revision %d left it behind", s.Revision)
 	}
 	if live.Object.GetDeletionTimestamp() != nil {
 		step.Why = "it is being deleted already"
@@ -266,10 +269,11 @@ func kept(step Step) Step {
 }
 
 // keeps reads the resource policy: upgrade goes by the live annotation,
-// uninstall by the stored one (Helm 4.3.1).
-func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured) bool {
+// uninstall by the stored one (Helm 4.3.1). What is left over from long ago goes
+// by the live one, too.
+func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, leftover bool) bool {
 	doc := live
-	if b.in.Operation == Uninstall {
+	if b.in.Operation == Uninstall && !leftover {
 		doc = o.Doc
 	}
 	return strings.EqualFold(strings.TrimSpace(doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]), manifest.ResourcePolicyKeep)

@@ -150,9 +150,11 @@ type Refusal struct {
 // StoredObject is one object as earlier revisions sent it.
 type StoredObject struct {
 	manifest.ID
-	// Docs are the object's documents: that of the last successful revision
-	// first, then those of every later attempt.
+	// Docs are the object's documents: those of failed attempts before the last
+	// successful revision, then that revision's, then those of every later attempt.
 	Docs []manifest.Object
+	// Attempts is how many of the Docs are of the first sort.
+	Attempts int
 	// Revision is the newest revision that has the object.
 	Revision int
 }

@@ -192,6 +192,9 @@ func (s scenario) input(setup setup) plan.Input {
 		in.StoredHookObjects = s.objects(fmt.Sprintf("hooks.%d", last.Version), setup, in.Kinds)
 	}
 	var sent []plan.Sent
+	for _, r := range plan.Attempts(in.History) {
+		sent = append(sent, plan.Sent{Revision: r.Version, Attempt: true, Objects: s.objects(fmt.Sprintf("stored.%d", r.Version), setup, in.Kinds)})
+	}
 	for _, r := range plan.Sources(in.History) {
 		sent = append(sent, plan.Sent{Revision: r.Version, Objects: s.objects(fmt.Sprintf("stored.%d", r.Version), setup, in.Kinds)})
 	}

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -24,6 +27,21 @@ func Sources(h release.History) []*release.Revision {
 	return sources
 }
 
+// Attempts are the failed revisions before the Sources. A run of ours leaves
+// nothing of them, but Helm prunes against the last successful revision only:
+// what a failed attempt sent and its next success does not have stays in the
+// cluster (Helm 3.22.0 and 4.3.1). Helm marks a failed first install as superseded
+// later; its description tells.
+func Attempts(h release.History) []*release.Revision {
+	h = h.SinceUninstall()
+	if sources := Sources(h); len(sources) > 0 {
+		h = h[:slices.Index(h, sources[0])]
+	}
+	return slices.DeleteFunc(slices.Clone(h), func(r *release.Revision) bool {
+		return r.Info.Status != release.StatusFailed && !strings.Contains(r.Info.Description, `" failed: `)
+	})
+}
+
 func succeeded(r *release.Revision) bool {
 	return r.Info.Status == release.StatusDeployed || r.Info.Status == release.StatusSuperseded
 }
@@ -32,10 +50,12 @@ func succeeded(r *release.Revision) bool {
 type Sent struct {
 	Revision int
 	Objects  []manifest.Object
+	// Attempt is true for one of the Attempts.
+	Attempt bool
 }
 
-// Stored joins what the Sources sent, object by object, in the order in which
-// the objects first appear.
+// Stored joins what the Attempts and the Sources sent, object by object, in the
+// order in which the objects first appear; the Attempts come first in sent.
 func Stored(sent []Sent) []StoredObject {
 	var stored []StoredObject
 	index := map[manifest.ID]int{}
@@ -48,6 +68,9 @@ func Stored(sent []Sent) []StoredObject {
 				stored = append(stored, StoredObject{ID: o.ID})
 			}
 			stored[i].Docs = append(stored[i].Docs, o)
+			if s.Attempt {
+				stored[i].Attempts++
+			}
 			stored[i].Revision = s.Revision
 		}
 	}

@@ -22,6 +22,10 @@ func (b *builder) uninstall() {
 
 	var removals []Step
 	for _, s := range b.in.Stored {
+		s, known := b.counts(s, false)
+		if !known {
+			continue
+		}
 		if step, ok := b.unwantedStep(s, false); ok {
 			removals = append(removals, step)
 		}

@@ -19,7 +19,7 @@ import (
 // decide completes the input by what the cluster says of the objects in it and
 // builds the plan.
 func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) {
-	sent, err := sentBy(plan.Sources(in.History))
+	sent, err := stored(in.History)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,19 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open []plan.Step, n
 	}
 	maps.Copy(in.Predictions, answers)
 	return err
+}
+
+// stored parses all that counts as stored.
+func stored(h release.History) ([]plan.Sent, error) {
+	attempts, err := sentBy(plan.Attempts(h))
+	if err != nil {
+		return nil, err
+	}
+	for i := range attempts {
+		attempts[i].Attempt = true
+	}
+	sent, err := sentBy(plan.Sources(h))
+	return append(attempts, sent...), err
 }
 
 // sentBy parses what stored revisions have sent.

@@ -24,3 +24,11 @@ func Updaters(live *unstructured.Unstructured, entries []metav1.ManagedFieldsEnt
 	}
 	return found
 }
+
+// WrittenOnlyBy says by an object's managedFields whether nobody but the managers
+// has ever written fields of it, apart from its status.
+func WrittenOnlyBy(entries []metav1.ManagedFieldsEntry, managers ...string) bool {
+	return len(entries) > 0 && !slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Subresource != "status" && !slices.Contains(managers, entry.Manager)
+	})
+}

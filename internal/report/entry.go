@@ -45,7 +45,13 @@ func (w entryWriter) detail(s *plan.Step) string {
 		return w.creation(s)
 	case plan.OpPatch:
 		return cmp.Or(w.estimate(s), w.handOver(s))
-	case plan.OpReplace, plan.OpKeep, plan.OpAdopt:
+	case plan.OpAdopt:
+		text := reason(verb(s.Op), s.Why)
+		if first := w.handOver(s); first != "" {
+			text += "; it " + first
+		}
+		return text
+	case plan.OpReplace, plan.OpKeep:
 		return reason(verb(s.Op), s.Why)
 	case plan.OpRecreate:
 		if s.Risk != "" { // told above

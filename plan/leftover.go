@@ -1,0 +1,29 @@
+package plan
+
+import (
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+)
+
+// counts is what of a stored object counts. What attempts before the last
+// successful revision sent counts only where something of it can be left behind
+// and be nobody else's: the live object carries the release's ownership and, for
+// an object that the target has, nobody but the release has ever written to it. (A
+// field that the release once sent and then dropped may be an autoscaler's by now.)
+// ok is false when nothing of it counts.
+func (b *builder) counts(s StoredObject, wanted bool) (_ StoredObject, ok bool) {
+	if s.Attempts == 0 {
+		return s, true
+	}
+	live := b.live(s.ID)
+	if live.Object != nil && live.Unreadable == "" && foreign(live.Object, b.in.Release) == "" {
+		if !wanted && s.leftover() || patch.WrittenOnlyBy(live.Managers, helmsManager, b.in.Options.FieldManager) {
+			return s, true
+		}
+	}
+	s.Docs, s.Attempts = s.Docs[s.Attempts:], 0
+	return s, len(s.Docs) > 0
+}
+
+// leftover says whether the object is known only from attempts before the last
+// successful revision.
+func (s StoredObject) leftover() bool { return s.Attempts == len(s.Docs) }
