@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ type relay struct {
 	tools     map[string]tool
 	namespace string
 	chart     string
+	env       []string // NAME=VALUE, for every tool
 }
 
 func newRelay(t *testing.T) relay {
@@ -45,7 +47,8 @@ func newRelay(t *testing.T) relay {
 
 func (r relay) run(tool string, args ...string) string {
 	r.t.Helper()
-	result := cluster.Run(r.t, r.tools[tool].program(), "", append(args, "-n", r.namespace)...)
+	command := append(slices.Clone(r.env), r.tools[tool].program())
+	result := cluster.Run(r.t, "env", "", slices.Concat(command, args, []string{"-n", r.namespace})...)
 	if result.ExitCode != 0 {
 		r.t.Fatalf("%s %s: exit code %d\n%s%s", tool, strings.Join(args, " "), result.ExitCode, result.Stdout, result.Stderr)
 	}

@@ -24,6 +24,8 @@ type location struct{ namespace, name string }
 // of the next page, "" after the last one; namespace "" means all.
 type backend interface {
 	kind() string
+	// maxSize is the most bytes that a record may have, 0 for no limit.
+	maxSize() int
 	get(ctx context.Context, at location) (object, error)
 	list(ctx context.Context, namespace string, o metav1.ListOptions) ([]object, string, error)
 	create(ctx context.Context, o object) (object, error)

@@ -23,8 +23,8 @@ const (
 	MaxUnpacked = 64 << 20
 )
 
-// Size is how many bytes of a Secret or ConfigMap the record takes, to be
-// compared with MaxSize. A later status, description or hook result changes it
+// Size is how many bytes the record takes, to be compared with Store.MaxSize. One
+// that unpacks to more than MaxUnpacked is an error. A later status, description or hook result changes it
 // by some hundred bytes.
 func Size(r *release.Revision) (int, error) {
 	record, err := encode(r)
@@ -37,6 +37,9 @@ func encode(r *release.Revision) (string, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", r, err)
+	}
+	if len(data) > MaxUnpacked {
+		return "", fmt.Errorf("encode %s: %d bytes of JSON are more than the %d that can be read back", r, len(data), MaxUnpacked)
 	}
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

@@ -13,6 +13,8 @@ type configMaps struct{ client corev1client.ConfigMapsGetter }
 
 func (configMaps) kind() string { return "ConfigMap" }
 
+func (configMaps) maxSize() int { return MaxSize }
+
 func (b configMaps) get(ctx context.Context, at location) (object, error) {
 	c, err := b.client.ConfigMaps(at.namespace).Get(ctx, at.name, metav1.GetOptions{})
 	return fromConfigMap(c, err)

@@ -29,6 +29,8 @@ func newMemoryBackend() *memoryBackend {
 
 func (*memoryBackend) kind() string { return "record" }
 
+func (*memoryBackend) maxSize() int { return MaxSize }
+
 func (m *memoryBackend) get(_ context.Context, at location) (object, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

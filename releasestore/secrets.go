@@ -13,6 +13,8 @@ type secrets struct{ client corev1client.SecretsGetter }
 
 func (secrets) kind() string { return "Secret" }
 
+func (secrets) maxSize() int { return MaxSize }
+
 func (b secrets) get(ctx context.Context, at location) (object, error) {
 	s, err := b.client.Secrets(at.namespace).Get(ctx, at.name, metav1.GetOptions{})
 	return fromSecret(s, err)

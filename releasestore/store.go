@@ -1,6 +1,6 @@
 // Package releasestore keeps release records where Helm keeps them and in the
-// form in which Helm keeps them: one Secret or ConfigMap a revision, or memory
-// for tests. It also holds the lock that lets one operation at a time work on
+// form in which Helm keeps them: one Secret or ConfigMap a revision, one row of a
+// PostgreSQL database, or memory for tests. It also holds the lock that lets one operation at a time work on
 // a release.
 //
 // It does not decide which revisions to write, supersede or prune (package
@@ -47,7 +47,7 @@ type Store struct {
 
 // Open returns the store that the driver names, in the words of HELM_DRIVER
 // (Helm 4.3.1): "", "secret" and "secrets"; "configmap" and "configmaps";
-// "memory", which begins empty and needs no client. "sql" is not supported.
+// "memory", which begins empty and needs no client. For "sql" see OpenSQL.
 func Open(client Client, driver string, clock Clock) (*Store, error) {
 	switch driver {
 	case "", "secret", "secrets":
@@ -56,16 +56,17 @@ func Open(client Client, driver string, clock Clock) (*Store, error) {
 		return open(configMaps{client}, clock), nil
 	case "memory":
 		return open(newMemoryBackend(), clock), nil
-	case "sql":
-		return nil, fmt.Errorf("open release store: HELM_DRIVER=sql is not supported; use secret or configmap")
 	default:
-		return nil, fmt.Errorf("open release store: HELM_DRIVER=%q is none of secret, configmap, memory", driver)
+		return nil, fmt.Errorf("open release store: HELM_DRIVER=%q is none of secret, configmap, sql, memory", driver)
 	}
 }
 
-// Kind is the kind of object that holds a record: "Secret", "ConfigMap", or
-// "record" when they are kept in memory.
+// Kind is the kind of object that holds a record: "Secret", "ConfigMap", "SQL
+// row", or "record" when they are kept in memory.
 func (s *Store) Kind() string { return s.backend.kind() }
+
+// MaxSize is the most bytes that a record may have, packed; 0 is no limit.
+func (s *Store) MaxSize() int { return s.backend.maxSize() }
 
 func open(b backend, clock Clock) *Store {
 	return &Store{backend: rereading{b, clock}, clock: clock, memory: memory{seen: map[location]*sighting{}}}

@@ -143,7 +143,7 @@ func TestOpen(t *testing.T) {
 	for driver, kind := range map[string]string{
 		"": "Secret", "secret": "Secret", "secrets": "Secret",
 		"configmap": "ConfigMap", "configmaps": "ConfigMap", "memory": "record",
-		"sql": "", "etcd": "",
+		"etcd": "",
 	} {
 		s, err := Open(client, driver, testClock())
 		if (err != nil) != (kind == "") {

@@ -160,9 +160,9 @@ func (s *Store) encode(r *release.Revision) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(record) > MaxSize {
+	if limit := s.MaxSize(); limit > 0 && len(record) > limit {
 		at := location{r.Namespace, ObjectName(r.Name, r.Version)}
-		return "", &TooLargeError{Record: s.record(at), Size: len(record), Max: MaxSize}
+		return "", &TooLargeError{Record: s.record(at), Size: len(record), Max: limit}
 	}
 	return record, nil
 }

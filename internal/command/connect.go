@@ -121,7 +121,7 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := releasestore.Open(client.CoreV1(), os.Getenv("HELM_DRIVER"), releasestore.SystemClock{})
+	store, err := openStore(client.CoreV1())
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +142,15 @@ func (p *program) watcher() watcher {
 		return p.stream
 	}
 	return p.progress()
+}
+
+// openStore opens the store that HELM_DRIVER names.
+func openStore(client releasestore.Client) (*releasestore.Store, error) {
+	driver, clock := os.Getenv("HELM_DRIVER"), releasestore.SystemClock{}
+	if driver == "sql" {
+		return releasestore.OpenSQL(os.Getenv(releasestore.SQLConnection), clock)
+	}
+	return releasestore.Open(client, driver, clock)
 }
 
 func toolVersion() string { return "kubectl-release " + Version }

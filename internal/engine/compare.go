@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // PlanAgainst plans as if the cluster held what the baseline says and nothing
@@ -23,7 +24,7 @@ func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*pl
 	if err != nil {
 		return nil, err
 	}
-	c := comparison{api: e.Cluster, toolVersion: e.ToolVersion, Deployment: d, baseline: b}
+	c := comparison{api: e.Cluster, toolVersion: e.ToolVersion, Deployment: d, baseline: b, recordLimit: e.recordLimit()}
 	return c.plan(ctx, gathered{facts: facts, history: history, lookup: e.lookup(ctx)})
 }
 
@@ -38,7 +39,7 @@ func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deploym
 	d.Source.Reuse, b.Source.Reuse = values.ResetValues, values.ResetValues
 	// Charts that ask for the revision see that of a first upgrade.
 	first := &release.Revision{Version: 1, ApplyMethod: release.ServerSide, Info: release.Info{Status: release.StatusDeployed}}
-	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b}
+	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b, recordLimit: releasestore.MaxSize}
 	return c.plan(ctx, gathered{facts: facts, history: release.History{first}})
 }
 
@@ -48,6 +49,7 @@ type comparison struct {
 	api         API
 	toolVersion string
 	baseline    Baseline
+	recordLimit int
 }
 
 func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
@@ -95,7 +97,7 @@ func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan
 		base.crds = append(base.crds, takenToBeThere(&in, base.crds)...)
 	}
 	in.Live = plan.Unmoved(in.Stored, base.crds, in.Release)
-	if err := measure(&in); err != nil {
+	if err := measure(&in, c.recordLimit); err != nil {
 		return nil, err
 	}
 	return plan.Build(in)

@@ -29,7 +29,7 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
 		return nil, err
 	}
-	if err := measure(&in); err != nil {
+	if err := measure(&in, e.recordLimit()); err != nil {
 		return nil, err
 	}
 	e.kept(&in)
@@ -191,8 +191,16 @@ func addNamespace(add func(manifest.Object), name string) {
 	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
 }
 
-// measure tells the plan how large its record is.
-func measure(in *plan.Input) error {
+// recordLimit is how large the store takes a record; without a store, as Secrets.
+func (e *Engine) recordLimit() int {
+	if e.Store == nil {
+		return releasestore.MaxSize
+	}
+	return e.Store.MaxSize()
+}
+
+// measure tells the plan how large its record is and may be.
+func measure(in *plan.Input, limit int) error {
 	if in.Target == nil {
 		return nil
 	}
@@ -200,7 +208,7 @@ func measure(in *plan.Input) error {
 	if err != nil {
 		return fmt.Errorf("measure the record of %s: %w", in.Release, err)
 	}
-	in.RecordSize, in.MaxRecordSize = size, releasestore.MaxSize
+	in.RecordSize, in.MaxRecordSize = size, limit
 	return nil
 }
 

@@ -1,0 +1,89 @@
+package releasestore
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLConnection is the environment variable with the connection string of
+// HELM_DRIVER=sql (Helm 4.3.1).
+const SQLConnection = "HELM_DRIVER_SQL_CONNECTION_STRING"
+
+// OpenSQL returns the store of HELM_DRIVER=sql: Helm's tables in a PostgreSQL
+// database, which the first write creates where they are missing. connection is
+// a URL (postgresql://…) or pairs (host=… user=…), as libpq has them, PG*
+// variables included. Nothing is sent yet, and no error shows any of it but
+// host, database and user.
+func OpenSQL(connection string, clock Clock) (*Store, error) {
+	if strings.TrimSpace(connection) == "" {
+		return nil, errors.New("open release store: HELM_DRIVER=sql needs a database: set " + SQLConnection +
+			" to postgresql://USER:PASSWORD@HOST:PORT/DATABASE or to host=… dbname=… user=… password=…")
+	}
+	config, err := sqlConfig(connection)
+	if err != nil {
+		return nil, err
+	}
+	return open(sqlRows{newDatabase(config)}, clock), nil
+}
+
+// sqlConfig reads a connection string. The parser's own errors quote parts of
+// it, so none is passed on.
+func sqlConfig(connection string) (*pgconn.Config, error) {
+	unreadable := errors.New("open release store: " + SQLConnection + " is not a connection string of PostgreSQL " +
+		"(its text is not shown, it may hold a password); in a URL, write special characters of user and password as %XX")
+	if misplaced(connection) {
+		return nil, unreadable
+	}
+	config, err := pgconn.ParseConfig(connection)
+	if err != nil {
+		return nil, unreadable
+	}
+	delete(config.RuntimeParams, "binary_parameters") // an option of Helm's driver, lib/pq, none of the server's
+	for name := range config.RuntimeParams {
+		if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`).MatchString(name) {
+			return nil, unreadable
+		}
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "kubectl-release"
+	}
+	if !strings.Contains(connection, "sslmode") && os.Getenv("PGSSLMODE") == "" {
+		config.Fallbacks = slices.DeleteFunc(config.Fallbacks, plain)
+	}
+	config.MaxProtocolMessageBodyLen = 2 * MaxUnpacked
+	return config, nil
+}
+
+// plain is a fallback to a connection without TLS. libpq takes it unless told
+// otherwise, lib/pq and with it Helm does not.
+func plain(f *pgconn.FallbackConfig) bool {
+	return f.TLSConfig == nil && !strings.HasPrefix(f.Host, "/")
+}
+
+// misplaced says whether the password may be where a URL has its host, database
+// or options, because it holds one of @/?# as it is. Errors show those.
+func misplaced(connection string) bool {
+	_, rest, isURL := strings.Cut(connection, "://")
+	if !isURL || !strings.HasPrefix(connection, "postgres") {
+		return false
+	}
+	if i := strings.IndexAny(rest, "@/?#"); i >= 0 && rest[i] == '@' {
+		rest = rest[i+1:]
+	}
+	place, options, _ := strings.Cut(rest, "?")
+	if strings.ContainsAny(place, "@#") {
+		return true
+	}
+	for option := range strings.SplitSeq(options, "&") {
+		name, _, _ := strings.Cut(option, "=")
+		if strings.ContainsAny(name, "@/#?:") {
+			return true
+		}
+	}
+	return false
+}

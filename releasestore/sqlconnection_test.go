@@ -1,0 +1,55 @@
+package releasestore
+
+import (
+	"strings"
+	"testing"
+)
+
+// S36: a connection string that is wrong is never shown, and none is taken in
+// which a password could be mistaken for what errors show.
+func TestSQLConnectionStrings(t *testing.T) {
+	for connection, want := range map[string]string{
+		"":   "set HELM_DRIVER_SQL_CONNECTION_STRING to",
+		"  ": "set HELM_DRIVER_SQL_CONNECTION_STRING to",
+		"postgresql://db.example:5432/helm?user=helm&password=canary": "",
+		"postgres://helm:canary%40x@db.example/helm?sslmode=require":  "",
+		"postgres://helm:p@a.example:1,b.example:2/helm":              "",
+		"host=db.example user=helm password='ca nary' dbname=helm":    "",
+		"host=db.example binary_parameters=yes":                       "",
+		"postgres://helm:12/canary@db.example/helm":                   "%XX",
+		"postgres://helm:12?canary@db.example/helm":                   "%XX",
+		"postgres://helm:12#canary@db.example/helm":                   "%XX",
+		"postgres://helm:p@canary@db.example/helm":                    "%XX",
+		"postgres://helm:canary@db.example:port/helm":                 "%XX",
+		"host=db.example password=my canary user=helm":                "%XX",
+		"canary": "%XX",
+	} {
+		_, err := OpenSQL(connection, testClock())
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q: %v", connection, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")):
+			t.Errorf("%q: %v", connection, err)
+		}
+	}
+}
+
+// As under Helm, TLS is not given up unless the string says so.
+func TestSQLConnectionKeepsTLS(t *testing.T) {
+	t.Setenv("PGSSLMODE", "")
+	for connection, want := range map[string]bool{
+		"host=db.example":                 false,
+		"host=db.example sslmode=prefer":  true,
+		"host=db.example sslmode=require": false,
+	} {
+		config, err := sqlConfig(connection)
+		must(t, err)
+		got := false
+		for _, f := range config.Fallbacks {
+			got = got || plain(f)
+		}
+		if got != want {
+			t.Errorf("%q falls back to a connection without TLS: %v, want %v", connection, got, want)
+		}
+	}
+}

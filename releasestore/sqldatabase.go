@@ -1,0 +1,147 @@
+package releasestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// database is one connection to PostgreSQL, opened when it is first used and
+// anew after it broke. Statements go one after the other. Reads are repeated by
+// rereading, writes by package apply.
+type database struct {
+	config *pgconn.Config
+	turn   chan struct{} // holds a token while a statement is under way
+	conn   *pgconn.PgConn
+}
+
+// statementTime bounds one statement, connecting included.
+const statementTime = 30 * time.Second
+
+func newDatabase(config *pgconn.Config) *database {
+	return &database{config: config, turn: make(chan struct{}, 1)}
+}
+
+// ask runs one statement and reads its rows; every value is text, nil is NULL. It
+// is sent twice when the connection turns out to have broken since it was last
+// used. That is safe for writes: Store knows its own record again, whether it is
+// told that the record exists, has another version or is gone.
+func (d *database) ask(ctx context.Context, statement string, params ...*string) ([][][]byte, error) {
+	values := make([][]byte, len(params))
+	for i, p := range params {
+		if p != nil {
+			values[i] = []byte(*p)
+		}
+	}
+	var rows [][][]byte
+	err := d.use(ctx, func(ctx context.Context) error {
+		result := d.conn.ExecParams(ctx, statement, values, nil, nil, nil).Read()
+		rows = result.Rows
+		return result.Err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// script runs statements without parameters in one transaction.
+func (d *database) script(ctx context.Context, statements string) error {
+	return d.use(ctx, func(ctx context.Context) error {
+		_, err := d.conn.Exec(ctx, statements).ReadAll()
+		return err
+	})
+}
+
+// use hands out the connection.
+func (d *database) use(ctx context.Context, run func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the connection to PostgreSQL: %w", ctx.Err())
+	}
+	for {
+		old := d.conn != nil && !d.conn.IsClosed()
+		if !old {
+			conn, err := pgconn.ConnectConfig(ctx, d.config)
+			if err != nil {
+				return d.unreachable(err)
+			}
+			d.conn = conn
+		}
+		err := run(ctx)
+		if err == nil {
+			return nil
+		}
+		if old && d.conn.IsClosed() && ctx.Err() == nil {
+			continue
+		}
+		return told(err)
+	}
+}
+
+// close leaves the database; the next statement opens a connection again.
+func (d *database) close(ctx context.Context) error {
+	d.turn <- struct{}{}
+	defer func() { <-d.turn }()
+	if d.conn == nil {
+		return nil
+	}
+	return d.conn.Close(ctx)
+}
+
+// unreachable is the error of connecting. It names the server as the connection
+// string does, without the password.
+func (d *database) unreachable(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner // what it wraps says less well where and who
+	}
+	if busy(sqlState(err)) {
+		err = busyError(err)
+	}
+	_, address := pgconn.NetworkAddress(d.config.Host, d.config.Port)
+	return fmt.Errorf("connect to PostgreSQL (%s, database %s, user %s): %w",
+		address, d.config.Database, d.config.User, oneLine{err})
+}
+
+// told is the error of a statement.
+func told(err error) error {
+	switch state := sqlState(err); {
+	case busy(state):
+		return busyError(err)
+	case state != "":
+		return fmt.Errorf("PostgreSQL: %w", err)
+	}
+	return fmt.Errorf("talk to PostgreSQL: %w", err)
+}
+
+// busy says whether the server may do the next time what it refused: it is
+// starting, stopping or short of something, or transactions met.
+func busy(state string) bool {
+	for _, class := range []string{"08", "40", "53", "57P"} {
+		if strings.HasPrefix(state, class) {
+			return true
+		}
+	}
+	return false
+}
+
+// busyError is one that callers know to pass.
+func busyError(err error) error { return apierrors.NewServiceUnavailable("PostgreSQL: " + err.Error()) }
+
+// oneLine joins the lines of an error, one for each address that was tried.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	return strings.Join(strings.FieldsFunc(e.error.Error(), func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
+}
+
+func (e oneLine) Unwrap() error { return e.error }
