@@ -173,8 +173,8 @@ func (h *Held) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordi
 const freeTries = 5
 
 // Release ends the renewals and frees the lock, by deleting the Lease or, when
-// that is not permitted, by clearing its holder. A lock that was lost is left
-// to its new holder. Releasing twice is no error.
+// that is not permitted, by clearing its holder; again, when the API server
+// falters. A lock that was lost is left to its new holder. Releasing twice is no error.
 func (h *Held) Release(ctx context.Context) error {
 	if !h.Supported() {
 		return nil
@@ -186,10 +186,13 @@ func (h *Held) Release(ctx context.Context) error {
 	if h.reason != nil {
 		return nil
 	}
-	err := h.free(ctx)
-	for try := 1; try < freeTries && apierrors.IsConflict(err); try++ {
-		err = h.free(ctx) // a renewal came in between: look whose the lock is now
-	}
+	err := reread(ctx, h.locker.clock, func(ctx context.Context) error {
+		err := h.free(ctx)
+		for try := 1; try < freeTries && apierrors.IsConflict(err); try++ {
+			err = h.free(ctx) // a renewal came in between: look whose the lock is now
+		}
+		return err
+	})
 	h.lose(errors.New("it was released"))
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("release lock %s/%s: %w", h.lease.Namespace, h.lease.Name, err)

@@ -46,7 +46,8 @@ func (b rereading) list(ctx context.Context, namespace string, o metav1.ListOpti
 	return found, next, err
 }
 
-// reread sends a request that changes nothing, and again while its error passes.
+// reread does what may be done twice, such as reading, and again while its error
+// passes.
 func reread(ctx context.Context, clock Clock, read func(context.Context) error) error {
 	pause := readPause
 	for attempt := 1; ; attempt++ {

@@ -58,9 +58,13 @@ func (a *accessReview) beyondRules(ctx context.Context, needed []plan.Permission
 	group.SetLimit(Concurrency)
 	for _, namespace := range namespaces {
 		group.Go(func() error {
-			review, err := a.client.access.SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
-				Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
-			}, metav1.CreateOptions{})
+			var review *authorizationv1.SelfSubjectRulesReview
+			err := a.client.read(ctx, func(ctx context.Context) (err error) {
+				review, err = a.client.access.SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
+					Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
+				}, metav1.CreateOptions{})
+				return err
+			})
 			if err != nil {
 				return nil // asking one by one tells the same error
 			}
@@ -106,11 +110,15 @@ func (a *accessReview) askAll(ctx context.Context, needed []plan.Permission, que
 }
 
 func (a *accessReview) ask(ctx context.Context, p plan.Permission) {
-	review, err := a.client.access.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
-		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Name: p.Name,
-		}},
-	}, metav1.CreateOptions{})
+	var review *authorizationv1.SelfSubjectAccessReview
+	err := a.client.read(ctx, func(ctx context.Context) (err error) {
+		review, err = a.client.access.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Name: p.Name,
+			}},
+		}, metav1.CreateOptions{})
+		return err
+	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {

@@ -37,11 +37,13 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 		return err
 	})
 	group.Go(func() error {
-		ctx, cancel := context.WithTimeout(ctx, readTimeout)
-		defer cancel()
-		if ns, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{}); err == nil {
-			facts.Cluster.UID = string(ns.UID)
-		}
+		_ = c.read(ctx, func(ctx context.Context) error { // without it, the UID stays empty
+			ns, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+			if err == nil {
+				facts.Cluster.UID = string(ns.UID)
+			}
+			return err
+		})
 		return nil
 	})
 	group.Go(func() error {

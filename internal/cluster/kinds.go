@@ -95,7 +95,7 @@ func (k *kinds) renew(ctx context.Context) (*catalog, error) {
 		return k.known, nil
 	}
 	if k.pending == nil {
-		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), stalls*readTimeout)
 		k.pending = &download{done: make(chan struct{}), cancel: cancel}
 		go k.download(own, k.pending)
 	}
@@ -126,13 +126,13 @@ func (k *kinds) leave(d *download) {
 // download asks the server and, while the error is one that passes, asks again.
 func (k *kinds) download(ctx context.Context, d *download) {
 	defer d.cancel()
-	a, err := ask(ctx, k.server)
+	a, err := k.ask(ctx)
 	for wait, attempt := readPause, 1; err != nil && passes(err) && attempt < readAttempts; attempt++ {
 		if pause(ctx, wait) != nil {
 			break
 		}
 		wait *= 3
-		a, err = ask(ctx, k.server)
+		a, err = k.ask(ctx)
 	}
 	if err != nil {
 		d.err = fmt.Errorf("ask the cluster for its API: %w", err)
@@ -150,6 +150,14 @@ func (k *kinds) download(ctx context.Context, d *download) {
 		k.known = d.known
 	}
 	close(d.done)
+}
+
+func (k *kinds) ask(ctx context.Context) (a answers, err error) {
+	err = within(ctx, readTimeout, func(ctx context.Context) (err error) {
+		a, err = ask(ctx, k.server)
+		return err
+	})
+	return a, err
 }
 
 // Kinds tells scope and served versions of kinds. Kinds that the cluster does

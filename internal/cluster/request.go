@@ -26,6 +26,8 @@ const (
 	readPause    = 100 * time.Millisecond
 	maxReadPause = 10 * time.Second
 	readTimeout  = 60 * time.Second
+	// stalls is how many attempts may come to nothing in their time.
+	stalls = 2
 )
 
 // once is a REST client that sends every request a single time. client-go's
@@ -78,10 +80,13 @@ func (m metadataOnly) Patch(t types.PatchType) *rest.Request {
 // that passes. No attempt outlives readTimeout, so that a proxy that stalls
 // does not stall the run, and no more than Concurrency are under way at once.
 func (c *Client) read(ctx context.Context, send func(ctx context.Context) error) error {
-	wait := readPause
+	wait, stalled := readPause, 0
 	for attempt := 1; ; attempt++ {
 		err := c.slot(ctx, send)
-		if err == nil || ctx.Err() != nil || attempt == readAttempts || !passes(err) {
+		if errors.Is(err, context.DeadlineExceeded) {
+			stalled++
+		}
+		if err == nil || ctx.Err() != nil || attempt == readAttempts || stalled == stalls || !passes(err) {
 			return c.tell(err)
 		}
 		asked := wait
@@ -113,16 +118,17 @@ func within(ctx context.Context, limit time.Duration, send func(ctx context.Cont
 }
 
 // passes says whether a read may well succeed the next time. A webhook that is
-// away stays away for longer, and may take its time to say so.
+// away stays away for longer, and may take its time to say so. A conflict passes
+// when it is not about fields of another manager: somebody wrote at that moment.
 func passes(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) {
 		if awayWebhook(api.Status()) {
 			return false
 		}
-		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err)
+		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err) || apierrors.IsConflict(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 	}
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNREFUSED) ||
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNREFUSED) ||
 		utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
