@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,7 +43,7 @@ func killCommands(s *stage) map[string]func(*testscript.TestScript, bool, []stri
 			}
 			v := s.attack(ts, signals[args[0]], args[1:])
 			v.end(ts)
-			if !v.wasStruck() && s.hand.name == "ours" {
+			if !v.hit.Load() && s.hand.name == "ours" {
 				ts.Fatalf("it has ended before there was such a call")
 			}
 		},
@@ -75,6 +76,7 @@ var signals = map[string]syscall.Signal{"SIGKILL": syscall.SIGKILL, "SIGTERM": s
 type victim struct {
 	*exec.Cmd
 	stdout, stderr strings.Builder
+	hit            atomic.Bool
 	struck, ended  chan struct{}
 }
 
@@ -97,6 +99,7 @@ func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []
 	rule.onwards = false
 	rule.fault = fault{committed: !before, heard: signal != syscall.SIGKILL && !before, strike: func() {
 		started.Wait()
+		v.hit.Store(true) // first: the program's end is waited for at the same time
 		_ = v.Process.Signal(signal)
 		close(v.struck)
 		if signal == syscall.SIGKILL {
@@ -130,15 +133,6 @@ func (v *victim) end(ts *testscript.TestScript) {
 	fmt.Fprint(ts.Stderr(), v.stderr.String())
 	ts.Logf("exit code %d", v.ProcessState.ExitCode())
 	ts.Setenv("CODE", fmt.Sprint(v.ProcessState.ExitCode()))
-}
-
-func (v *victim) wasStruck() bool {
-	select {
-	case <-v.struck:
-		return true
-	default:
-		return false
-	}
 }
 
 // scripted is a command in the script's folder and surroundings.
