@@ -91,7 +91,7 @@ type sequence struct {
 	apart bool
 	// left is what Helm's moves have left otherwise than their manifests.
 	left map[string]bool
-	log   []string
+	log  []string
 }
 
 func newSequence(t *testing.T, seed uint64, programs []hand, seen *sightings) *sequence {
