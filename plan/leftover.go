@@ -15,6 +15,9 @@ func (b *builder) counts(s StoredObject, wanted bool) (_ StoredObject, ok bool) 
 		return s, true
 	}
 	live := b.live(s.ID)
+	if s.leftover() && !wanted && live.Object != nil && b.keeps(s.Latest(), live.Object, true) {
+		return s, false // it was let go then
+	}
 	if live.Object != nil && live.Unreadable == "" && foreign(live.Object, b.in.Release) == "" {
 		if !wanted && s.leftover() || patch.WrittenOnlyBy(live.Managers, helmsManager, b.in.Options.FieldManager) {
 			return s, true
