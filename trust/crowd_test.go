@@ -125,7 +125,7 @@ func fiftyUpgrades(t *testing.T) string {
 		t.Errorf("%d were done and %d told who holds the lock, want some of each", done, told)
 	}
 	sound(t, namespace, "web", done+1)
-	return fmt.Sprintf("50 upgrades of one release at once, %s | %d were done, one after the other; %d ended with exit code 7 and said who holds the lock; the history has %d revisions without a gap, one deployed, and the cluster holds its manifest",
+	return fmt.Sprintf("50 upgrades of one release at once, %s | done, one after the other: %d; ended with exit code 7 and said who holds the lock: %d; the history has %d revisions without a gap, one deployed, and the cluster holds its manifest",
 		took.Round(time.Second), done, told, done+1)
 }
 
