@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -52,6 +53,65 @@ func (r relay) run(tool string, args ...string) string {
 		r.t.Fatalf("%s %s: exit code %d\n%s%s", tool, strings.Join(args, " "), result.ExitCode, result.Stdout, result.Stderr)
 	}
 	return result.Stdout
+}
+
+// agree checks that all three tools tell the same of the release, that our
+// plan finds nothing to do, and that the cluster holds the values' outcome.
+func (r relay) agree(status string, revision, replicas int, motd bool) {
+	r.t.Helper()
+	type row struct {
+		Revision any    `json:"revision"`
+		Status   string `json:"status"`
+		Chart    string `json:"chart"`
+	}
+	var histories []string
+	for _, name := range []string{"us", "helm3", "helm4"} {
+		var rows []row
+		if err := json.Unmarshal([]byte(r.run(name, "history", "web", "-o", "json")), &rows); err != nil {
+			r.t.Fatal(err)
+		}
+		histories = append(histories, fmt.Sprintf("%+v", rows))
+		last := rows[len(rows)-1]
+		if fmt.Sprint(last.Revision) != fmt.Sprint(revision) || last.Status != status {
+			r.t.Fatalf("%s sees revision %v %s, want %d %s", name, last.Revision, last.Status, revision, status)
+		}
+	}
+	if histories[0] != histories[1] || histories[0] != histories[2] {
+		r.t.Errorf("the histories differ:\nus    %s\nhelm3 %s\nhelm4 %s", histories[0], histories[1], histories[2])
+	}
+	values := r.run("us", "get", "values", "web", "-o", "json")
+	for _, name := range []string{"helm3", "helm4"} {
+		if diff := cmp.Diff(strings.TrimSpace(values), strings.TrimSpace(r.run(name, "get", "values", "web", "-o", "json"))); diff != "" {
+			r.t.Errorf("%s reads other values: %s", name, diff)
+		}
+		if diff := cmp.Diff(strings.TrimSpace(r.run("us", "get", "manifest", "web")), strings.TrimSpace(r.run(name, "get", "manifest", "web"))); diff != "" {
+			r.t.Errorf("%s reads another manifest: %s", name, diff)
+		}
+		if all := r.run(name, "get", "all", "web"); !strings.Contains(all, "shop/web:") {
+			r.t.Errorf("%s get all does not show the manifest:\n%s", name, all)
+		}
+		if list := r.run(name, "list", "-o", "json"); !strings.Contains(list, `"name":"web"`) {
+			r.t.Errorf("%s list: %s", name, list)
+		}
+	}
+	r.holds(replicas, motd)
+	plan := r.run("us", "plan", "web", r.chart, "--reuse-values")
+	if !strings.Contains(plan, "No changes.") {
+		r.t.Errorf("our plan should find nothing to do:\n%s", plan)
+	}
+}
+
+// holds checks the cluster itself.
+func (r relay) holds(replicas int, motd bool) {
+	r.t.Helper()
+	got := cluster.Kubectl(r.t, "get", "deployment", "web", "-n", r.namespace, "-o", "jsonpath={.spec.replicas}")
+	if got != fmt.Sprint(replicas) {
+		r.t.Errorf("the Deployment has %s replicas, want %d", got, replicas)
+	}
+	there := cluster.Kubectl(r.t, "get", "configmap", "web-motd", "-n", r.namespace, "--ignore-not-found", "-o", "name") != ""
+	if there != motd {
+		r.t.Errorf("ConfigMap web-motd is there: %v, want %v", there, motd)
+	}
 }
 
 // TestRecordsFieldByField compares the record that we write with the one that
