@@ -1,13 +1,16 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -155,7 +158,7 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 		slots  = make(chan struct{}, Concurrency)
 		errs   = make([]error, len(w.Steps))
 	)
-	for i := range w.Steps {
+	for _, i := range interleaved(w.Steps) {
 		step := &w.Steps[i]
 		if step.Op == plan.OpNone || step.Op == plan.OpKeep {
 			continue
@@ -180,6 +183,31 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 		return fmt.Errorf("stopped in stage %q: %w", stage, context.Cause(ctx))
 	}
 	return nil
+}
+
+// interleaved is the order in which the steps of a wave begin: as they are, but
+// with the kinds mixed. The API server is slow with some, such as Services, whose
+// addresses it gives out one by one, and has time for others meanwhile.
+func interleaved(steps []plan.Step) []int {
+	type place struct {
+		index, nth int
+		kind       schema.GroupKind
+	}
+	count := map[schema.GroupKind]int{}
+	places := make([]place, len(steps))
+	for i, s := range steps {
+		kind := schema.GroupKind{Group: s.Object.Group, Kind: s.Object.Kind}
+		places[i] = place{i, count[kind], kind}
+		count[kind]++
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Compare(a.nth*count[b.kind], b.nth*count[a.kind])
+	})
+	order := make([]int, len(steps))
+	for i, p := range places {
+		order[i] = p.index
+	}
+	return order
 }
 
 func onlyWaits(w plan.Wave) []plan.Step {

@@ -43,10 +43,9 @@ kind: ConfigMap
 metadata: {name: changed, namespace: shop}
 data: {key: new}
 ---
-apiVersion: v1
-kind: Service
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
 metadata: {name: born, namespace: shop}
-spec: {ports: [{port: 80}]}
 `
 
 const hook = `apiVersion: batch/v1
@@ -312,7 +311,7 @@ func TestACancelledRunIsRecordedAsFailed(t *testing.T) {
 	if statuses != "deployed,failed" {
 		t.Errorf("statuses %s after %q", statuses, w.log)
 	}
-	if _, there := w.objects[manifest.ID{Kind: "Service", Namespace: "shop", Name: "born"}]; there {
+	if _, there := w.objects[manifest.ID{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "shop", Name: "born"}]; there {
 		t.Error("a step of a later wave has begun")
 	}
 }

@@ -145,14 +145,15 @@ const helmsManager = "helm"
 // merge computes the patch. Each stored document may have sent fields that the
 // target no longer has, so the merge runs over all of them in turn; the patch
 // is the difference between where it starts and where it ends. A server-side
-// apply that the server has predicted has neither.
+// apply that the server predicts has neither.
 func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
 		if len(stored.Docs) > 0 || foreign(live, b.in.Release) == "" {
 			step.HandOver = patch.Updaters(live, b.live(o.ID).Managers, helmsManager, b.in.Options.FieldManager)
 		}
-		if b.in.Predictions[step.ID].After != nil {
+		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && len(step.HandOver) == 0
+		if toBeAsked || b.in.Predictions[step.ID].After != nil {
 			return nil, nil // what the server says counts, and it needs no patch from us
 		}
 	}

@@ -11,11 +11,10 @@ import (
 // not listed come last.
 var installTiers = [][]string{
 	{"PriorityClass", "Namespace"},
-	{"NetworkPolicy", "ResourceQuota", "LimitRange", "PodSecurityPolicy", "PodDisruptionBudget", "ServiceAccount", "Secret", "ConfigMap", "StorageClass", "PersistentVolume", "PersistentVolumeClaim"},
+	{"NetworkPolicy", "ResourceQuota", "LimitRange", "PodSecurityPolicy", "PodDisruptionBudget", "ServiceAccount", "Secret", "ConfigMap", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Service"},
 	{"CustomResourceDefinition"},
 	{"ClusterRole", "Role"},
 	{"ClusterRoleBinding", "RoleBinding"},
-	{"Service"},
 	{"DaemonSet", "Pod", "ReplicationController", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob"},
 	{"IngressClass"},
 	{"Ingress", "APIService"},

@@ -42,7 +42,7 @@ func encode(r *release.Revision) (string, error) {
 		return "", fmt.Errorf("encode %s: %d bytes of JSON are more than the %d that can be read back", r, len(data), MaxUnpacked)
 	}
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	w, err := gzip.NewWriterLevel(&packed, gzip.DefaultCompression)
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", r, err)
 	}
