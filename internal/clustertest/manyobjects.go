@@ -17,13 +17,13 @@ const ManyKinds = 5
 var manyKinds = [ManyKinds]struct{ kind, body string }{
 	{"ConfigMap", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\ndata: {key: value-NUMBERCHANGE}\n"},
 	{"Secret", "apiVersion: v1\nkind: Secret\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\nstringData: {key: value-NUMBER}\n"},
-	{"Service", "apiVersion: v1\nkind: Service\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\nspec: {selector: {app: many-NUMBER}, ports: [{name: http, port: 80}]}\n"},
+	{"Role", "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\nrules: [{apiGroups: [\"\"], resources: [configmaps], resourceNames: [many-NUMBER], verbs: [get]}]\n"},
 	{"ServiceAccount", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\n"},
 	{"Deployment", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\nspec:\n  replicas: 0\n  selector: {matchLabels: {app: many-NUMBER}}\n" +
 		"  template:\n    metadata: {labels: {app: many-NUMBER}}\n    spec: {containers: [{name: app, image: \"many:1CHANGE\", env: [{name: POSITION, value: \"NUMBER\"}]}]}\n"},
 }
 
-// ManyObjects writes a chart of perKind ConfigMaps, Secrets, Services,
+// ManyObjects writes a chart of perKind ConfigMaps, Secrets, Roles,
 // ServiceAccounts and Deployments each, and returns its folder. As many ConfigMaps
 // and as many Deployments as the value changed says differ from what they are
 // without it; the value mark is an annotation of every object.
