@@ -73,6 +73,9 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	}
 	created, err := r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, r.writeOptions())
 	if apierrors.IsConflict(err) {
+		if _, lookErr := r.env.Cluster.Get(ctx, target(s)); apierrors.IsNotFound(lookErr) {
+			return nil, err // it was about something else: trying again is right
+		}
 		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: s.Object.Group, Resource: s.Object.Kind}, s.Object.Name)
 	}
 	return created, err

@@ -39,6 +39,8 @@ func TestScenarios(t *testing.T) {
 						t.Errorf("ours fails: %s\n%s", o.claim, o.log)
 					} else if o.failed {
 						t.Logf("%s fails: %s\n%s", h.name, o.claim, o.log)
+					} else {
+						t.Log(o.log)
 					}
 				})
 			}

@@ -43,6 +43,7 @@ func connectionFlags() []cli.Flag {
 		text("cache-dir", "where discovery is cached", nil),
 		&cli.Float64Flag{Name: "qps", Usage: "most requests a second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
 		&cli.IntFlag{Name: "v", Usage: "verbosity of the client library", Category: connectionCategory},
+		&cli.BoolFlag{Name: "debug", Usage: "tell the requests that are made: -v 6 by its name in Helm", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
 	}
 }
 
@@ -97,9 +98,19 @@ type session struct {
 	progress  watcher
 }
 
+// debugVerbosity is that of --debug: a line for each request.
+const debugVerbosity = 6
+
+func verbosity(c *cli.Context) int {
+	if v := c.Int("v"); v > 0 || !c.Bool("debug") {
+		return v
+	}
+	return debugVerbosity
+}
+
 // connect reads the kubeconfig and prepares clients; nothing is sent yet.
 func (p *program) connect(c *cli.Context) (*session, error) {
-	silenceClient(c.Int("v"), logWriter{to: p.streams.Err, mask: &p.mask, open: c.Bool("show-secrets")})
+	silenceClient(verbosity(c), logWriter{to: p.streams.Err, mask: &p.mask, open: c.Bool("show-secrets")})
 	flags := configFlags(c)
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
