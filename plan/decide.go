@@ -255,6 +255,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	case s.leftover():
 		step.Why = fmt.Sprintf("the failed revision %d left it behind", s.Revision)
 	}
+	b.checkCustomResources(s.ID)
 	if live.Object.GetDeletionTimestamp() != nil {
 		step.Why = "it is being deleted already"
 		if f := live.Object.GetFinalizers(); len(f) > 0 {

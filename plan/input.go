@@ -42,6 +42,9 @@ type Input struct {
 	// Predictions are the answers to dry runs, by step ID. The first Build has
 	// none; Plan.DryRuns lists what to ask.
 	Predictions map[string]Prediction
+	// CustomResources is how many custom resources, besides those of the release,
+	// there are of each CRD that the first Build would delete.
+	CustomResources map[manifest.ID]int
 	// Values are the changes of the user's values since the last revision.
 	Values []Change
 	// Pending is what is known of an operation that is recorded as under way.

@@ -81,7 +81,7 @@ func (b *builder) defined(id manifest.ID) (resource, namespace string) {
 		return "", ""
 	}
 	for _, o := range slices.Concat(b.in.Target.CRDs, b.in.Target.Objects) {
-		if !isKind(o.ID, "CustomResourceDefinition.apiextensions.k8s.io") {
+		if !isKind(o.ID, crdKind) {
 			continue
 		}
 		text := func(path ...string) string {
@@ -150,7 +150,7 @@ func (n *needs) hook(s *Step) {
 	n.ask(s.Object, "", "get", "create")
 	n.ask(s.Object, polls, "list", "watch")
 	switch {
-	case isKind(s.Object, "CustomResourceDefinition.apiextensions.k8s.io"):
+	case isKind(s.Object, crdKind):
 	case s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.BeforeHookCreation) && n.wasHook(s.Object):
 		n.ask(s.Object, "", "delete")
 	case s.Hook.Deletes(manifest.HookFailed):

@@ -70,7 +70,7 @@ func isStateful(id manifest.ID) bool {
 
 // holdsData says whether more than the object is lost when it is deleted.
 func holdsData(id manifest.ID) bool {
-	return isStateful(id) || isKind(id, "Namespace", "CustomResourceDefinition.apiextensions.k8s.io")
+	return isStateful(id) || isKind(id, "Namespace", crdKind)
 }
 
 // losesData says it of an object that is created again. The claims of a

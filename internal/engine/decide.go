@@ -51,6 +51,9 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 		if in.Predictions != nil && len(open) == 0 {
 			return p, nil
 		}
+		if in.CustomResources == nil {
+			in.CustomResources = e.customResources(ctx, p)
+		}
 		if err := e.answer(ctx, &in, open, p.Needs); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// customResources counts the custom resources of each CRD that a plan deletes,
+// besides the release's own. What can't be listed is not counted: whoever may not
+// list them is rarely allowed to delete their CRD. On the way back from a failed
+// run nobody is asked.
+func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest.ID]int {
+	counts := map[manifest.ID]int{}
+	if e.undoing {
+		return counts
+	}
+	for _, s := range p.DeletedCRDs() {
+		kind, ok := defines(s.Before)
+		if !ok {
+			continue
+		}
+		apiVersion, name := kind.ToAPIVersionAndKind()
+		list, err := e.Cluster.Lookup(ctx, apiVersion, name, "", "")
+		if err != nil {
+			continue
+		}
+		_ = list.EachListItem(func(item runtime.Object) error { // it never fails here
+			if o, ok := item.(*unstructured.Unstructured); ok && !belongs(o, p.Release) {
+				counts[s.Object]++
+			}
+			return nil
+		})
+	}
+	return counts
+}
+
+// defines is the kind of a CRD's objects, in a version that is served.
+func defines(crd *unstructured.Unstructured) (schema.GroupVersionKind, bool) {
+	if crd == nil {
+		return schema.GroupVersionKind{}, false
+	}
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		if name, _ := version["name"].(string); version["served"] == true {
+			return schema.GroupVersionKind{Group: group, Version: name, Kind: kind}, true
+		}
+	}
+	return schema.GroupVersionKind{}, false
+}
+
+// belongs says whether an object carries the release's ownership.
+func belongs(o *unstructured.Unstructured, key release.Key) bool {
+	a := o.GetAnnotations()
+	return a[manifest.ReleaseNameAnnotation] == key.Name && a[manifest.ReleaseNamespaceAnnotation] == key.Namespace
+}
