@@ -2,23 +2,12 @@ package main_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
@@ -147,96 +136,4 @@ func TestKilledWhileItWaits(t *testing.T) {
 			s.converged()
 		})
 	}
-}
-
-// A run is killed right behind each of its writes: the write is there, its
-// answer was never heard. Whoever knows that the run is dead frees its lock
-// and goes on (S1, S9).
-func TestKilledBehindEachWrite(t *testing.T) {
-	for k := 1; ; k++ {
-		killed := true
-		t.Run(fmt.Sprintf("write %d", k), func(t *testing.T) {
-			s := newShop(t)
-			s.must("install", "web", webChart())
-			struck, dead := make(chan struct{}), make(chan struct{})
-			server := killer(t, k, func() {
-				close(struck)
-				<-dead
-			})
-			var out strings.Builder
-			upgrade := s.program("upgrade", "web", webChart(), "--set", wanted, "--server", server)
-			upgrade.Stdout, upgrade.Stderr = &out, &out
-			if err := upgrade.Start(); err != nil {
-				t.Fatal(err)
-			}
-			go func() {
-				select {
-				case <-struck:
-					_ = upgrade.Process.Kill()
-				case <-t.Context().Done():
-				}
-				close(dead)
-			}()
-			if err := upgrade.Wait(); err == nil {
-				killed = false
-			} else if upgrade.ProcessState.ExitCode() != -1 {
-				t.Fatalf("it ended by itself: %v\n%s", err, out.String())
-			}
-			if killed {
-				s.must("unlock", "web", "--yes")
-				s.must("apply", "web", webChart(), "--yes", "--reset-values", "--set", wanted)
-			}
-			s.converged()
-		})
-		if !killed || t.Failed() {
-			if k < 6 {
-				t.Errorf("an upgrade with five writes and two of its record ended at write %d", k)
-			}
-			return
-		}
-	}
-}
-
-// killer is a server in front of the API server. When the k-th write of
-// objects or records has been answered, it calls kill and keeps the answer.
-func killer(t *testing.T, k int, kill func()) string {
-	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var writes atomic.Int64
-	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport: transport,
-		ModifyResponse: func(r *http.Response) error {
-			if isWrite(r.Request) && writes.Add(1) == int64(k) {
-				kill()
-				panic(http.ErrAbortHandler)
-			}
-			return nil
-		},
-		ErrorLog:      log.New(io.Discard, "", 0),
-		FlushInterval: -1,
-	}
-	server := httptest.NewServer(proxy)
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
-	return server.URL
-}
-
-// isWrite says whether a request changes more than a lock.
-func isWrite(r *http.Request) bool {
-	return r.Method != http.MethodGet && r.Method != http.MethodHead &&
-		!r.URL.Query().Has("dryRun") && !strings.Contains(r.URL.Path, "/leases")
 }

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		clustertest.RunMeasured()
 		return
 	}
+	// Most of the time these tests wait: for pods, or for a dead run's lease.
+	_ = flag.Set("test.parallel", "6")
 	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
 }
 

@@ -66,12 +66,15 @@ const acceptMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 func (m metadataOnly) Post() *rest.Request {
 	return m.Interface.Post().SetHeader("Accept", acceptMetadata)
 }
+
 func (m metadataOnly) Put() *rest.Request {
 	return m.Interface.Put().SetHeader("Accept", acceptMetadata)
 }
+
 func (m metadataOnly) Delete() *rest.Request {
 	return m.Interface.Delete().SetHeader("Accept", acceptMetadata)
 }
+
 func (m metadataOnly) Patch(t types.PatchType) *rest.Request {
 	return m.Interface.Patch(t).SetHeader("Accept", acceptMetadata)
 }
