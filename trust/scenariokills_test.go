@@ -104,7 +104,7 @@ func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []
 		close(v.struck)
 		if signal == syscall.SIGKILL {
 			<-v.ended
-		} else if signal != syscall.SIGSTOP {
+		} else { // all of its threads have to hear of it before they hear of the answer
 			time.Sleep(300 * time.Millisecond)
 		}
 	}}
