@@ -125,7 +125,7 @@ func (r *run) cleanHook(ctx context.Context, s *plan.Step, p manifest.Policy) er
 
 // hookLog shows a hook's log when its policy, or a failure, asks for it.
 func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, always bool) {
-	if !always && !slices.Contains(s.Hook.LogPolicies, p) {
+	if !always && !r.plan.Options.HookLogs && !slices.Contains(s.Hook.LogPolicies, p) {
 		return
 	}
 	if s.Object.Kind != "Job" && s.Object.Kind != "Pod" {

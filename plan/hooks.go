@@ -22,7 +22,7 @@ func (b *builder) hookSteps(event manifest.Event) []Step {
 	hooks := b.in.Hooks()
 	var at []int
 	for i, h := range hooks {
-		if h.On(event) {
+		if h.On(event) && b.chosen(event, h.Name) {
 			at = append(at, i)
 		}
 	}
@@ -45,6 +45,12 @@ func (b *builder) hookSteps(event manifest.Event) []Step {
 		})
 	}
 	return steps
+}
+
+// chosen says whether a hook is run as far as its name goes: tests may be picked.
+func (b *builder) chosen(event manifest.Event, name string) bool {
+	o := b.in.Options
+	return event != manifest.Test || !slices.Contains(o.SkipTests, name) && (len(o.OnlyTests) == 0 || slices.Contains(o.OnlyTests, name))
 }
 
 // wasHook says whether one of the stored revisions has the object as a hook.
@@ -80,9 +86,20 @@ func hookWhy(o manifest.Object) string {
 
 // test plans the test hooks and the record that keeps their outcome.
 func (b *builder) test() {
+	b.checkTests()
 	b.hookStage(manifest.Test)
 	r := b.in.Target.Record
 	b.stage(StageRecord, oneByOne([]Step{b.recordStep("tested", Record{
 		Revision: r.Version, Status: r.Info.Status, Description: r.Info.Description,
 	}, "keep the outcome of the tests")}))
+}
+
+// checkTests tells of names that no test has.
+func (b *builder) checkTests() {
+	for _, name := range slices.Concat(b.in.Options.OnlyTests, b.in.Options.SkipTests) {
+		isTest := func(h release.Hook) bool { return h.On(manifest.Test) && h.Name == name }
+		if !slices.ContainsFunc(b.in.Hooks(), isTest) {
+			b.problems(Problem{What: "the release has no test " + name, Do: "kubectl release get hooks " + b.in.Release.Name + " shows those that there are"})
+		}
+	}
 }

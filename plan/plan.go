@@ -112,6 +112,12 @@ type Options struct {
 	// Replace lets an install reuse the name of an uninstalled release.
 	Replace bool `json:"replace,omitempty"`
 
+	// OnlyTests and SkipTests are names of tests: without the former all are run
+	// but the latter. HookLogs shows the logs of hooks that succeed, too.
+	OnlyTests []string `json:"onlyTests,omitempty"`
+	SkipTests []string `json:"skipTests,omitempty"`
+	HookLogs  bool     `json:"hookLogs,omitempty"`
+
 	// Timeout bounds each wait and each hook. In JSON it is in nanoseconds.
 	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
 	// HistoryMax is how many revisions stay stored; 0 keeps all.

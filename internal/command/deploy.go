@@ -243,8 +243,12 @@ func (p *program) uninstallCommand() *cli.Command {
 func (p *program) testCommand() *cli.Command {
 	return &cli.Command{
 		Name: "test", Usage: "run a release's tests", ArgsUsage: "NAME",
-		Description: describe("Runs the hooks of event test, one after the other.", "kubectl release test web"),
-		Flags:       joined(nowFlags(), applyFlags()),
+		Description: describe("Runs the hooks of event test, one after the other.", "kubectl release test web\nkubectl release test web --filter name=smoke --logs"),
+		Flags: joined([]cli.Flag{
+			&cli.StringSliceFlag{Name: "filter", Usage: "run the test of that name (name=NAME), or all but it (!name=NAME)", Category: applyCategory},
+			&cli.BoolFlag{Name: "logs", Usage: "print the logs of tests that succeed, too", Category: applyCategory},
+			&cli.BoolFlag{Name: "hide-notes", Hidden: true}, // as with Helm: none are printed anyway
+		}, nowFlags(), applyFlags()),
 		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
@@ -256,6 +260,10 @@ func (p *program) testCommand() *cli.Command {
 				if err != nil {
 					return nil, err
 				}
+				if o.OnlyTests, o.SkipTests, err = testFilters(c.StringSlice("filter")); err != nil {
+					return nil, err
+				}
+				o.HookLogs = c.Bool("logs")
 				return s.engine.PlanTest(ctx, s.key(args[0]), o)
 			})
 		}),
@@ -273,4 +281,19 @@ func releaseName(name string) error {
 		return usage("%q is no release name: lower-case letters, digits, dashes and dots, at most %d characters", name, longestName)
 	}
 	return nil
+}
+
+// testFilters reads --filter as Helm does: name=NAME or !name=NAME, several by
+// commas or by repeating the flag.
+func testFilters(filters []string) (only, skip []string, err error) {
+	for _, filter := range strings.Split(strings.Join(filters, ","), ",") {
+		if name, ok := strings.CutPrefix(filter, "name="); ok {
+			only = append(only, name)
+		} else if name, ok := strings.CutPrefix(strings.Replace(filter, "! ", "!", 1), "!name="); ok {
+			skip = append(skip, name)
+		} else if filter != "" {
+			return nil, nil, usage("--filter %s: want name=NAME or !name=NAME", filter)
+		}
+	}
+	return only, skip, nil
 }
