@@ -3,10 +3,77 @@ package plan
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
 )
 
 const crdKind = "CustomResourceDefinition.apiextensions.k8s.io"
+
+// crdStage creates the CRDs of crds/ folders that are not there yet, updates the
+// others where that is asked for, and waits until they are established.
+func (b *builder) crdStage() {
+	if b.in.Options.SkipCRDs || b.in.Operation == Rollback {
+		return
+	}
+	var writes, waits []Step
+	for _, o := range b.in.Target.CRDs {
+		live := b.live(o.ID)
+		if live.Unreadable != "" {
+			b.warn(o.ID, "it can't be read, so it is taken to be there: "+live.Unreadable, "have it installed by an administrator, or use --skip-crds")
+			continue
+		}
+		if live.Object != nil && !b.in.Options.UpdateCRDs {
+			continue
+		}
+		step := Step{
+			ID: stepID(StageCRDs, o.ID), Op: OpCreate, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version), Source: o.Source,
+			Body: o.Doc, Expect: Expect{Absent: true}, Fidelity: FidelityExact, Why: "crds/ has it and the cluster does not",
+		}
+		if live.Object == nil {
+			b.predict(&step, o.Doc)
+		} else if !b.updateCRD(&step, live.Object) {
+			continue
+		}
+		writes = append(writes, step)
+		waits = append(waits, b.waitStep(StageCRDs, o, "until its kinds are served"))
+	}
+	if len(writes) > 0 {
+		b.stage(StageCRDs, []Wave{{Steps: writes}, {Steps: waits}})
+	}
+}
+
+// updateCRD makes the step one that makes a CRD what crds/ says. Nobody has on
+// record what was sent of it, so its whole spec counts as such. ok is false when
+// nothing would change.
+func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok bool) {
+	step.Op, step.Why, step.Before = OpPatch, "crds/ says so, and --update-crds is given", live
+	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
+	sent := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": step.Body.GetAPIVersion(), "kind": step.Body.GetKind(), "metadata": map[string]any{"name": live.GetName()},
+		"spec": live.Object["spec"],
+	}}
+	p, err := patch.ThreeWay(sent, live, step.Body)
+	if err != nil {
+		b.block(step.Object, err.Error(), "")
+		return true
+	}
+	merged, err := patch.Apply(live, p)
+	if err == nil {
+		step.PatchType, step.Patch = p.Type, p.Data
+		err = withUID(step, p, live)
+	}
+	if err != nil {
+		b.block(step.Object, err.Error(), "")
+		return true
+	}
+	b.predict(step, merged)
+	for i := range step.Changes {
+		step.Changes[i].Cause = CauseChart
+	}
+	return b.in.Predictions == nil || len(step.Changes) > 0 || step.Estimate != ""
+}
 
 // DeletedCRDs are the steps that delete a CRD, and with it every object of its kind.
 func (p *Plan) DeletedCRDs() []Step {

@@ -108,7 +108,10 @@ type Options struct {
 	NoHooks         bool `json:"noHooks,omitempty"`
 	SkipCRDs        bool `json:"skipCRDs,omitempty"`
 	CreateNamespace bool `json:"createNamespace,omitempty"`
-	KeepHistory     bool `json:"keepHistory,omitempty"`
+	// UpdateCRDs makes the CRDs of crds/ folders what these say, too; otherwise
+	// those that are there stay as they are.
+	UpdateCRDs  bool `json:"updateCRDs,omitempty"`
+	KeepHistory bool `json:"keepHistory,omitempty"`
 	// Replace lets an install reuse the name of an uninstalled release.
 	Replace bool `json:"replace,omitempty"`
 

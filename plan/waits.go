@@ -54,32 +54,3 @@ func (b *builder) namespaceStage() {
 		Why: "--create-namespace, and it is not there",
 	}}))
 }
-
-// crdStage creates the CRDs of crds/ folders that are not there yet and waits
-// until they are established. Those that are there stay as they are.
-func (b *builder) crdStage() {
-	if b.in.Options.SkipCRDs || b.in.Operation == Rollback {
-		return
-	}
-	var creates, waits []Step
-	for _, o := range b.in.Target.CRDs {
-		live := b.live(o.ID)
-		if live.Object != nil {
-			continue
-		}
-		if live.Unreadable != "" {
-			b.warn(o.ID, "it can't be read, so it is taken to be there: "+live.Unreadable, "have it installed by an administrator, or use --skip-crds")
-			continue
-		}
-		step := Step{
-			ID: stepID(StageCRDs, o.ID), Op: OpCreate, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version), Source: o.Source,
-			Body: o.Doc, Expect: Expect{Absent: true}, Fidelity: FidelityExact, Why: "crds/ has it and the cluster does not",
-		}
-		b.predict(&step, o.Doc)
-		creates = append(creates, step)
-		waits = append(waits, b.waitStep(StageCRDs, o, "until its kinds are served"))
-	}
-	if len(creates) > 0 {
-		b.stage(StageCRDs, []Wave{{Steps: creates}, {Steps: waits}})
-	}
-}

@@ -93,7 +93,7 @@ func options(c *cli.Context) (plan.Options, error) {
 		Atomic: atomic, CleanupOnFail: c.Bool("cleanup-on-fail"),
 		Wait: wait || atomic, WaitForJobs: c.Bool("wait-for-jobs"),
 		Force: c.Bool("force"), ForceConflicts: c.Bool("force-conflicts"), TakeOwnership: c.Bool("take-ownership"),
-		TakeOver: c.Bool("take-over"), NoHooks: c.Bool("no-hooks"), SkipCRDs: c.Bool("skip-crds"),
+		TakeOver: c.Bool("take-over"), NoHooks: c.Bool("no-hooks"), SkipCRDs: c.Bool("skip-crds"), UpdateCRDs: c.Bool("update-crds"),
 		CreateNamespace: c.Bool("create-namespace"), KeepHistory: c.Bool("keep-history"), Replace: c.Bool("replace"),
 		Timeout: c.Duration("timeout"), HistoryMax: c.Int("history-max"), Cascade: c.String("cascade"),
 		Description: c.String("description"), FieldManager: orDefault(c.String("field-manager"), fieldManager), Labels: labels,

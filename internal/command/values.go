@@ -44,6 +44,7 @@ func renderFlags() []cli.Flag {
 	}
 	return []cli.Flag{
 		toggle("skip-crds", "leave out the CRDs of crds/ folders"),
+		toggle("update-crds", "update the CRDs of crds/ folders that are there, too"),
 		toggle("skip-schema-validation", "do not check values against values.schema.json"),
 		toggle("enable-dns", "let templates look up host names"),
 		toggle("render-subchart-notes", "show the notes of subcharts, too"),
