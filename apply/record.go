@@ -155,13 +155,29 @@ func (r *run) failure(err error) string {
 	case plan.Upgrade:
 		return fmt.Sprintf("Upgrade %q failed: %s", r.plan.Release.Name, cause)
 	case plan.Rollback:
-		return fmt.Sprintf("Rollback %q failed: %s", r.plan.Release.Name, cause)
+		return fmt.Sprintf("Rollback %q failed: %s%s", r.plan.Release.Name, cause, r.undone())
 	case plan.Uninstall:
 		return fmt.Sprintf("Uninstall of %q failed: %s", r.plan.Release.Name, cause)
 	case plan.Test:
 		return fmt.Sprintf("Test of %q failed: %s", r.plan.Release.Name, cause)
 	}
 	return cause
+}
+
+// undone is for the record of a rollback that failed: what it has brought back,
+// and what it has not.
+func (r *run) undone() string {
+	r.mu.Lock()
+	done, open := r.plan.Written(r.ended)
+	r.mu.Unlock()
+	text := ""
+	if len(done) > 0 {
+		text += "; undone: " + plan.Listed(done)
+	}
+	if len(open) > 0 {
+		text += "; not undone: " + plan.Listed(open)
+	}
+	return text
 }
 
 // withoutLog leaves out the lines of logs.

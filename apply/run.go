@@ -65,7 +65,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if p.Blocked() {
 		return Outcome{}, ErrBlocked
 	}
-	r := &run{env: env, plan: p, uids: map[manifest.ID]types.UID{}}
+	r := &run{env: env, plan: p, uids: map[manifest.ID]types.UID{}, ended: map[string]bool{}}
 	ctx, end := r.whileLocked(ctx)
 	defer end()
 	r.begin()
@@ -93,7 +93,9 @@ type run struct {
 	unsure  *release.Revision
 	created []Ref
 	// uids are those of the objects this run has written.
-	uids    map[manifest.ID]types.UID
+	uids map[manifest.ID]types.UID
+	// ended are the IDs of the steps that have ended well.
+	ended   map[string]bool
 	written atomic.Bool
 }
 
@@ -224,7 +226,11 @@ func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 	r.observe(event)
 	err := r.perform(ctx, stage, s)
 	event.Type = StepDone
-	if err != nil {
+	if err == nil {
+		r.mu.Lock()
+		r.ended[s.ID] = true
+		r.mu.Unlock()
+	} else {
 		event.Type, event.Message = StepFailed, err.Error()
 	}
 	r.observe(event)

@@ -1,9 +1,6 @@
 package command
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -37,26 +34,14 @@ func (w *wayBack) undone() (undone, notUndone []report.UndoStep) {
 
 // tellUndone prints what a way back has undone and what it has not.
 func (p *progress) tellUndone() {
-	undone, notUndone := p.back.undone()
-	if len(undone) > 0 {
-		p.line("• undone: %s", objects(undone))
-	}
-	if len(notUndone) > 0 {
-		p.line("✗ not undone: %s", objects(notUndone))
+	if p.back.plan != nil {
+		undone, notUndone := p.back.plan.Written(p.back.done)
+		if len(undone) > 0 {
+			p.line("• undone: %s", plan.Listed(undone))
+		}
+		if len(notUndone) > 0 {
+			p.line("✗ not undone: %s", plan.Listed(notUndone))
+		}
 	}
 	p.back = wayBack{}
-}
-
-// objects names the first few objects.
-func objects(steps []report.UndoStep) string {
-	const most = 10
-	var names []string
-	for _, s := range steps[:min(most, len(steps))] {
-		names = append(names, s.Object.String())
-	}
-	text := strings.Join(names, ", ")
-	if more := len(steps) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

@@ -91,6 +91,7 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, lock apply.Lock, c
 	}
 	if err == nil {
 		result.To = p.RollbackTo
+		tellUndone(p)
 		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause), Reasons: reasons(cause), Plan: p})
 		result.Back, err = e.run(ctx, p, lock)
 	}
@@ -116,6 +117,20 @@ func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, e
 		return back.PlanUninstall(ctx, failed.Release, options)
 	}
 	return back.PlanRollback(ctx, failed.Release, good.Version, ServerSideAuto, options)
+}
+
+// tellUndone has the record of a rollback say what it has undone, which is all of
+// the plan when that is written.
+func tellUndone(p *plan.Plan) {
+	_, objects := p.Written(nil)
+	if len(objects) == 0 {
+		return
+	}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Record != nil && s.Record.Status == release.StatusDeployed {
+			s.Record.Description += "; undone: " + plan.Listed(objects)
+		}
+	})
 }
 
 // wayBack says on two lines why there is a way back, and where it leads.

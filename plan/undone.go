@@ -1,0 +1,37 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// Written tells the objects that a plan writes apart: those whose steps have
+// ended well, by their IDs, and the others.
+func (p *Plan) Written(ended map[string]bool) (done, open []manifest.ID) {
+	p.Steps(func(_ StageName, s *Step) {
+		switch {
+		case !s.Op.Writes():
+		case ended[s.ID]:
+			done = append(done, s.Object)
+		default:
+			open = append(open, s.Object)
+		}
+	})
+	return done, open
+}
+
+// Listed names the first few objects and says how many more there are.
+func Listed(objects []manifest.ID) string {
+	const most = 10
+	names := make([]string, 0, most)
+	for _, id := range objects[:min(most, len(objects))] {
+		names = append(names, id.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(objects) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
