@@ -155,7 +155,8 @@ func (r *run) failure(err error) string {
 	case plan.Upgrade:
 		return fmt.Sprintf("Upgrade %q failed: %s", r.plan.Release.Name, cause)
 	case plan.Rollback:
-		return fmt.Sprintf("Rollback %q failed: %s%s", r.plan.Release.Name, cause, r.undone())
+		first, more, _ := strings.Cut(cause, "\n") // lists of revisions show one line
+		return strings.TrimSuffix(fmt.Sprintf("Rollback %q failed: %s%s\n%s", r.plan.Release.Name, first, r.undone(), more), "\n")
 	case plan.Uninstall:
 		return fmt.Sprintf("Uninstall of %q failed: %s", r.plan.Release.Name, cause)
 	case plan.Test:
