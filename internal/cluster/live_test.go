@@ -97,7 +97,10 @@ func predict(t *testing.T, c *cluster.Client, s plan.Step) plan.Prediction {
 
 func create(t *testing.T, c *cluster.Client, o *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
-	created, err := c.Create(t.Context(), o, apply.WriteOptions{FieldManager: "helm"})
+	if _, err := c.Create(t.Context(), o, apply.WriteOptions{FieldManager: "helm"}); err != nil {
+		t.Fatal(err)
+	}
+	created, err := c.Get(t.Context(), refOf(o)) // a create answers with metadata only
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,6 +51,13 @@ func TestProgressOnATerminal(t *testing.T) {
 		r := &region{to: &out, size: fixed(80, 24)}
 		p := (&program{streams: Streams{Err: r}}).progress()
 		p.region = r
+		printed := func() string {
+			synctest.Wait()
+			p.mu.Lock() // whoever prints holds it
+			defer p.mu.Unlock()
+			defer out.Reset()
+			return out.String()
+		}
 		see := func(kind apply.EventType, name, message string) {
 			id := manifest.ID{Group: "apps", Kind: "Deployment", Name: name}
 			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "wait", Step: name, Object: id, Message: message})
@@ -65,16 +72,15 @@ func TestProgressOnATerminal(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond)
 		see(apply.StepProgress, "web", "1 of 2 are ready")
 		time.Sleep(500 * time.Millisecond)
-		out.Reset()
+		printed() // what came before
 		time.Sleep(redrawing)
-		if diff := cmp.Diff("\x1b[2A\r\x1b[J    Deployment/web: 1 of 2 are ready, 3s\n    Deployment/db: under way, 3s\n", out.String()); diff != "" {
+		if diff := cmp.Diff("\x1b[2A\r\x1b[J    Deployment/web: 1 of 2 are ready, 3s\n    Deployment/db: under way, 3s\n", printed()); diff != "" {
 			t.Errorf("while it waits (-want +got):\n%s", diff)
 		}
-		out.Reset()
 		see(apply.StepFailed, "web", "it never will be")
 		p.Stop()
 		time.Sleep(time.Minute)
-		got := out.String()
+		got := printed()
 		if !strings.HasPrefix(got, "\x1b[2A\r\x1b[J    ✗ Deployment/web: it never will be\n") || !strings.HasSuffix(got, "\x1b[J") {
 			t.Errorf("in the end: %q", got)
 		}
