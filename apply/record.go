@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -146,9 +147,10 @@ func (r *run) ascertain(ctx context.Context) {
 	}
 }
 
-// failure is the description of a failed revision, in Helm's form.
+// failure is the description of a failed revision, in Helm's form. The API
+// server's answers may quote secrets, and descriptions are shown to many.
 func (r *run) failure(err error) string {
-	cause := withoutLog(err.Error())
+	cause := report.NewMask(r.plan).Text(withoutLog(err.Error()))
 	switch r.plan.Operation {
 	case plan.Install:
 		return fmt.Sprintf("Release %q failed: %s", r.plan.Release.Name, cause)

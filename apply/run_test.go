@@ -364,3 +364,27 @@ func TestAFailingHookStopsTheUpgrade(t *testing.T) {
 		t.Errorf("the hook's phase is %q", phase)
 	}
 }
+
+// What the API server says of an object may quote a secret, and descriptions
+// are read by many: the record has none, and the rest of the words.
+func TestARecordQuotesNoSecret(t *testing.T) {
+	w := newWorld()
+	p := planned(t, w, plan.Install, revision(1, `apiVersion: v1
+kind: Secret
+metadata: {name: login, namespace: shop}
+stringData: {key: canary-4711}
+`))
+	w.trouble = func(call int) trouble {
+		if call == 2 { // behind the pending record
+			return trouble{before: fmt.Errorf("the key canary-4711 is too weak: %w", forbidden())}
+		}
+		return trouble{}
+	}
+	if _, err := apply.Run(t.Context(), p, w.env()); err == nil {
+		t.Fatal("it went through")
+	}
+	got := w.records[1].Info.Description
+	if strings.Contains(got, "canary-4711") || !strings.Contains(got, "is too weak") {
+		t.Errorf("the description is %q", got)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -68,7 +69,7 @@ func (p *program) statusCommand() *cli.Command {
 				return err
 			}
 			if f != "text" {
-				return structured(p.streams.Out, f, r)
+				return structured(p.streams.Out, f, r.WithStatus(r.Info.Status, described(r)))
 			}
 			return p.printStatus(c, s, r)
 		}),
@@ -82,7 +83,7 @@ func (p *program) printStatus(c *cli.Context, s *session, r *release.Revision) e
 	}
 	out := p.streams.Out
 	fmt.Fprintf(out, "NAME: %s\nLAST DEPLOYED: %s\nNAMESPACE: %s\nSTATUS: %s\nREVISION: %d\nCHART: %s\nDESCRIPTION: %s\n",
-		r.Name, r.Info.LastDeployed.Local().Format(time.ANSIC), r.Namespace, r.Info.Status, r.Version, printable(r.ChartLabel()), printable(r.Info.Description))
+		r.Name, r.Info.LastDeployed.Local().Format(time.ANSIC), r.Namespace, r.Info.Status, r.Version, printable(r.ChartLabel()), printable(described(r)))
 	switch {
 	case held:
 		fmt.Fprintf(out, "LOCKED BY: %s, since %s\n", printable(holder.Owner), localTime(holder.Since))
@@ -93,6 +94,16 @@ func (p *program) printStatus(c *cli.Context, s *session, r *release.Revision) e
 		fmt.Fprintf(out, "\nNOTES:\n%s\n", printable(notes))
 	}
 	return nil
+}
+
+// described is a revision's description. That of a failed one may quote secrets
+// of its own when Helm wrote it; reading manifests takes time, so that those of
+// others are left alone.
+func described(r *release.Revision) string {
+	if r.Info.Status != release.StatusFailed {
+		return r.Info.Description
+	}
+	return report.NewRecordMask(r).Text(r.Info.Description)
 }
 
 // historical is a revision in the words of Helm's history -o json.
@@ -133,11 +144,11 @@ func (p *program) printHistory(format string, history release.History) error {
 	for _, r := range history {
 		rows = append(rows, historical{
 			Revision: r.Version, Updated: r.Info.LastDeployed, Status: string(r.Info.Status),
-			Chart: r.ChartLabel(), AppVersion: r.AppVersion(), Description: r.Info.Description,
+			Chart: r.ChartLabel(), AppVersion: r.AppVersion(), Description: described(r),
 		})
 		cells = append(cells, []string{
 			strconv.Itoa(r.Version), localTime(r.Info.LastDeployed), string(r.Info.Status),
-			r.ChartLabel(), r.AppVersion(), firstLine(r.Info.Description),
+			r.ChartLabel(), r.AppVersion(), firstLine(described(r)),
 		})
 	}
 	if format != "text" {
