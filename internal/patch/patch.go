@@ -28,9 +28,11 @@ func (p Patch) Empty() bool { return len(p.Data) == 0 || string(p.Data) == "{}" 
 //
 // stored is what the last revisions sent; what it has and target no longer has
 // is removed. It may be nil (the object is adopted): then nothing is removed.
-// Fields of live that neither mentions stay. A field that target sets is set,
-// whoever changed it. Differences that the API server does not see (equal
-// quantities, null or empty against absent, 1 against 1.0) make no patch.
+// Fields of live that neither mentions stay, unless target drops the whole map
+// around them: then they go with it, as with Helm 3.22.0 and 4.3.1. A field that
+// target sets is set, whoever changed it. Differences that the API server does
+// not see (equal quantities, null or empty against absent, 1 against 1.0) make
+// no patch.
 //
 // Kinds of k8s.io/api get a strategic merge patch, all others a JSON merge
 // patch. live should be read through target's apiVersion. The documents are not
