@@ -66,6 +66,8 @@ func (b *builder) checkPending(last *release.Revision) {
 		b.plan.Found += ": the run that wrote it was interrupted; this plan starts from what is really there"
 	case b.in.Options.TakeOver:
 		b.plan.Found += ": it is taken over (--take-over)"
+	case p.Unlocked:
+		b.block(manifest.ID{}, b.plan.Found+", by a run whose lock can't be asked whether it is still at work (no permission on Leases)", "make sure that it is not, then add --take-over")
 	default:
 		b.block(manifest.ID{}, b.plan.Found+", by another tool that may still be at work", "make sure that it is not, then add --take-over")
 	}

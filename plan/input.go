@@ -88,6 +88,9 @@ type Pending struct {
 	// Ours is true when this tool wrote the pending revision: it is safe to go
 	// on once the lock is free. Another tool's run can't be told dead or alive.
 	Ours bool
+	// Unlocked is true when this tool wrote it and its lock can't tell whether
+	// its run is still at work: there was none, or Leases can't be read.
+	Unlocked bool
 	// Age is how long ago the revision became pending, such as "3m".
 	Age string
 }

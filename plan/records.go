@@ -57,6 +57,9 @@ func pendingDescription(op Operation) string {
 // recorded as pending.
 const PendingMark = "kubectl-release"
 
+// UnlockedMark ends it when the run that has recorded it could not take a lock.
+const UnlockedMark = ", without a lock"
+
 // description is the user's, else Helm's words for the same outcome.
 func (b *builder) description() string {
 	switch {

@@ -59,6 +59,9 @@ type Holder struct {
 	Owner   string
 	Since   time.Time
 	Expires time.Time
+	// Unread says that there is no permission to read Leases, so that nobody
+	// knows.
+	Unread bool
 }
 
 // LockedError says who holds the lock.
@@ -110,7 +113,8 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 }
 
 // Inspect tells who holds the release's lock; held is false when nobody does
-// or when the lease has expired. Without permission to read Leases nobody does.
+// or when the lease has expired. Without permission to read Leases nobody does,
+// and the holder is Unread.
 func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, held bool, err error) {
 	var lease *coordinationv1.Lease
 	err = reread(ctx, l.clock, func(ctx context.Context) error {
@@ -118,8 +122,10 @@ func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, h
 		return err
 	})
 	switch {
-	case apierrors.IsNotFound(err), unsupported(err):
+	case apierrors.IsNotFound(err):
 		return Holder{}, false, nil
+	case unsupported(err):
+		return Holder{Unread: true}, false, nil
 	case err != nil:
 		return Holder{}, false, fmt.Errorf("inspect lock of release %s: %w", key, err)
 	}

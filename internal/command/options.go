@@ -29,7 +29,7 @@ func applyFlags() []cli.Flag {
 		&cli.StringFlag{Name: "description", Usage: "description of the revision", Category: applyCategory},
 		&cli.StringFlag{Name: "field-manager", Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
 		&cli.DurationFlag{Name: "lock-timeout", Usage: "how long to queue behind another operation", Category: applyCategory},
-		toggle("take-over", "go on although another tool's operation is recorded as pending"),
+		toggle("take-over", "go on although an operation of another tool, or one without a lock, is recorded as pending"),
 	}
 }
 

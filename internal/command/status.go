@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -87,6 +88,8 @@ func (p *program) printStatus(c *cli.Context, s *session, r *release.Revision) e
 	switch {
 	case held:
 		fmt.Fprintf(out, "LOCKED BY: %s, since %s\n", printable(holder.Owner), localTime(holder.Since))
+	case r.Info.Status.Pending() && (holder.Unread || strings.HasSuffix(r.Info.Description, plan.UnlockedMark)):
+		fmt.Fprintf(out, "\nThere is no permission on Leases, so that nobody can tell whether the run that wrote this\nrevision is still at work. When it is not, --take-over goes on from it.\n")
 	case r.Info.Status.Pending():
 		fmt.Fprintf(out, "\nNobody holds the release's lock, so the run that wrote this revision was interrupted,\nor it was another tool's. %s plan %s CHART shows how it would go on.\n", p.name, r.Name)
 	}

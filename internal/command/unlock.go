@@ -17,8 +17,7 @@ func (p *program) unlockCommand() *cli.Command {
 				return err
 			}
 			if !held {
-				fmt.Fprintf(p.streams.Out, "Nobody holds the lock of %s.\n", name)
-				return nil
+				return p.tellPending(c, s, name)
 			}
 			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s, since %s; it expires %s unless it is renewed.\n",
 				name, printable(holder.Owner), localTime(holder.Since), localTime(holder.Expires))
@@ -32,4 +31,19 @@ func (p *program) unlockCommand() *cli.Command {
 			return nil
 		}),
 	}
+}
+
+// tellPending says what may stand in the way of a release whose lock is free: a
+// pending status, which --take-over passes over.
+func (p *program) tellPending(c *cli.Context, s *session, name string) error {
+	history, err := s.engine.History(c.Context, s.key(name))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.streams.Out, "Nobody holds the lock of %s.\n", name)
+	if last := history.Last(); last != nil && last.Info.Status.Pending() {
+		fmt.Fprintf(p.streams.Out, "Its revision %d has been %s since %s (%s); a plan says how to go on from it.\n",
+			last.Version, last.Info.Status, localTime(last.Info.LastDeployed), printable(last.Info.Description))
+	}
+	return nil
 }

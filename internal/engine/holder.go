@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -83,7 +82,9 @@ func (e *Engine) settle(ctx context.Context, key release.Key, g *gathered) error
 			g.pending.Holder = holder.Owner
 		}
 	}
-	g.pending.Ours = strings.HasPrefix(last.Info.Description, plan.PendingMark)
+	working := g.pending.Holder
+	g.pending = e.pendingOf(last, holder.Unread)
+	g.pending.Holder = working
 	if since := last.Info.LastDeployed; !since.IsZero() {
 		g.pending.Age = plan.Age(e.Now().Sub(since))
 	}

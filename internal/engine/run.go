@@ -75,6 +75,7 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, lock apply.Lock) (apply.
 	if err != nil {
 		return apply.Outcome{}, err
 	}
+	tellUnlocked(p, lock)
 	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
 		Now: e.Now, Sleep: sleep, Lock: lock,
