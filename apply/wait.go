@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -185,47 +183,6 @@ func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.
 		return readiness.HookDone(object)
 	}
 	return readiness.Check(object, readiness.Context{WaitForJobs: w.run.plan.Options.WaitForJobs})
-}
-
-// verdict turns what the watches have seen into an error, with the troubles of
-// the object that holds up the rest.
-func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.failed != nil {
-		return w.notReady(ctx, w.failed, w.failed.why, true)
-	}
-	if w.err != nil {
-		return w.err
-	}
-	if len(w.open) == 0 {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("stopped while waiting for %s: %w", w.names(), context.Cause(ctx))
-	}
-	first := w.first()
-	gaveUp := fmt.Sprintf(" (gave up after %s)", limit)
-	err := w.notReady(ctx, first, first.why+gaveUp, false)
-	for _, id := range slices.Sorted(maps.Keys(w.open)) {
-		if p := w.open[id]; p != first {
-			w.run.observe(Event{Type: StepFailed, Stage: string(w.stage), Step: id, Object: p.step.Object, Message: p.why + gaveUp})
-		}
-	}
-	if others := len(w.open) - 1; others > 0 {
-		return fmt.Errorf("%w\nand %d more", err, others)
-	}
-	return err
-}
-
-func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bool) error {
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	troubles := w.run.env.Cluster.Troubles(look, p.ref)
-	w.run.observe(Event{Type: StepFailed, Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: why, Reasons: troubles})
-	return &NotReadyError{
-		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil, Troubles: troubles,
-	}
 }
 
 // first is the open object with the smallest ID, so that messages are stable.

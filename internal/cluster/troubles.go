@@ -47,7 +47,7 @@ func (c *Client) Troubles(ctx context.Context, ref apply.Ref) []string {
 		})...)
 	}
 	lines = last(append(lines, c.podTroubles(ctx, ref.Namespace, pods)...), maxTroubles)
-	if ref.Kind == "Job" { // its log is shown whole
+	if ref.Kind == "Job" { // apply shows its log
 		return lines
 	}
 	return append(lines, c.lastWords(ctx, pods)...)
