@@ -31,23 +31,26 @@ func interval(seconds int32) time.Duration {
 	return time.Duration(seconds) * time.Second / renewals
 }
 
-// try makes one attempt. sent is when the request left: the lease lasts from
-// then on. Held by somebody else, it is a LockedError.
+// try makes one attempt: to create the lease, for most often there is none, or
+// else to take the one there is. sent is when the request left: the lease lasts
+// from then on. Held by somebody else, it is a LockedError.
 func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sent time.Time, err error) {
 	leases := a.locker.leases.Leases(a.key.Namespace)
+	sent = a.locker.clock.Now()
+	lease, err = leases.Create(ctx, a.newLease(sent), metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) && !unsupported(err) {
+		return lease, sent, err
+	}
+	refused := err
 	current, err := leases.Get(ctx, LeaseName(a.key.Name), metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err): // freed meanwhile, or not ours to create
+		a.watched, a.confirming = nil, 0
+		return nil, time.Time{}, refused
+	case err != nil:
 		return nil, time.Time{}, err
 	}
 	sent = a.locker.clock.Now()
-	if err != nil {
-		a.watched, a.confirming = nil, 0
-		lease, err = leases.Create(ctx, a.newLease(sent), metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) {
-			return a.lost(ctx)
-		}
-		return lease, sent, err
-	}
 	if !a.free(current, sent) {
 		return nil, sent, &LockedError{a.key, holderOf(current)}
 	}

@@ -200,25 +200,34 @@ func (h *Held) Release(ctx context.Context) error {
 	return nil
 }
 
-// free looks first: the last renewal may have been written although its answer
-// was never heard.
+// free deletes the lease as it was last written, or looks at it first: the last
+// renewal may have been written although its answer was never heard.
 func (h *Held) free(ctx context.Context) error {
 	leases := h.locker.leases.Leases(h.lease.Namespace)
-	current, err := leases.Get(ctx, h.lease.Name, metav1.GetOptions{})
-	if err != nil {
-		return err
+	current := h.lease
+	err := h.delete(ctx, current)
+	if apierrors.IsConflict(err) {
+		if current, err = leases.Get(ctx, h.lease.Name, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		if holderOf(current).Owner != holderOf(h.lease).Owner {
+			return nil
+		}
+		err = h.delete(ctx, current)
 	}
-	if holderOf(current).Owner != holderOf(h.lease).Owner {
-		return nil
-	}
-	err = leases.Delete(ctx, current.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &current.UID, ResourceVersion: &current.ResourceVersion},
-	})
 	if !apierrors.IsForbidden(err) {
 		return err
 	}
+	current = current.DeepCopy()
 	current.Spec.HolderIdentity = nil
 	current.ManagedFields = nil
 	_, err = leases.Update(ctx, current, metav1.UpdateOptions{})
 	return err
+}
+
+// delete deletes the lease if it is still as seen.
+func (h *Held) delete(ctx context.Context, seen *coordinationv1.Lease) error {
+	return h.locker.leases.Leases(seen.Namespace).Delete(ctx, seen.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion},
+	})
 }

@@ -92,6 +92,8 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 			return l.hold(ctx, lease, sent), nil
 		case unsupported(err):
 			return unsupportedLock(), nil
+		case apierrors.IsAlreadyExists(err): // and freed before we could look whose it was
+			pause = 50 * time.Millisecond
 		case isLocked && a.confirming > 0:
 			pause = a.confirming
 		case isLocked && l.clock.Now().Before(deadline):

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -43,7 +44,7 @@ func (e *Engine) Again(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 
 // Reviewed applies exactly what was reviewed: it takes the lock, plans anew,
 // and goes on only when the new plan says the same. Errors: *StaleError, and
-// those of Apply.
+// those of apply.Run, and *RolledBackError.
 func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) (apply.Outcome, error) {
 	if err := p.Applicable(); err != nil {
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, err)
@@ -60,7 +61,7 @@ func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.L
 		if differences := plan.Stale(p, fresh); len(differences) > 0 {
 			return &StaleError{Differences: differences}
 		}
-		outcome, err = e.Apply(ctx, fresh, held)
+		outcome, err = e.act(ctx, fresh, nil, held)
 		return err
 	})
 	return outcome, err
@@ -80,11 +81,12 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 	}
 	var outcome apply.Outcome
 	err = e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
-		moved, err := e.moved(ctx, p)
+		history, err := e.history(ctx, p.Release)
 		if err != nil {
 			return err
 		}
-		if moved {
+		if moved(history, p) {
+			history = nil // it may move on while a dead run is looked into
 			if p, err = make(ctx); err != nil {
 				return err
 			}
@@ -92,21 +94,17 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 				return err
 			}
 		}
-		outcome, err = e.Apply(ctx, p, held)
+		outcome, err = e.act(ctx, p, history, held)
 		return err
 	})
 	return p, outcome, err
 }
 
 // moved says whether the release is no longer what the plan started from.
-func (e *Engine) moved(ctx context.Context, p *plan.Plan) (bool, error) {
-	history, err := e.history(ctx, p.Release)
-	if err != nil {
-		return false, err
-	}
+func moved(history release.History, p *plan.Plan) bool {
 	last := history.Last()
 	if last == nil {
-		return p.FromRevision != 0, nil
+		return p.FromRevision != 0
 	}
-	return last.Version != p.FromRevision || last.Info.Status.Pending() != p.FoundPending, nil
+	return last.Version != p.FromRevision || last.Info.Status.Pending() != p.FoundPending
 }

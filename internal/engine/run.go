@@ -57,10 +57,11 @@ func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.Loc
 	return work(ctx, held)
 }
 
-// Apply carries out a plan that was made while the lock is held. When it fails
-// and the plan is atomic, it plans and applies the way back.
-func (e *Engine) Apply(ctx context.Context, p *plan.Plan, lock apply.Lock) (apply.Outcome, error) {
-	outcome, err := e.run(ctx, p, lock)
+// act carries out a plan that holds while the lock is held; history is what the
+// store holds, nil when that has to be read. When the run fails and the plan is
+// atomic, it plans and applies the way back.
+func (e *Engine) act(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (apply.Outcome, error) {
+	outcome, err := e.run(ctx, p, history, lock)
 	if err == nil || !p.Options.Atomic || !outcome.Recorded {
 		return outcome, err
 	}
@@ -70,10 +71,11 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, lock apply.Lock) (appl
 	return outcome, e.back(context.WithoutCancel(ctx), p, lock, err)
 }
 
-func (e *Engine) run(ctx context.Context, p *plan.Plan, lock apply.Lock) (apply.Outcome, error) {
-	history, err := e.history(ctx, p.Release)
-	if err != nil {
-		return apply.Outcome{}, err
+func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (_ apply.Outcome, err error) {
+	if history == nil {
+		if history, err = e.history(ctx, p.Release); err != nil {
+			return apply.Outcome{}, err
+		}
 	}
 	tellUnlocked(p, lock)
 	return apply.Run(ctx, p, apply.Env{
@@ -94,7 +96,7 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, lock apply.Lock, c
 		result.To = p.RollbackTo
 		tellUndone(p)
 		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause), Reasons: reasons(cause), Plan: p})
-		result.Back, err = e.run(ctx, p, lock)
+		result.Back, err = e.run(ctx, p, nil, lock)
 	}
 	result.Rollback = err
 	return result
