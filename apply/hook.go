@@ -2,12 +2,14 @@ package apply
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
@@ -37,6 +39,9 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 }
 
 func (r *run) startHook(ctx context.Context, s *plan.Step) error {
+	if s.InPlace() {
+		return r.turn(ctx, s)
+	}
 	there, err := r.clearHook(ctx, s)
 	if err != nil || there {
 		return err
@@ -53,6 +58,32 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 		return fmt.Errorf("create: %w", err)
 	}
 	r.wrote(s.Object, created)
+	return nil
+}
+
+// turn makes a hook of what was a resource: by server-side apply, so that what
+// marks it as the release's goes.
+func (r *run) turn(ctx context.Context, s *plan.Step) error {
+	body := manifest.Sharing(s.Body)
+	body.SetUID(s.Expect.UID)
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	o := r.writeOptions()
+	o.Force = true
+	var after *unstructured.Unstructured
+	err = r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
+		if err := r.handOver(ctx, s); err != nil {
+			return err
+		}
+		after, err = r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, o)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("patch: %w", err)
+	}
+	r.wrote(s.Object, after)
 	return nil
 }
 

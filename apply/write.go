@@ -107,12 +107,15 @@ func (r *run) patch(ctx context.Context, s *plan.Step) error {
 	}
 	var after *unstructured.Unstructured
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
-		if len(s.HandOver) > 0 {
-			if err := r.env.Cluster.HandOver(ctx, target(s), s.Expect.UID, s.HandOver, r.writeOptions()); err != nil {
-				return err
-			}
+		if err := r.handOver(ctx, s); err != nil {
+			return err
 		}
 		after, err = r.env.Cluster.Patch(ctx, target(s), p, r.writeOptions())
+		if s.Drift && patch.ChangedByHand(err) {
+			o := r.writeOptions()
+			o.Force = true
+			after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
+		}
 		return err
 	})
 	if err != nil {
@@ -120,6 +123,14 @@ func (r *run) patch(ctx context.Context, s *plan.Step) error {
 	}
 	r.wrote(s.Object, after)
 	return nil
+}
+
+// handOver takes over what the step says was written client-side.
+func (r *run) handOver(ctx context.Context, s *plan.Step) error {
+	if len(s.HandOver) == 0 {
+		return nil
+	}
+	return r.env.Cluster.HandOver(ctx, target(s), s.Expect.UID, s.HandOver, r.writeOptions())
 }
 
 // replace overwrites whatever the object has become since the plan was made:

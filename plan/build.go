@@ -38,6 +38,8 @@ type builder struct {
 	in     Input
 	plan   *Plan
 	stored map[manifest.ID]StoredObject
+	// targets are the objects that the target has as resources.
+	targets map[manifest.ID]bool
 	// brings are the kinds that come with this plan.
 	brings map[schema.GroupKind]bool
 }
@@ -88,6 +90,7 @@ func (b *builder) deploy() {
 	pre, post, pending := moments(b.in.Operation)
 	b.checkTwice()
 	b.checkNamespaces()
+	b.countStored()
 	b.namespaceStage()
 	b.crdStage()
 	b.recordStage(StagePending, b.pendingRecord(pending))
@@ -143,18 +146,22 @@ func (b *builder) warn(id manifest.ID, what, do string) {
 	b.problems(Problem{Object: id, What: what, Do: do})
 }
 
-// resources decides over every object of the target and of what is stored.
-func (b *builder) resources() []Wave {
+// countStored settles what of the stored objects is this release's to decide over.
+func (b *builder) countStored() {
 	b.stored = make(map[manifest.ID]StoredObject, len(b.in.Stored))
-	targets := make(map[manifest.ID]bool, len(b.in.Target.Objects))
+	b.targets = make(map[manifest.ID]bool, len(b.in.Target.Objects))
 	for _, o := range b.in.Target.Objects {
-		targets[o.ID] = true
+		b.targets[o.ID] = true
 	}
 	for _, s := range b.in.Stored {
-		if s, ok := b.counts(s, targets[s.ID]); ok {
+		if s, ok := b.counts(s, b.targets[s.ID]); ok {
 			b.stored[s.ID] = s
 		}
 	}
+}
+
+// resources decides over every object of the target and of what is stored.
+func (b *builder) resources() []Wave {
 	var forward, removals []Step
 	wanted := make(map[manifest.ID]bool, len(b.in.Target.Objects))
 	for _, o := range b.in.Target.Objects {

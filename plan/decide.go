@@ -139,8 +139,12 @@ func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructur
 	})
 }
 
-// helmsManager owns what Helm writes, client-side and server-side (3.22.0, 4.3.1).
-const helmsManager = "helm"
+// helmsManager owns what Helm writes, client-side and server-side (3.22.0, 4.3.1),
+// kubectlsManager what kubectl apply writes client-side.
+const (
+	helmsManager    = "helm"
+	kubectlsManager = "kubectl-client-side-apply"
+)
 
 // merge computes the patch. Each stored document may have sent fields that the
 // target no longer has, so the merge runs over all of them in turn; the patch
@@ -149,15 +153,16 @@ const helmsManager = "helm"
 func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
-		if len(stored.Docs) > 0 || foreign(live, b.in.Release) == "" {
-			step.HandOver = patch.Updaters(live, b.live(o.ID).Managers, helmsManager, b.in.Options.FieldManager)
-		}
+		step.HandOver = patch.Updaters(live, b.live(o.ID).Managers, b.clientSide(stored, live)...)
 		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && len(step.HandOver) == 0
 		if toBeAsked || b.in.Predictions[step.ID].After != nil {
 			return nil, nil // what the server says counts, and it needs no patch from us
 		}
 	}
-	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+1)
+	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+2)
+	if slices.Contains(step.HandOver, kubectlsManager) {
+		docs = append(docs, patch.LastApplied(live))
+	}
 	for _, d := range stored.Docs {
 		docs = append(docs, owned(d.Doc, b.in.Release))
 	}
@@ -190,6 +195,20 @@ func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live
 	}
 	step.Patch, step.PatchType = p.Data, p.Type
 	return merged, withUID(step, p, live)
+}
+
+// clientSide are the managers whose client-side fields a server-side apply takes
+// over: the release's own, and that of kubectl apply where it is known what that
+// has sent.
+func (b *builder) clientSide(stored StoredObject, live *unstructured.Unstructured) []string {
+	var managers []string
+	if len(stored.Docs) > 0 || foreign(live, b.in.Release) == "" {
+		managers = append(managers, helmsManager, b.in.Options.FieldManager)
+	}
+	if patch.LastApplied(live) != nil {
+		managers = append(managers, kubectlsManager)
+	}
+	return managers
 }
 
 // withUID makes the server refuse the patch when the object was replaced by a

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
@@ -38,13 +39,42 @@ func (b *builder) hookSteps(event manifest.Event) []Step {
 			h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
 			why += "; what the interrupted run left of it goes first"
 		}
-		steps = append(steps, Step{
+		step := Step{
 			ID: stepID(stage, o.ID), Op: OpRun, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version),
 			Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: why,
 			Hook: &HookRun{Event: event, Weight: h.Weight, DeletePolicies: h.DeletePolicies, LogPolicies: h.OutputLogPolicies, Index: i},
-		})
+		}
+		b.turns(&step)
+		steps = append(steps, step)
 	}
 	return steps
+}
+
+// turns settles what becomes of a resource of the release that is a hook from now
+// on: it stays and is brought to what the hook says. What has to run can't do so
+// twice: it is deleted and created, if the hook's policy lets that be.
+func (b *builder) turns(step *Step) {
+	stored, known := b.stored[step.Object]
+	live := b.live(step.Object)
+	switch {
+	case !known, b.targets[step.Object], stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil:
+		return
+	case foreign(live.Object, b.in.Release) != "" && !b.wasHook(step.Object): // or a failed run has turned it
+		return
+	}
+	const turned = "it was a resource of this release until now"
+	step.Hook.Resource = !isKind(step.Object, crdKind)
+	switch {
+	case !step.Hook.Resource:
+	case step.InPlace():
+		step.Expect.UID = live.Object.GetUID()
+		step.HandOver = patch.Updaters(live.Object, live.Managers, helmsManager, b.in.Options.FieldManager)
+		step.Why = turned + " and is changed in place"
+	case step.Hook.Deletes(manifest.BeforeHookCreation):
+		step.Why = turned
+	default:
+		b.block(step.Object, turned+", and the hook's delete policy does not allow to remove it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
+	}
 }
 
 // chosen says whether a hook is run as far as its name goes: tests may be picked.
@@ -76,12 +106,10 @@ func (b *builder) hookOf(r *release.Revision, id manifest.ID) bool {
 }
 
 func hookWhy(o manifest.Object) string {
-	switch o.Kind {
-	case "Job", "Pod":
+	if runs(o.ID) {
 		return "run to completion"
-	default:
-		return "create"
 	}
+	return "create"
 }
 
 // test plans the test hooks and the record that keeps their outcome.

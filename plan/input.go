@@ -138,6 +138,9 @@ type Prediction struct {
 	Refused *Refusal
 	// Estimated is set when the server could not say; the text says why.
 	Estimated string
+	// Drift says that the apply has to be forced, since somebody has changed
+	// fields of it by hand.
+	Drift bool
 }
 
 // Refusal is the API server's no to a dry run.

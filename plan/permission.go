@@ -147,7 +147,11 @@ const polls = "it is looked at every second instead"
 // hook: what an earlier run may have left of it is looked for and removed, and
 // so is what this run leaves, as its policies say. CRDs are never deleted.
 func (n *needs) hook(s *Step) {
-	n.ask(s.Object, "", "get", "create")
+	if s.InPlace() {
+		n.ask(s.Object, "", "get", "patch")
+	} else {
+		n.ask(s.Object, "", "get", "create")
+	}
 	n.ask(s.Object, polls, "list", "watch")
 	switch {
 	case isKind(s.Object, crdKind):

@@ -52,6 +52,7 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 		b.estimated(step, estimate, answer.Estimated)
 		return
 	default:
+		step.Drift = answer.Drift
 		step.After, step.Fidelity = patch.Foreseen(answer.After, step.Before, step.Body), FidelityExact
 	}
 	b.diff(step)

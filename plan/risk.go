@@ -45,7 +45,7 @@ func (s *Step) bears(r Risk) bool {
 	case RiskDelete:
 		return s.Op == OpDelete
 	case RiskRecreate:
-		return s.Op == OpRecreate
+		return s.Op == OpRecreate || s.Op == OpRun && s.Hook.Resource && !s.InPlace()
 	case RiskScaleDown:
 		return s.Op.Writes() && scalesDown(s)
 	case RiskStateful:

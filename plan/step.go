@@ -81,7 +81,10 @@ type Step struct {
 	// HandOver are field managers whose client-side fields this server-side
 	// apply takes over first: what the chart has dropped of them shall go.
 	HandOver []string `json:"handOver,omitempty"`
-	Expect   Expect   `json:"expect,omitzero"`
+	// Drift says that this server-side apply takes back fields which somebody has
+	// changed by hand with kubectl: conflicts with these do not hinder it.
+	Drift  bool   `json:"drift,omitempty"`
+	Expect Expect `json:"expect,omitzero"`
 
 	// Before and After are the object around the step, nil when it is absent.
 	Before *unstructured.Unstructured `json:"before,omitempty"`
@@ -114,7 +117,18 @@ type HookRun struct {
 	LogPolicies    []manifest.Policy `json:"logPolicies,omitempty"`
 	// Index is the hook's place in the record's list of hooks.
 	Index int `json:"index"`
+	// Resource says that the object was a resource of the release until now.
+	Resource bool `json:"resource,omitempty"`
 }
+
+// InPlace says of a hook that was a resource until now whether it stays the same
+// object, which is brought to what the hook says. What runs to its end is deleted
+// and created instead.
+func (s *Step) InPlace() bool {
+	return s.Hook != nil && s.Hook.Resource && !runs(s.Object)
+}
+
+func runs(id manifest.ID) bool { return id.Kind == "Job" || id.Kind == "Pod" }
 
 // Deletes says whether the hook's object is deleted at the policy's moment.
 func (h HookRun) Deletes(p manifest.Policy) bool {

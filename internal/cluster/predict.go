@@ -34,16 +34,27 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 	for _, s := range steps {
 		group.Go(func() error {
 			var after *unstructured.Unstructured
+			o := o
 			err := c.read(ctx, func(ctx context.Context) (err error) {
 				after, err = c.dryRun(ctx, s, o)
 				return err
 			})
+			drift := patch.ChangedByHand(err)
+			if drift {
+				o.Force = true
+				err = c.read(ctx, func(ctx context.Context) (err error) {
+					after, err = c.dryRun(ctx, s, o)
+					return err
+				})
+			}
 			if err != nil && (ctx.Err() != nil || unreachable(err)) {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			answers[s.ID] = answer(after, err)
+			answer := answer(after, err)
+			answer.Drift = drift
+			answers[s.ID] = answer
 			return nil
 		})
 	}

@@ -1,8 +1,10 @@
 package patch
 
 import (
+	"encoding/json"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -31,4 +33,21 @@ func WrittenOnlyBy(entries []metav1.ManagedFieldsEntry, managers ...string) bool
 	return len(entries) > 0 && !slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource != "status" && !slices.Contains(managers, entry.Manager)
 	})
+}
+
+// LastApplied is what kubectl apply has sent client-side of a live object, by the
+// annotation that it leaves, which is part of it; nil when there is none.
+func LastApplied(live *unstructured.Unstructured) *unstructured.Unstructured {
+	annotation := live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
+	doc := &unstructured.Unstructured{}
+	if annotation == "" || json.Unmarshal([]byte(annotation), doc) != nil {
+		return nil
+	}
+	annotations := doc.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[corev1.LastAppliedConfigAnnotation] = annotation
+	doc.SetAnnotations(annotations)
+	return doc
 }

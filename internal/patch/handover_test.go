@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestUpdaters(t *testing.T) {
@@ -39,5 +41,25 @@ func TestUpdaters(t *testing.T) {
 	}
 	if got := Updaters(nil, nil, "helm"); got != nil {
 		t.Errorf("an object that is not there has updaters: %v", got)
+	}
+}
+
+func TestLastApplied(t *testing.T) {
+	live := func(annotations map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "annotations": annotations}}}
+	}
+	const sent = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"},"data":{"n":1}}`
+	got := LastApplied(live(map[string]any{corev1.LastAppliedConfigAnnotation: sent, "team": "shop"}))
+	want := map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"n": int64(1)},
+		"metadata": map[string]any{"name": "web", "annotations": map[string]any{corev1.LastAppliedConfigAnnotation: sent}},
+	}
+	if diff := cmp.Diff(want, got.Object); diff != "" {
+		t.Error(diff)
+	}
+	for _, none := range []map[string]any{nil, {"team": "shop"}, {corev1.LastAppliedConfigAnnotation: "{"}, {corev1.LastAppliedConfigAnnotation: "{}"}} {
+		if got := LastApplied(live(none)); got != nil {
+			t.Errorf("LastApplied(%v) = %v, want none", none, got)
+		}
 	}
 }

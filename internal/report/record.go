@@ -72,7 +72,12 @@ func hookText(s *plan.Step) string {
 		text += fmt.Sprintf(" (weight %d)", s.Hook.Weight)
 	}
 	succeeded, failed := s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.HookFailed)
-	if s.Before != nil && s.Hook.Deletes(manifest.BeforeHookCreation) {
+	switch {
+	case s.InPlace():
+		text = "change in place"
+	case s.Hook.Resource:
+		text = "delete the resource that it was, then " + text
+	case s.Before != nil && s.Hook.Deletes(manifest.BeforeHookCreation):
 		text = "delete the last run's, then " + text
 	}
 	switch {
