@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,11 +27,14 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 	if len(w.open) == 0 {
 		return nil
 	}
-	if ctx.Err() != nil {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("stopped while waiting for %s: %w", w.names(), context.Cause(ctx))
 	}
 	first := w.first()
 	gaveUp := fmt.Sprintf(" (gave up after %s)", limit)
+	if ctx.Err() != nil {
+		gaveUp = fmt.Sprintf(" (gave up: %v)", context.Cause(ctx))
+	}
 	err := w.notReady(ctx, first, first.why+gaveUp, false)
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
 		if p := w.open[id]; p != first {

@@ -123,6 +123,9 @@ type Options struct {
 
 	// Timeout bounds each wait and each hook. In JSON it is in nanoseconds.
 	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
+	// OverallTimeout bounds the whole apply but not the way back when it fails; 0
+	// does not. In JSON it is in nanoseconds.
+	OverallTimeout time.Duration `json:"overallTimeoutNanoseconds,omitempty"`
 	// HistoryMax is how many revisions stay stored; 0 keeps all.
 	HistoryMax int `json:"historyMax,omitempty"`
 	// Cascade is the deletion propagation: background, foreground or orphan.

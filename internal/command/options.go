@@ -25,6 +25,7 @@ func applyFlags() []cli.Flag {
 		&cli.StringFlag{Name: "wait", Usage: "wait until the objects are ready (true, false, hookOnly)", Category: applyCategory},
 		toggle("wait-for-jobs", "with --wait, wait until Jobs are complete"),
 		&cli.DurationFlag{Name: "timeout", Usage: "how long a wait or a hook may take", Value: engine.DefaultTimeout, Category: applyCategory},
+		&cli.DurationFlag{Name: "overall-timeout", Usage: "how long all of it may take, a rollback that follows apart; 0 is as long as its steps", Category: applyCategory},
 		toggle("no-hooks", "do not run hooks"),
 		&cli.StringFlag{Name: "description", Usage: "description of the revision", Category: applyCategory},
 		&cli.StringFlag{Name: "field-manager", Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
@@ -95,7 +96,7 @@ func options(c *cli.Context) (plan.Options, error) {
 		Force: c.Bool("force"), ForceConflicts: c.Bool("force-conflicts"), TakeOwnership: c.Bool("take-ownership"),
 		TakeOver: c.Bool("take-over"), NoHooks: c.Bool("no-hooks"), SkipCRDs: c.Bool("skip-crds"), UpdateCRDs: c.Bool("update-crds"),
 		CreateNamespace: c.Bool("create-namespace"), KeepHistory: c.Bool("keep-history"), Replace: c.Bool("replace"),
-		Timeout: c.Duration("timeout"), HistoryMax: c.Int("history-max"), Cascade: c.String("cascade"),
+		Timeout: c.Duration("timeout"), OverallTimeout: c.Duration("overall-timeout"), HistoryMax: c.Int("history-max"), Cascade: c.String("cascade"),
 		Description: c.String("description"), FieldManager: orDefault(c.String("field-manager"), fieldManager), Labels: labels,
 		Policy: denied, Sensitive: c.StringSlice("sensitive"),
 	}, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -61,14 +62,19 @@ func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.Loc
 // store holds, nil when that has to be read. When the run fails and the plan is
 // atomic, it plans and applies the way back.
 func (e *Engine) act(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (apply.Outcome, error) {
-	outcome, err := e.run(ctx, p, history, lock)
+	forward, end := withinOverall(ctx, p.Options.OverallTimeout)
+	defer end()
+	outcome, err := e.run(forward, p, history, lock)
 	if err == nil || !p.Options.Atomic || !outcome.Recorded {
 		return outcome, err
 	}
 	if lock != nil && lock.Check() != nil {
 		return outcome, err // whoever holds the lock now goes on from here
 	}
-	return outcome, e.back(context.WithoutCancel(ctx), p, lock, err)
+	if ctx.Err() != nil { // what was cancelled is undone; cancelled meanwhile, that ends, too
+		ctx = context.WithoutCancel(ctx)
+	}
+	return outcome, e.back(ctx, p, lock, err)
 }
 
 func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (_ apply.Outcome, err error) {
@@ -82,6 +88,14 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
 		Now: e.Now, Sleep: sleep, Lock: lock,
 	})
+}
+
+// withinOverall is a context that also ends when the run has taken too long.
+func withinOverall(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("it has taken longer than %s (--overall-timeout)", limit))
 }
 
 // back is gather, decide, act once more, with the last successful revision as
@@ -108,7 +122,7 @@ func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, e
 		return nil, err
 	}
 	options := failed.Options
-	options.Atomic, options.Wait, options.Description = false, true, ""
+	options.Atomic, options.Wait, options.Description, options.OverallTimeout = false, true, "", 0
 	options.Policy = plan.Policy{} // what was allowed may be undone
 	back := *e
 	back.undoing = true

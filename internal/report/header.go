@@ -158,6 +158,7 @@ func optionNames(o plan.Options) []string {
 		set  bool
 		name string
 	}{
+		{o.OverallTimeout > 0, "at most " + duration(o.OverallTimeout) + " in all"},
 		{o.Force, "force"},
 		{o.ForceConflicts, "force conflicts"},
 		{o.TakeOwnership, "take ownership"},
