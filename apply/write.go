@@ -39,7 +39,7 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 		} else {
 			created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions())
 		}
-		if apierrors.IsAlreadyExists(err) && again {
+		if apierrors.IsAlreadyExists(err) && (again || marked(s.Body)) {
 			created, err = r.recognise(ctx, s, err)
 		}
 		return err
@@ -81,8 +81,15 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	return created, err
 }
 
-// recognise answers an already-exists after a create whose answer was lost: an
-// object that carries the release's ownership and all that was sent is ours.
+// marked says whether the body carries a release's ownership, which nobody else
+// gives an object while this run holds the lock.
+func marked(body *unstructured.Unstructured) bool {
+	return body.GetAnnotations()[manifest.ReleaseNameAnnotation] != ""
+}
+
+// recognise answers an already-exists after a create whose answer was lost, or was
+// a refusal that something on the way has made up: an object that carries the
+// release's ownership and all that was sent is ours.
 func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
 	live, err := r.env.Cluster.Get(ctx, target(s))
 	if err != nil {

@@ -100,8 +100,11 @@ func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructure
 func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) {
 	step.Before = live
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
-	if b.agree(o, stored, live) {
-		step.Op, step.Why = OpNone, "stored, live and wanted agree"
+	step.HandOver = b.handOver(o.ID, stored, live)
+	// What was applied as stringData can wait until the chart drops some of it.
+	ours := len(patch.Updaters(nil, b.live(o.ID).Managers, step.HandOver...)) == 0
+	if ours && b.agree(o, stored, live) {
+		step.Op, step.Why, step.HandOver = OpNone, "stored, live and wanted agree", nil
 		return
 	}
 	step.Op, step.Why = OpPatch, "it differs from what the chart says"
@@ -122,7 +125,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	}
 	b.predict(step, estimate)
 	b.attribute(step, o, stored)
-	if step.Op == OpPatch && len(step.Changes) == 0 && step.After != nil && len(stored.Docs) > 0 {
+	if step.Op == OpPatch && len(step.Changes) == 0 && ours && step.After != nil && len(stored.Docs) > 0 {
 		*step = Step{
 			ID: step.ID, Op: OpNone, Object: step.Object, APIVersion: step.APIVersion, Source: step.Source,
 			Before: live, Fidelity: step.Fidelity, Expect: step.Expect, Why: "the API server would change nothing",
@@ -153,7 +156,6 @@ const (
 func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
-		step.HandOver = patch.Updaters(live, b.live(o.ID).Managers, b.clientSide(stored, live)...)
 		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && len(step.HandOver) == 0
 		if toBeAsked || b.in.Predictions[step.ID].After != nil {
 			return nil, nil // what the server says counts, and it needs no patch from us
@@ -197,10 +199,14 @@ func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live
 	return merged, withUID(step, p, live)
 }
 
-// clientSide are the managers whose client-side fields a server-side apply takes
+// handOver are the managers whose client-side fields a server-side apply takes
 // over: the release's own, and that of kubectl apply where it is known what that
-// has sent.
-func (b *builder) clientSide(stored StoredObject, live *unstructured.Unstructured) []string {
+// has sent. An object that is right is taken over, too: the record will say that the
+// release is applied server-side, and the next one who does so relies on that.
+func (b *builder) handOver(id manifest.ID, stored StoredObject, live *unstructured.Unstructured) []string {
+	if !b.in.Options.ServerSide {
+		return nil
+	}
 	var managers []string
 	if len(stored.Docs) > 0 || foreign(live, b.in.Release) == "" {
 		managers = append(managers, helmsManager, b.in.Options.FieldManager)
@@ -208,7 +214,7 @@ func (b *builder) clientSide(stored StoredObject, live *unstructured.Unstructure
 	if patch.LastApplied(live) != nil {
 		managers = append(managers, kubectlsManager)
 	}
-	return managers
+	return patch.Updaters(live, b.live(id).Managers, managers...)
 }
 
 // withUID makes the server refuse the patch when the object was replaced by a

@@ -78,7 +78,7 @@ func readOnce(ctx context.Context, read func(context.Context) error) error {
 func readPasses(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) {
-		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err)
+		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err) || apierrors.IsConflict(err)
 	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNREFUSED) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)

@@ -103,6 +103,8 @@ type sequence struct {
 	apart bool
 	// left is what Helm's moves have left otherwise than their manifests.
 	left map[string]bool
+	// lost is what Helm has left of a release whose records are gone.
+	lost map[string]bool
 	log  []string
 }
 
@@ -112,7 +114,7 @@ func newSequence(t *testing.T, seed uint64, programs []hand, seen *sightings) *s
 	namespace := cluster.Namespace(t)
 	return &sequence{
 		seed: seed, release: "r", namespace: namespace, folder: t.TempDir(), hands: programs, rng: rng,
-		chart: newChartModel(rng), look: newLook(t, namespace), seen: seen, brokenAt: map[int]string{}, left: map[string]bool{},
+		chart: newChartModel(rng), look: newLook(t, namespace), seen: seen, brokenAt: map[int]string{}, left: map[string]bool{}, lost: map[string]bool{},
 	}
 }
 
@@ -195,7 +197,9 @@ func (s *sequence) checkOurs(t *testing.T, m move, end string, before holding, n
 	if len(now.History) == 0 {
 		s.touched = false
 	}
-	s.touched = true
+	if end != endRefused && end != endFailed { // a move that failed may have come to nothing
+		s.touched = true
+	}
 	held := s.look.holds(t)
 	wasApart := s.apart
 	var differences []string
@@ -209,7 +213,12 @@ func (s *sequence) checkOurs(t *testing.T, m move, end string, before holding, n
 		}
 		differences = s.look.exactly(t, s.release, manifest, held, allowed(end, before))
 		s.apart = false
+		s.stillLost(differences)
 		differences = slices.DeleteFunc(differences, func(d string) bool {
+			if s.lost[d] {
+				s.seen.note("ours", "could not know of an object that Helm's uninstall had left: its records are gone", s, m)
+				return true
+			}
 			if !s.left[d] || !orphaned(held, d) {
 				return false
 			}
@@ -310,10 +319,23 @@ func (s *sequence) watchHelm(t *testing.T, m move, end, stderr string, now, afte
 	}
 	differences := s.look.exactly(t, s.release, manifest, s.look.holds(t), allowed(endFailed, nil))
 	s.apart = len(differences) > 0
+	s.stillLost(differences)
 	for _, d := range differences {
 		s.log = append(s.log, "  seen: "+d)
 		s.left[d] = true
+		if manifest == "" && len(after.History) == 0 && strings.HasSuffix(d, " is left") {
+			s.lost[d] = true
+		}
 		s.seen.note(m.hand.name, end+" and "+kindOfDifference(d), s, m)
+	}
+}
+
+// stillLost forgets what is no longer there, or in a manifest again and so on record.
+func (s *sequence) stillLost(differences []string) {
+	for d := range s.lost {
+		if !slices.Contains(differences, d) {
+			delete(s.lost, d)
+		}
 	}
 }
 

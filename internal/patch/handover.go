@@ -10,11 +10,11 @@ import (
 )
 
 // Updaters are those of the managers that own fields of live by plain updates, by
-// its managedFields, as client-side patches leave them, without repeats; what they write to
-// subresources doesn't count. A server-side apply meets such fields as those of
-// somebody else, even when the manager's name is its own: it conflicts where it
-// changes one and leaves in place what it drops. The latter holds for what was
-// applied as a Secret's stringData, too (see WithoutStringData).
+// its managedFields, as client-side patches leave them, without repeats; what they
+// write to subresources doesn't count. A server-side apply meets such fields as those
+// of somebody else, even when the manager's name is its own: it conflicts where it
+// changes one and leaves in place what it drops. The latter holds for what was applied
+// as a Secret's stringData, too (see WithoutStringData), and counts when live is given.
 func Updaters(live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, managers ...string) []string {
 	var found []string
 	for _, entry := range entries {

@@ -53,6 +53,9 @@ func (m *merge) settleWhole(target, live, stored []any, p place) []any {
 		id := nextIdentity(item, key, seen)
 		taken[id] = true
 		lv, sv := liveByID[id], storedByID[id]
+		if misnamed(lv, sv, item) {
+			lv = nil
+		}
 		settled := m.settle(item, lv, sv, p.item())
 		out = append(out, mergeItem(sv, lv, settled))
 	}
@@ -64,6 +67,19 @@ func (m *merge) settleWhole(target, live, stored []any, p place) []any {
 		}
 	}
 	return out
+}
+
+// misnamed says of live's item that it has a name which neither the chart nor what
+// it sent before has given it: a patch that can't tell two ports of one number
+// apart has mixed two items, and nothing of it is worth keeping.
+func misnamed(live, stored, target any) bool {
+	name := func(item any) string {
+		m, _ := item.(map[string]any)
+		text, _ := m["name"].(string)
+		return text
+	}
+	lives := name(live)
+	return lives != "" && lives != name(target) && lives != name(stored)
 }
 
 // mergeItem merges one list item to what it is to be, whole.

@@ -62,7 +62,7 @@ func prepare(u *unstructured.Unstructured) map[string]any {
 }
 
 func isSecret(u *unstructured.Unstructured) bool {
-	return u.GetKind() == "Secret" && u.GetAPIVersion() == "v1"
+	return u != nil && u.GetKind() == "Secret" && u.GetAPIVersion() == "v1"
 }
 
 // foldStringData does what the API server does on write. Values that are not
