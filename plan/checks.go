@@ -67,8 +67,10 @@ func (b *builder) checkPending(last *release.Revision) {
 	case b.in.Options.TakeOver:
 		b.plan.Found += ": it is taken over (--take-over)"
 	case p.Unlocked:
+		b.plan.PendingElsewhere = true
 		b.block(manifest.ID{}, b.plan.Found+", by a run whose lock can't be asked whether it is still at work (no permission on Leases)", "make sure that it is not, then add --take-over")
 	default:
+		b.plan.PendingElsewhere = true
 		b.block(manifest.ID{}, b.plan.Found+", by another tool that may still be at work", "make sure that it is not, then add --take-over")
 	}
 }

@@ -47,6 +47,9 @@ type Plan struct {
 	Found string `json:"found,omitempty"`
 	// FoundPending says that the newest revision was recorded as pending.
 	FoundPending bool `json:"foundPending,omitempty"`
+	// PendingElsewhere says that what is pending blocks the plan and may be at work
+	// without a lock: it may end by itself.
+	PendingElsewhere bool `json:"-"`
 
 	ChartFrom   ChartRef `json:"chartFrom,omitzero"`
 	ChartTo     ChartRef `json:"chartTo,omitzero"`

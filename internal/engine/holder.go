@@ -102,6 +102,9 @@ func (e *Engine) WhenFree(ctx context.Context, lock releasestore.LockOptions, ma
 			return p, err
 		}
 		waited, err := e.await(ctx, p.Release, deadline)
+		if err == nil && !waited && p.PendingElsewhere {
+			waited, err = e.awaitEnd(ctx, p.Release, deadline)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -128,4 +131,22 @@ func (e *Engine) await(ctx context.Context, key release.Key, deadline time.Time)
 			return waited, fmt.Errorf("wait for the lock of %s: %w", key, err)
 		}
 	}
+}
+
+// awaitEnd returns when the newest revision is no longer pending, or the time is
+// over; ended says which. It is for runs that hold no lock, Helm's among them.
+func (e *Engine) awaitEnd(ctx context.Context, key release.Key, deadline time.Time) (ended bool, err error) {
+	for e.Now().Before(deadline) {
+		history, err := e.history(ctx, key)
+		if err != nil {
+			return false, err
+		}
+		if last := history.Last(); last == nil || !last.Info.Status.Pending() {
+			return true, nil
+		}
+		if err := sleep(ctx, time.Second); err != nil {
+			return false, fmt.Errorf("wait for the operation under way on %s: %w", key, err)
+		}
+	}
+	return false, nil
 }
