@@ -100,7 +100,7 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 			pause = time.Second
 		case isLocked:
 			return nil, locked
-		case passing(err) && failures < 4:
+		case passing(err) && failures < 6:
 			pause = 250 * time.Millisecond << failures
 			failures++
 		default:

@@ -13,13 +13,14 @@ import (
 )
 
 // Bounds of a read of records: how often it is sent, the first pause (each further
-// one is three times as long), the longest Retry-After that is heeded, and how
-// long one attempt may take.
+// one is three times as long, up to longReadPause), the longest Retry-After that is
+// heeded, and how long one attempt may take.
 const (
-	readAttempts = 4
-	readPause    = 100 * time.Millisecond
-	maxReadPause = 10 * time.Second
-	readTimeout  = 60 * time.Second
+	readAttempts  = 6
+	readPause     = 100 * time.Millisecond
+	longReadPause = 2 * time.Second
+	maxReadPause  = 10 * time.Second
+	readTimeout   = 60 * time.Second
 )
 
 // rereading is a backend whose reads are sent again while the error is one that
@@ -64,7 +65,7 @@ func reread(ctx context.Context, clock Clock, read func(context.Context) error) 
 			return err
 		case <-clock.After(wait):
 		}
-		pause *= 3
+		pause = min(3*pause, longReadPause)
 	}
 }
 

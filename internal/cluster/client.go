@@ -10,6 +10,7 @@ package cluster
 import (
 	"fmt"
 	"net/http"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -52,6 +53,8 @@ type Client struct {
 	kinds   *kinds
 	// slots hold one token for each request of read that is under way.
 	slots chan struct{}
+	// known says that the server has answered before.
+	known atomic.Bool
 }
 
 // Connect prepares a client; it sends nothing yet. All of its parts share one

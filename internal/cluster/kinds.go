@@ -131,7 +131,7 @@ func (k *kinds) download(ctx context.Context, d *download) {
 		if pause(ctx, wait) != nil {
 			break
 		}
-		wait *= 3
+		wait = min(3*wait, longReadPause)
 		a, err = k.ask(ctx)
 	}
 	if err != nil {

@@ -19,15 +19,17 @@ import (
 )
 
 // Bounds of a request that only reads: how often it is sent, the first pause
-// (each further one is three times as long), the longest Retry-After that is
-// heeded, and how long one attempt may take.
+// (each further one is three times as long, up to longReadPause), the longest
+// Retry-After that is heeded, and how long one attempt may take.
 const (
-	readAttempts = 4
-	readPause    = 100 * time.Millisecond
-	maxReadPause = 10 * time.Second
-	readTimeout  = 60 * time.Second
-	// stalls is how many attempts may come to nothing in their time.
-	stalls = 2
+	readAttempts  = 6
+	readPause     = 100 * time.Millisecond
+	longReadPause = 2 * time.Second
+	maxReadPause  = 10 * time.Second
+	readTimeout   = 60 * time.Second
+	// stalls is how many attempts may come to nothing in their time, of a server
+	// that has never answered and of one that has.
+	stalls, stallsOfKnown = 2, 3
 )
 
 // once is a REST client that sends every request a single time. client-go's
@@ -89,7 +91,10 @@ func (c *Client) read(ctx context.Context, send func(ctx context.Context) error)
 		if errors.Is(err, context.DeadlineExceeded) {
 			stalled++
 		}
-		if err == nil || ctx.Err() != nil || attempt == readAttempts || stalled == stalls || !passes(err) {
+		if err == nil {
+			c.known.Store(true)
+		}
+		if err == nil || ctx.Err() != nil || attempt == readAttempts || c.givesUp(stalled) || !passes(err) {
 			return c.tell(err)
 		}
 		asked := wait
@@ -99,8 +104,13 @@ func (c *Client) read(ctx context.Context, send func(ctx context.Context) error)
 		if pause(ctx, asked) != nil {
 			return c.tell(err)
 		}
-		wait *= 3
+		wait = min(3*wait, longReadPause)
 	}
+}
+
+// givesUp says whether a request has come to nothing often enough.
+func (c *Client) givesUp(stalled int) bool {
+	return stalled >= stallsOfKnown || stalled >= stalls && !c.known.Load()
 }
 
 // slot sends a request when there is room for one more.
