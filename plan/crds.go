@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -69,6 +70,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 		return true
 	}
 	b.predict(step, merged)
+	b.checkVersions(step)
 	for i := range step.Changes {
 		step.Changes[i].Cause = CauseChart
 	}
@@ -99,4 +101,31 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 		return
 	}
 	b.block(id, what, "keep it in the chart, annotate it with helm.sh/resource-policy: keep, or delete them first")
+}
+
+// checkVersions tells of versions that a CRD serves and will not serve any more. One
+// that objects are stored in is refused by the API server itself.
+func (b *builder) checkVersions(s *Step) {
+	if !isKind(s.Object, crdKind) || b.in.Predictions == nil || s.Before == nil || s.After == nil {
+		return
+	}
+	kept := servedVersions(s.After)
+	for _, v := range servedVersions(s.Before) {
+		if !slices.Contains(kept, v) {
+			b.warn(s.Object, fmt.Sprintf("it will not serve %s any more: whoever reads or writes its custom resources in that version will fail", v), "see that nobody does, or keep the version served")
+		}
+	}
+}
+
+func servedVersions(crd *unstructured.Unstructured) []string {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	var served []string
+	for _, v := range versions {
+		m, _ := v.(map[string]any)
+		name, _ := m["name"].(string)
+		if on, _ := m["served"].(bool); on && name != "" {
+			served = append(served, name)
+		}
+	}
+	return served
 }

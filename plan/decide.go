@@ -125,6 +125,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	}
 	b.predict(step, estimate)
 	b.attribute(step, o, stored)
+	b.checkVersions(step)
 	if step.Op == OpPatch && len(step.Changes) == 0 && ours && step.After != nil && len(stored.Docs) > 0 {
 		*step = Step{
 			ID: step.ID, Op: OpNone, Object: step.Object, APIVersion: step.APIVersion, Source: step.Source,
