@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,6 +29,7 @@ type suite struct{ m *testing.M }
 
 // Run implements testscript.TestingM.
 func (s suite) Run() int {
+	_ = flag.Set("test.parallel", "4") // scripts wait most of the time
 	return clustertest.Main(s.m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c })
 }
 
