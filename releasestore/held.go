@@ -99,19 +99,32 @@ func (h *Held) lose(reason error) {
 	}
 }
 
+// renewalPause is the time until a renewal is repeated that failed for a reason
+// which may pass.
+const renewalPause = time.Second
+
 // keep renews the lease until the lock is released or lost. A renewal that
-// fails for a passing reason is repeated at the next interval. That the lock is
-// lost is told in time, also while a renewal hangs.
+// fails for a passing reason is soon repeated. That the lock is lost is told in
+// time, also while a renewal hangs.
 func (h *Held) keep(ctx context.Context) {
 	defer close(h.done)
-	for {
+	usual := interval(*h.lease.Spec.LeaseDurationSeconds)
+	for pause := usual; ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.locker.clock.After(min(interval(*h.lease.Spec.LeaseDurationSeconds), h.left())):
+		case <-h.locker.clock.After(min(pause, h.left())):
 		}
-		if h.Check() != nil || !h.renew(ctx) {
+		if h.Check() != nil {
 			return
+		}
+		switch renewed, lost := h.renew(ctx); {
+		case lost:
+			return
+		case renewed:
+			pause = usual
+		default:
+			pause = min(renewalPause, usual)
 		}
 	}
 }
@@ -124,14 +137,14 @@ func (h *Held) left() time.Duration {
 	return max(0, duration*3/4-elapsed(h.renewed, h.locker.clock.Now()))
 }
 
-// renew writes the lease once; false means that the lock is lost.
-func (h *Held) renew(ctx context.Context) bool {
+// renew writes the lease once. Neither renewed nor lost, it may be tried again.
+func (h *Held) renew(ctx context.Context) (renewed, lost bool) {
 	sent := h.locker.clock.Now()
 	next := h.lease.DeepCopy()
 	renewTime := metav1.NewMicroTime(sent)
 	next.Spec.RenewTime = &renewTime
 	next.ManagedFields = nil
-	ctx, cancel := context.WithTimeout(ctx, min(2*interval(*next.Spec.LeaseDurationSeconds), h.left()))
+	ctx, cancel := context.WithTimeout(ctx, min(interval(*next.Spec.LeaseDurationSeconds)*3/2, h.left()))
 	defer cancel()
 	written, err := h.locker.leases.Leases(next.Namespace).Update(ctx, next, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
@@ -149,7 +162,7 @@ func (h *Held) renew(ctx context.Context) bool {
 			h.lose(fmt.Errorf("%s has taken it", taken.Owner))
 		}
 	}
-	return h.reason == nil
+	return err == nil, h.reason != nil
 }
 
 // reclaim tells a lost answer to our own renewal, or a change of the Lease's

@@ -218,6 +218,29 @@ func TestHolderIsFenced(t *testing.T) {
 	})
 }
 
+// A renewal that is refused and one that stalls behind it do not cost the lock.
+func TestHolderRenewsAgainSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		held, err := server.lock(t, "one", LockOptions{})
+		must(t, err)
+		renewals := 0
+		server.set(func(string) error {
+			switch renewals++; renewals {
+			case 1:
+				return apierrors.NewServiceUnavailable("away")
+			case 2: // until its time is over
+				time.Sleep(interval(30) * 3 / 2)
+				return context.DeadlineExceeded
+			}
+			return nil
+		}, false)
+		time.Sleep(time.Minute)
+		must(t, held.Check())
+		must(t, held.Release(t.Context()))
+	})
+}
+
 // A lease that somebody else took, or deleted, is noticed at the next renewal.
 func TestTakenLockIsNoticed(t *testing.T) {
 	for _, what := range []string{"taken", "deleted"} {
