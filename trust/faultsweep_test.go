@@ -79,7 +79,7 @@ func TestFaultSweep(t *testing.T) {
 	var lock sync.Mutex
 	var hit int
 	var longest time.Duration
-	sideBySide(t, 6, troubles, func(t *testing.T, f trouble) {
+	sideBySide(t, sample(6, 12), troubles, func(t *testing.T, f trouble) {
 		o := f.play(t, end)
 		lock.Lock()
 		defer lock.Unlock()
