@@ -155,10 +155,11 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 		return r.waitAll(ctx, stage, waits)
 	}
 	var (
-		group  sync.WaitGroup
-		failed atomic.Bool
-		slots  = make(chan struct{}, Concurrency)
-		errs   = make([]error, len(w.Steps))
+		group   sync.WaitGroup
+		failed  atomic.Bool
+		stopped bool
+		slots   = make(chan struct{}, Concurrency)
+		errs    = make([]error, len(w.Steps))
 	)
 	for _, i := range interleaved(w.Steps) {
 		step := &w.Steps[i]
@@ -168,6 +169,7 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 		slots <- struct{}{}
 		if failed.Load() || ctx.Err() != nil {
 			<-slots
+			stopped = true
 			break
 		}
 		group.Go(func() {
@@ -181,7 +183,7 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
+	if stopped {
 		return fmt.Errorf("stopped in stage %q: %w", stage, context.Cause(ctx))
 	}
 	return nil

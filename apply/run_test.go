@@ -316,6 +316,33 @@ func TestACancelledRunIsRecordedAsFailed(t *testing.T) {
 	}
 }
 
+// When the context ends while the last step is under way, the run is done: what is
+// deployed is not made a failure of, which would be rolled back.
+func TestARunCancelledAtItsEndIsDone(t *testing.T) {
+	undisturbed := installed(t)
+	calls := 0
+	undisturbed.trouble = func(call int) trouble { calls = max(calls, call); return trouble{} }
+	if _, err := apply.Run(t.Context(), upgrade(t, undisturbed), undisturbed.env()); err != nil {
+		t.Fatal(err)
+	}
+	for last := range 2 { // the record of the new revision and that of the old one
+		w := installed(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.trouble = func(call int) trouble {
+			if call == calls-last {
+				cancel()
+			}
+			return trouble{}
+		}
+		if _, err := apply.Run(ctx, upgrade(t, w), w.env()); err != nil {
+			t.Errorf("cancelled at call %d of %d: %v", calls-last, calls, err)
+		}
+		if _, statuses := w.state(); statuses != "superseded,deployed" {
+			t.Errorf("cancelled at call %d of %d: statuses %s after %q", calls-last, calls, statuses, w.log)
+		}
+	}
+}
+
 // A comparison knows nothing of the cluster: it is refused whatever way it came.
 func TestAComparisonWritesNothing(t *testing.T) {
 	w := installed(t)

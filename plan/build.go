@@ -40,6 +40,8 @@ type builder struct {
 	stored map[manifest.ID]StoredObject
 	// targets are the objects that the target has as resources.
 	targets map[manifest.ID]bool
+	// turned are the resources that are hooks from now on.
+	turned map[manifest.ID]bool
 	// brings are the kinds that come with this plan.
 	brings map[schema.GroupKind]bool
 }
@@ -149,6 +151,7 @@ func (b *builder) warn(id manifest.ID, what, do string) {
 // countStored settles what of the stored objects is this release's to decide over.
 func (b *builder) countStored() {
 	b.stored = make(map[manifest.ID]StoredObject, len(b.in.Stored))
+	b.turned = map[manifest.ID]bool{}
 	b.targets = make(map[manifest.ID]bool, len(b.in.Target.Objects))
 	for _, o := range b.in.Target.Objects {
 		b.targets[o.ID] = true

@@ -59,9 +59,12 @@ func (b *builder) turns(step *Step) {
 	switch {
 	case !known, b.targets[step.Object], stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil:
 		return
-	case foreign(live.Object, b.in.Release) != "" && !b.wasHook(step.Object): // or a failed run has turned it
+	case foreign(live.Object, b.in.Release) != "" && (runs(step.Object) || !b.wasHook(step.Object)): // or a failed run has turned it
 		return
+	case b.turned[step.Object] && (runs(step.Object) || step.Hook.Deletes(manifest.HookSucceeded)):
+		return // an earlier event has left a hook of it, or nothing
 	}
+	b.turned[step.Object] = true
 	const turned = "it was a resource of this release until now"
 	step.Hook.Resource = !isKind(step.Object, crdKind)
 	switch {
@@ -73,6 +76,7 @@ func (b *builder) turns(step *Step) {
 	case step.Hook.Deletes(manifest.BeforeHookCreation):
 		step.Why = turned
 	default:
+		step.Why = turned
 		b.block(step.Object, turned+", and the hook's delete policy does not allow to remove it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
 	}
 }

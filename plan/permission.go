@@ -103,6 +103,7 @@ func (n *needs) lock() {
 	id := manifest.ID{Group: "coordination.k8s.io", Kind: "Lease", Namespace: n.in.Release.Namespace, Name: n.in.LockName}
 	if id.Name != "" {
 		n.known(id, "leases", "nothing keeps two operations on this release apart", "create", "update", "delete")
+		n.plan.NoLock = n.in.Access.Denied[Permission{Verb: "update", Group: id.Group, Resource: "leases", Namespace: id.Namespace, Name: id.Name}]
 	}
 }
 
@@ -155,7 +156,7 @@ func (n *needs) hook(s *Step) {
 	n.ask(s.Object, polls, "list", "watch")
 	switch {
 	case isKind(s.Object, crdKind):
-	case s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.BeforeHookCreation) && n.wasHook(s.Object):
+	case s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.BeforeHookCreation) && (s.Hook.Resource && !s.InPlace() || n.wasHook(s.Object)):
 		n.ask(s.Object, "", "delete")
 	case s.Hook.Deletes(manifest.HookFailed):
 		n.ask(s.Object, "it stays in the cluster when it fails", "delete")

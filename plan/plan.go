@@ -47,6 +47,9 @@ type Plan struct {
 	Found string `json:"found,omitempty"`
 	// FoundPending says that the newest revision was recorded as pending.
 	FoundPending bool `json:"foundPending,omitempty"`
+	// NoLock says that the release's lock could be taken but not renewed: the Lease
+	// may not be updated.
+	NoLock bool `json:"-"`
 	// PendingElsewhere says that what is pending blocks the plan and may be at work
 	// without a lock: it may end by itself.
 	PendingElsewhere bool `json:"-"`

@@ -41,9 +41,9 @@ func (s *Step) Risks() []Risk {
 func (s *Step) bears(r Risk) bool {
 	switch r {
 	case RiskData:
-		return s.Op == OpDelete && holdsData(s.Object) || s.Op == OpRecreate && losesData(s)
+		return (s.Op == OpDelete || s.turnsAndGoes()) && holdsData(s.Object) || s.Op == OpRecreate && losesData(s)
 	case RiskDelete:
-		return s.Op == OpDelete
+		return s.Op == OpDelete || s.turnsAndGoes()
 	case RiskRecreate:
 		return s.Op == OpRecreate || s.Op == OpRun && s.Hook.Resource && !s.InPlace()
 	case RiskScaleDown:
@@ -52,6 +52,12 @@ func (s *Step) bears(r Risk) bool {
 		return s.Op.Writes() && isStateful(s.Object) && slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec") })
 	}
 	return false
+}
+
+// turnsAndGoes says of a resource that is a hook from now on whether it goes when
+// that has succeeded.
+func (s *Step) turnsAndGoes() bool {
+	return s.Op == OpRun && s.InPlace() && s.Hook.Deletes(manifest.HookSucceeded)
 }
 
 // isKind says whether the object is of one of the kinds, written Kind or

@@ -57,7 +57,10 @@ func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sen
 	a.take(current, sent)
 	lease, err = leases.Update(ctx, current, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
-		return a.lost(ctx)
+		lease, sent, err = a.lost(ctx)
+	}
+	if apierrors.IsNotFound(err) { // freed meanwhile
+		err = refused
 	}
 	return lease, sent, err
 }

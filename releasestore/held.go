@@ -216,25 +216,30 @@ func (h *Held) Release(ctx context.Context) error {
 // free deletes the lease as it was last written, or looks at it first: the last
 // renewal may have been written although its answer was never heard.
 func (h *Held) free(ctx context.Context) error {
-	leases := h.locker.leases.Leases(h.lease.Namespace)
-	current := h.lease
-	err := h.delete(ctx, current)
-	if apierrors.IsConflict(err) {
-		if current, err = leases.Get(ctx, h.lease.Name, metav1.GetOptions{}); err != nil {
-			return err
-		}
-		if holderOf(current).Owner != holderOf(h.lease).Owner {
-			return nil
-		}
-		err = h.delete(ctx, current)
+	err := h.let(ctx, h.lease)
+	if !apierrors.IsConflict(err) {
+		return err
 	}
+	current, err := h.locker.leases.Leases(h.lease.Namespace).Get(ctx, h.lease.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if holderOf(current).Owner != holderOf(h.lease).Owner {
+		return nil
+	}
+	return h.let(ctx, current)
+}
+
+// let deletes the lease, or clears its holder where deleting is not permitted.
+func (h *Held) let(ctx context.Context, seen *coordinationv1.Lease) error {
+	err := h.delete(ctx, seen)
 	if !apierrors.IsForbidden(err) {
 		return err
 	}
-	current = current.DeepCopy()
-	current.Spec.HolderIdentity = nil
-	current.ManagedFields = nil
-	_, err = leases.Update(ctx, current, metav1.UpdateOptions{})
+	next := seen.DeepCopy()
+	next.Spec.HolderIdentity = nil
+	next.ManagedFields = nil
+	_, err = h.locker.leases.Leases(seen.Namespace).Update(ctx, next, metav1.UpdateOptions{})
 	return err
 }
 

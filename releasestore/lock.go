@@ -38,10 +38,16 @@ type LockOptions struct {
 	Duration time.Duration
 	// Wait is how long to wait for another holder; 0 does not wait.
 	Wait time.Duration
+	// Unusable says that a lock could not be renewed, so that none is taken.
+	Unusable bool
 }
 
 // DefaultDuration is the Duration of a lock when none is given.
 const DefaultDuration = 30 * time.Second
+
+// maxFreed is how often a lock may be freed by its holder, and taken by the next
+// one, before it could be looked at.
+const maxFreed = 100
 
 // renewals is how often a holder renews its lease within one duration.
 const renewals = 6
@@ -82,9 +88,12 @@ func (e *LockedError) Error() string {
 // permission to use Leases there is no lock and no error: see Held.Supported.
 // A namespace that does not exist is an error (apierrors.IsNotFound).
 func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o LockOptions) (*Held, error) {
+	if o.Unusable {
+		return unsupportedLock(), nil
+	}
 	a := acquisition{locker: l, key: key, owner: owner, seconds: o.seconds()}
 	deadline := l.clock.Now().Add(o.Wait)
-	for failures := 0; ; {
+	for failures, freed := 0, 0; ; {
 		lease, sent, err := a.try(ctx)
 		var pause time.Duration
 		switch locked, isLocked := errors.AsType[*LockedError](err); {
@@ -92,8 +101,9 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 			return l.hold(ctx, lease, sent), nil
 		case unsupported(err):
 			return unsupportedLock(), nil
-		case apierrors.IsAlreadyExists(err): // and freed before we could look whose it was
+		case apierrors.IsAlreadyExists(err) && freed < maxFreed: // before we could look whose it was
 			pause = 50 * time.Millisecond
+			freed++
 		case isLocked && a.confirming > 0:
 			pause = a.confirming
 		case isLocked && l.clock.Now().Before(deadline):

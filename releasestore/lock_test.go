@@ -364,9 +364,49 @@ func TestReleaseWithoutDelete(t *testing.T) {
 		if _, isHeld, _ := locker.Inspect(t.Context(), testKey()); isHeld {
 			t.Error("a released lock is still held")
 		}
+		// Also when somebody has touched the Lease since it was last written.
 		next, err := server.lock(t, "two", LockOptions{})
 		must(t, err)
+		leases := server.leases().Leases("shop")
+		lease, err := leases.Get(t.Context(), LeaseName("web"), metav1.GetOptions{})
+		must(t, err)
+		lease.Labels = map[string]string{"touched": "yes"}
+		_, err = leases.Update(t.Context(), lease, metav1.UpdateOptions{})
+		must(t, err)
 		must(t, next.Release(t.Context()))
+		if _, isHeld, _ := locker.Inspect(t.Context(), testKey()); isHeld {
+			t.Error("a released lock that was touched is still held")
+		}
+	})
+}
+
+// A Lease that its holder frees while somebody takes it over is taken all the same,
+// and who can't renew one takes none.
+func TestLockFreedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		old, err := server.lock(t, "one", LockOptions{})
+		must(t, err)
+		old.stop()
+		time.Sleep(time.Hour) // its holder is dead
+		server.set(func(verb string) error {
+			if verb != "update" {
+				return nil
+			}
+			server.fail = nil
+			return server.client.Tracker().Delete(coordinationv1.SchemeGroupVersion.WithResource("leases"), "shop", LeaseName("web"))
+		}, false)
+		next, err := server.lock(t, "two", LockOptions{})
+		must(t, err)
+		if !next.Supported() {
+			t.Error("the lock was not taken")
+		}
+		must(t, next.Release(t.Context()))
+		none, err := server.lock(t, "three", LockOptions{Unusable: true})
+		must(t, err)
+		if none.Supported() {
+			t.Error("a lock that can't be renewed was taken")
+		}
 	})
 }
 

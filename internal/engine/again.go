@@ -53,6 +53,7 @@ func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.L
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, apply.ErrBlocked)
 	}
 	var outcome apply.Outcome
+	lock.Unusable = p.NoLock
 	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		fresh, err := e.Again(ctx, p)
 		if err != nil {
@@ -80,6 +81,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 		return p, apply.Outcome{}, err
 	}
 	var outcome apply.Outcome
+	lock.Unusable = p.NoLock
 	err = e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		history, err := e.history(ctx, p.Release)
 		if err != nil {

@@ -136,6 +136,9 @@ func (e *Engine) await(ctx context.Context, key release.Key, deadline time.Time)
 // awaitEnd returns when the newest revision is no longer pending, or the time is
 // over; ended says which. It is for runs that hold no lock, Helm's among them.
 func (e *Engine) awaitEnd(ctx context.Context, key release.Key, deadline time.Time) (ended bool, err error) {
+	if e.Now().Before(deadline) {
+		e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("another operation is recorded as pending; waiting for its end until %s", deadline.Format(time.TimeOnly))})
+	}
 	for e.Now().Before(deadline) {
 		history, err := e.history(ctx, key)
 		if err != nil {

@@ -1,6 +1,9 @@
 package patch
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // settleList writes a target list in live's words, by the way its items are
 // matched.
@@ -53,7 +56,7 @@ func (m *merge) settleWhole(target, live, stored []any, p place) []any {
 		id := nextIdentity(item, key, seen)
 		taken[id] = true
 		lv, sv := liveByID[id], storedByID[id]
-		if misnamed(lv, sv, item) {
+		if misnamed(lv, sv, item, target, stored) {
 			lv = nil
 		}
 		settled := m.settle(item, lv, sv, p.item())
@@ -69,17 +72,21 @@ func (m *merge) settleWhole(target, live, stored []any, p place) []any {
 	return out
 }
 
-// misnamed says of live's item that it has a name which neither the chart nor what
-// it sent before has given it: a patch that can't tell two ports of one number
-// apart has mixed two items, and nothing of it is worth keeping.
-func misnamed(live, stored, target any) bool {
-	name := func(item any) string {
-		m, _ := item.(map[string]any)
-		text, _ := m["name"].(string)
-		return text
+// misnamed says of live's item that it has the name of another item of the list: a
+// patch that can't tell two ports of one number apart has mixed two items, and
+// nothing of it is worth keeping. A name that nobody else has is a rename.
+func misnamed(live, stored, target any, lists ...[]any) bool {
+	lives := itemName(live)
+	if lives == "" || lives == itemName(target) || lives == itemName(stored) {
+		return false
 	}
-	lives := name(live)
-	return lives != "" && lives != name(target) && lives != name(stored)
+	return slices.ContainsFunc(slices.Concat(lists...), func(other any) bool { return itemName(other) == lives })
+}
+
+func itemName(item any) string {
+	m, _ := item.(map[string]any)
+	text, _ := m["name"].(string)
+	return text
 }
 
 // mergeItem merges one list item to what it is to be, whole.
