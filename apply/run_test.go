@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -236,6 +238,41 @@ func TestEveryPassingFailureIsRetried(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// flakyReads is a world in which each second look at an object fails.
+type flakyReads struct {
+	*world
+	looks *atomic.Int32
+}
+
+func (f flakyReads) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstructured, error) {
+	if f.looks.Add(1)%2 == 0 {
+		return nil, apierrors.NewServiceUnavailable("restarting")
+	}
+	return f.world.Get(ctx, ref)
+}
+
+// A lost answer is looked into again when looking fails, too.
+func TestALookThatFailsIsRepeated(t *testing.T) {
+	want, calls := undisturbed(t)
+	for n := 1; n <= calls; n++ {
+		w := installed(t)
+		w.trouble = func(call int) trouble {
+			if call == n {
+				return trouble{after: apierrors.NewServiceUnavailable("restarting")}
+			}
+			return trouble{}
+		}
+		env := w.env()
+		env.Cluster = flakyReads{w, new(atomic.Int32)}
+		if _, err := apply.Run(t.Context(), upgrade(t, w), env); err != nil {
+			t.Errorf("call %d: %v", n, err)
+		}
+		if got, _ := w.state(); !cmp.Equal(want, got) {
+			t.Errorf("call %d: %s", n, cmp.Diff(want, got))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -92,8 +91,8 @@ func marked(body *unstructured.Unstructured) bool {
 // release's ownership and all that was sent is ours.
 func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
 	live, err := r.env.Cluster.Get(ctx, target(s))
-	if err != nil {
-		return nil, errors.Join(exists, err)
+	if err != nil { // which may pass, unlike the other one
+		return nil, fmt.Errorf("%v, and looking at it: %w", exists, err)
 	}
 	if patch.Agree(s.Body, live, s.Body) {
 		return live, nil
