@@ -144,7 +144,7 @@ func (h *Held) renew(ctx context.Context) (renewed, lost bool) {
 	renewTime := metav1.NewMicroTime(sent)
 	next.Spec.RenewTime = &renewTime
 	next.ManagedFields = nil
-	ctx, cancel := context.WithTimeout(ctx, min(interval(*next.Spec.LeaseDurationSeconds)*3/2, h.left()))
+	ctx, cancel := context.WithTimeout(ctx, min(interval(*next.Spec.LeaseDurationSeconds), h.left()))
 	defer cancel()
 	written, err := h.locker.leases.Leases(next.Namespace).Update(ctx, next, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {

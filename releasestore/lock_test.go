@@ -218,7 +218,7 @@ func TestHolderIsFenced(t *testing.T) {
 	})
 }
 
-// A renewal that is refused and one that stalls behind it do not cost the lock.
+// A renewal that is refused and two that stall behind it do not cost the lock.
 func TestHolderRenewsAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -229,8 +229,8 @@ func TestHolderRenewsAgainSoon(t *testing.T) {
 			switch renewals++; renewals {
 			case 1:
 				return apierrors.NewServiceUnavailable("away")
-			case 2: // until its time is over
-				time.Sleep(interval(30) * 3 / 2)
+			case 2, 3: // until its time is over
+				time.Sleep(interval(30))
 				return context.DeadlineExceeded
 			}
 			return nil
