@@ -201,9 +201,10 @@ func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live
 }
 
 // handOver are the managers whose client-side fields a server-side apply takes
-// over: the release's own, and that of kubectl apply where it is known what that
-// has sent. An object that is right is taken over, too: the record will say that the
-// release is applied server-side, and the next one who does so relies on that.
+// over: the release's own and, with --take-ownership, that of kubectl apply where it
+// is known what that has sent. An object that is right is taken over, too: the record
+// will say that the release is applied server-side, and the next one who does so
+// relies on that.
 func (b *builder) handOver(id manifest.ID, stored StoredObject, live *unstructured.Unstructured) []string {
 	if !b.in.Options.ServerSide {
 		return nil
@@ -212,7 +213,7 @@ func (b *builder) handOver(id manifest.ID, stored StoredObject, live *unstructur
 	if len(stored.Docs) > 0 || foreign(live, b.in.Release) == "" {
 		managers = append(managers, helmsManager, b.in.Options.FieldManager)
 	}
-	if patch.LastApplied(live) != nil {
+	if b.in.Options.TakeOwnership && patch.LastApplied(live) != nil {
 		managers = append(managers, kubectlsManager)
 	}
 	return patch.Updaters(live, b.live(id).Managers, managers...)

@@ -87,7 +87,7 @@ func (c *Client) dryRunAfterHandOver(ctx context.Context, ref apply.Ref, p apply
 	}
 	body := s.After.DeepCopy()
 	body.SetManagedFields(nil)
-	after, err := c.Replace(ctx, body, o)
+	after, err := c.replaceNow(ctx, body, ref, o)
 	if apierrors.IsForbidden(err) || apierrors.IsConflict(err) {
 		// The apply itself would do: only its outcome can't be told.
 		return nil, errors.New(message(err))

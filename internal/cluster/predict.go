@@ -98,13 +98,18 @@ func (c *Client) dryReplace(ctx context.Context, s plan.Step, ref apply.Ref, o a
 	body := manifest.Sharing(s.Body)
 	body.SetResourceVersion(s.Expect.ResourceVersion)
 	body.SetUID(s.Expect.UID)
+	return c.replaceNow(ctx, body, ref, o)
+}
+
+// replaceNow replaces the object with the body's UID whatever it has become.
+func (c *Client) replaceNow(ctx context.Context, body *unstructured.Unstructured, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	after, err := c.Replace(ctx, body, o)
 	for range readAttempts {
 		if !apierrors.IsConflict(err) {
 			break
 		}
 		live, getErr := c.Get(ctx, ref)
-		if getErr != nil || live.GetUID() != s.Expect.UID {
+		if getErr != nil || live.GetUID() != body.GetUID() {
 			break
 		}
 		body.SetResourceVersion(live.GetResourceVersion())
