@@ -185,6 +185,9 @@ func (h *Held) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordi
 // the same owner sends meanwhile: unlock frees the lock of a living run.
 const freeTries = 5
 
+// freeTimeout is how long one attempt at freeing a lock may take.
+const freeTimeout = 10 * time.Second
+
 // Release ends the renewals and frees the lock, by deleting the Lease or, when
 // that is not permitted, by clearing its holder; again, when the API server
 // falters. A lock that was lost is left to its new holder. Releasing twice is no error.
@@ -200,6 +203,8 @@ func (h *Held) Release(ctx context.Context) error {
 		return nil
 	}
 	err := reread(ctx, h.locker.clock, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, freeTimeout)
+		defer cancel()
 		err := h.free(ctx)
 		for try := 1; try < freeTries && apierrors.IsConflict(err); try++ {
 			err = h.free(ctx) // a renewal came in between: look whose the lock is now

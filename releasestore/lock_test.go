@@ -380,6 +380,64 @@ func TestReleaseWithoutDelete(t *testing.T) {
 	})
 }
 
+// stalling is a client whose first request of a kind never gets an answer.
+type stalling struct {
+	coordinationclient.LeasesGetter
+	stalled map[string]bool
+}
+
+func (s stalling) Leases(namespace string) coordinationclient.LeaseInterface {
+	return stallingLeases{s.LeasesGetter.Leases(namespace), s.stalled}
+}
+
+type stallingLeases struct {
+	coordinationclient.LeaseInterface
+	stalled map[string]bool
+}
+
+func (s stallingLeases) stall(ctx context.Context, verb string) error {
+	if s.stalled[verb] {
+		return nil
+	}
+	s.stalled[verb] = true
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (s stallingLeases) Create(ctx context.Context, lease *coordinationv1.Lease, o metav1.CreateOptions) (*coordinationv1.Lease, error) {
+	created, err := s.LeaseInterface.Create(ctx, lease, o)
+	if stalled := s.stall(ctx, "create"); stalled != nil {
+		return nil, stalled
+	}
+	return created, err
+}
+
+func (s stallingLeases) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
+	if err := s.stall(ctx, "delete"); err != nil {
+		return err
+	}
+	return s.LeaseInterface.Delete(ctx, name, o)
+}
+
+// Requests that never get an answer cost some seconds, not the run.
+func TestLockStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newLeaseServer()
+		began := time.Now()
+		locker := NewLocker(stalling{server.leases(), map[string]bool{}}, SystemClock{})
+		held, err := locker.Lock(t.Context(), testKey(), "one", LockOptions{})
+		must(t, err)
+		must(t, held.Check())
+		must(t, held.Release(t.Context()))
+		if took := time.Since(began); took > 30*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		next, err := server.lock(t, "two", LockOptions{})
+		must(t, err)
+		must(t, next.Release(t.Context()))
+	})
+}
+
 // A Lease that its holder frees while somebody takes it over is taken all the same,
 // and who can't renew one takes none.
 func TestLockFreedMeanwhile(t *testing.T) {
