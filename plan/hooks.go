@@ -73,6 +73,9 @@ func (b *builder) turns(step *Step) {
 		step.Expect.UID = live.Object.GetUID()
 		step.HandOver = patch.Updaters(live.Object, live.Managers, helmsManager, b.in.Options.FieldManager)
 		step.Why = turned + " and is changed in place"
+		if fields := patch.Immutable(live.Object, step.Body); len(fields) > 0 {
+			b.block(step.Object, turned+"; "+fields[0].Why, "keep the field as it is, or give the hook another name")
+		}
 	case step.Hook.Deletes(manifest.BeforeHookCreation):
 		step.Why = turned
 	default:
