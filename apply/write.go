@@ -92,7 +92,7 @@ func marked(body *unstructured.Unstructured) bool {
 func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
 	live, err := r.env.Cluster.Get(ctx, target(s))
 	if err != nil { // which may pass, unlike the other one
-		return nil, fmt.Errorf("%v, and looking at it: %w", exists, err)
+		return nil, fmt.Errorf("%s, and looking at it: %w", exists.Error(), err)
 	}
 	if patch.Agree(s.Body, live, s.Body) {
 		return live, nil
