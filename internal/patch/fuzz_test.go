@@ -31,6 +31,7 @@ func FuzzThreeWay(f *testing.F) {
 	}
 	f.Add("spec: 1", "{kind: Pod, apiVersion: v1, spec: [x], metadata: 3}", "{kind: Pod, apiVersion: v1, spec: {containers: [null, 1, {name: {}}]}}")
 	f.Add("", "{kind: Service, apiVersion: v1, spec: {ports: [[], {port: 1e99}]}}", "{kind: Service, apiVersion: v1, spec: {ports: [{port: 1}, {port: 1.0}, {port: '1'}]}}")
+	f.Add("spec: {ports: [{port: []}]}", "{kind: Service, apiVersion: v1, spec: {ports: [{port: []}, {port: [1]}]}}", "{kind: Service, apiVersion: v1, spec: {ports: [{port: [2]}, {port: []}, {port: {}}]}}")
 	f.Fuzz(func(t *testing.T, stored, live, target string) {
 		s, l, w := anything(stored), anything(live), anything(target)
 		if l == nil || w == nil {

@@ -22,7 +22,9 @@ func (m *merge) strategic() (Patch, bool) {
 	}
 	t, _ := builtin().strategic(m.gvk)
 	lookup := wholeLists{base: strategicpatch.PatchMetaFromStruct{T: t}, whole: m.whole}
-	data, err := strategicpatch.CreateThreeWayMergePatch(docs[0], docs[1], docs[2], lookup, true)
+	data, err := guarded(func() ([]byte, error) {
+		return strategicpatch.CreateThreeWayMergePatch(docs[0], docs[1], docs[2], lookup, true)
+	})
 	if err != nil {
 		return Patch{}, false
 	}
@@ -132,7 +134,9 @@ func applyBody(gvk schema.GroupVersionKind, doc map[string]any, kind types.Patch
 			return nil, fmt.Errorf("%s takes no strategic merge patch", gvk.Kind)
 		}
 		lookup := strategicpatch.PatchMetaFromStruct{T: t}
-		out, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(doc, body, lookup)
+		out, err := guarded(func() (map[string]any, error) {
+			return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(doc, body, lookup)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("strategic merge: %w", err)
 		}
@@ -140,4 +144,16 @@ func applyBody(gvk schema.GroupVersionKind, doc map[string]any, kind types.Patch
 	case types.JSONPatchType, types.ApplyYAMLPatchType, types.ApplyCBORPatchType:
 	}
 	return nil, fmt.Errorf("patch type %q can't be predicted locally", kind)
+}
+
+// guarded makes an error of a panic: strategicpatch compares merge keys as they
+// are, and panics on lists where names belong. What is wrong with such an object
+// is for the API server to say.
+func guarded[T any](merge func() (T, error)) (out T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the documents can't be merged: %v", r)
+		}
+	}()
+	return merge()
 }
