@@ -2,14 +2,12 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
@@ -64,26 +62,11 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 // turn makes a hook of what was a resource: by server-side apply, so that what
 // marks it as the release's goes.
 func (r *run) turn(ctx context.Context, s *plan.Step) error {
-	body := manifest.Sharing(s.Body)
-	body.SetUID(s.Expect.UID)
-	data, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
 	o := r.writeOptions()
 	o.Force = true
-	var after *unstructured.Unstructured
-	err = r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
-		if err := r.handOver(ctx, s); err != nil {
-			return err
-		}
-		after, err = r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, o)
-		return err
-	})
-	if err != nil {
+	if err := r.serverSideApply(ctx, s, o); err != nil {
 		return fmt.Errorf("patch: %w", err)
 	}
-	r.wrote(s.Object, after)
 	return nil
 }
 
@@ -159,7 +142,7 @@ func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, alwa
 	if !always && !r.plan.Options.HookLogs && !slices.Contains(s.Hook.LogPolicies, p) {
 		return
 	}
-	if s.Object.Kind != "Job" && s.Object.Kind != "Pod" {
+	if !s.Object.RunsToItsEnd() {
 		return
 	}
 	text, err := r.env.Cluster.Logs(context.WithoutCancel(ctx), target(s), hookLogLines)

@@ -77,7 +77,7 @@ const waitLogLines = 8
 // lastLines is the end of the log of a Job or a Pod of the chart. A hook's is
 // shown by its log policy, and that of other kinds is among their troubles.
 func (r *run) lastLines(ctx context.Context, s *plan.Step) []string {
-	if s.Hook != nil || s.Object.Kind != "Job" && s.Object.Kind != "Pod" {
+	if s.Hook != nil || !s.Object.RunsToItsEnd() {
 		return nil
 	}
 	text, err := r.env.Cluster.Logs(ctx, target(s), waitLogLines)

@@ -101,42 +101,52 @@ func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstr
 }
 
 func (r *run) patch(ctx context.Context, s *plan.Step) error {
-	p := Patch{Type: s.PatchType, Data: s.Patch}
+	var err error
 	if s.PatchType == types.ApplyPatchType {
-		body := manifest.Sharing(s.Body)
-		body.SetUID(s.Expect.UID)
-		data, err := json.Marshal(body)
-		if err != nil {
-			return fmt.Errorf("patch %s: %w", s.Object, err)
-		}
-		p.Data = data
+		err = r.serverSideApply(ctx, s, r.writeOptions())
+	} else {
+		err = r.send(ctx, s, Patch{Type: s.PatchType, Data: s.Patch}, r.writeOptions())
 	}
+	if err != nil {
+		return fmt.Errorf("patch %s: %w", s.Object, err)
+	}
+	return nil
+}
+
+// serverSideApply sends the step's body as a server-side apply of the object that the plan has seen.
+func (r *run) serverSideApply(ctx context.Context, s *plan.Step, o WriteOptions) error {
+	body := manifest.Sharing(s.Body)
+	body.SetUID(s.Expect.UID)
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return r.send(ctx, s, Patch{Type: types.ApplyPatchType, Data: data}, o)
+}
+
+// send hands over what the step says was written client-side, and patches. Of
+// conflicts, the step's drift is passed over.
+func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) error {
 	var after *unstructured.Unstructured
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
-		if err := r.handOver(ctx, s); err != nil {
-			return err
+		if len(s.HandOver) > 0 {
+			if err := r.env.Cluster.HandOver(ctx, target(s), s.Expect.UID, s.HandOver, r.writeOptions()); err != nil {
+				return err
+			}
 		}
-		after, err = r.env.Cluster.Patch(ctx, target(s), p, r.writeOptions())
+		after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
 		if s.Drift && patch.ChangedByHand(err) {
-			o := r.writeOptions()
-			o.Force = true
-			after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
+			forced := o
+			forced.Force = true
+			after, err = r.env.Cluster.Patch(ctx, target(s), p, forced)
 		}
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("patch %s: %w", s.Object, err)
+		return err
 	}
 	r.wrote(s.Object, after)
 	return nil
-}
-
-// handOver takes over what the step says was written client-side.
-func (r *run) handOver(ctx context.Context, s *plan.Step) error {
-	if len(s.HandOver) == 0 {
-		return nil
-	}
-	return r.env.Cluster.HandOver(ctx, target(s), s.Expect.UID, s.HandOver, r.writeOptions())
 }
 
 // replace overwrites whatever the object has become since the plan was made:

@@ -59,9 +59,9 @@ func (b *builder) turns(step *Step) {
 	switch {
 	case !known, b.targets[step.Object], stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil:
 		return
-	case foreign(live.Object, b.in.Release) != "" && (runs(step.Object) || !b.wasHook(step.Object)): // or a failed run has turned it
+	case foreign(live.Object, b.in.Release) != "" && (step.Object.RunsToItsEnd() || !b.wasHook(step.Object)): // or a failed run has turned it
 		return
-	case b.turned[step.Object] && (runs(step.Object) || step.Hook.Deletes(manifest.HookSucceeded)):
+	case b.turned[step.Object] && (step.Object.RunsToItsEnd() || step.Hook.Deletes(manifest.HookSucceeded)):
 		return // an earlier event has left a hook of it, or nothing
 	}
 	b.turned[step.Object] = true
@@ -113,7 +113,7 @@ func (b *builder) hookOf(r *release.Revision, id manifest.ID) bool {
 }
 
 func hookWhy(o manifest.Object) string {
-	if runs(o.ID) {
+	if o.RunsToItsEnd() {
 		return "run to completion"
 	}
 	return "create"

@@ -103,8 +103,13 @@ func (n *needs) lock() {
 	id := manifest.ID{Group: "coordination.k8s.io", Kind: "Lease", Namespace: n.in.Release.Namespace, Name: n.in.LockName}
 	if id.Name != "" {
 		n.known(id, "leases", "nothing keeps two operations on this release apart", "create", "update", "delete")
-		n.plan.NoLock = n.in.Access.Denied[Permission{Verb: "update", Group: id.Group, Resource: "leases", Namespace: id.Namespace, Name: id.Name}]
 	}
+}
+
+// LockRenewal is the permission without which a run can't keep its lock, by the
+// namespace and name of the Lease.
+func LockRenewal(namespace, lease string) Permission {
+	return Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: namespace, Name: lease}
 }
 
 // known is ask for kinds that are not in the release, so that nobody has asked
@@ -206,6 +211,7 @@ func (n *needs) record(s *Step) {
 // checkAccess makes problems of what is denied: one for each resource and
 // namespace, whatever the number of objects.
 func (b *builder) checkAccess() {
+	b.plan.NoLock = b.in.Access.Denied[LockRenewal(b.in.Release.Namespace, b.in.LockName)]
 	var denied [][]need
 	index := map[string]int{}
 	asked := map[Permission]bool{}

@@ -125,10 +125,8 @@ type HookRun struct {
 // object, which is brought to what the hook says. What runs to its end is deleted
 // and created instead.
 func (s *Step) InPlace() bool {
-	return s.Hook != nil && s.Hook.Resource && !runs(s.Object)
+	return s.Hook != nil && s.Hook.Resource && !s.Object.RunsToItsEnd()
 }
-
-func runs(id manifest.ID) bool { return id.Kind == "Job" || id.Kind == "Pod" }
 
 // Deletes says whether the hook's object is deleted at the policy's moment.
 func (h HookRun) Deletes(p manifest.Policy) bool {

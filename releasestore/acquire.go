@@ -31,17 +31,13 @@ func interval(seconds int32) time.Duration {
 	return time.Duration(seconds) * time.Second / renewals
 }
 
-// within is try with a limit: a lease whose answer comes later is as good as lost.
-func (a *acquisition) within(ctx context.Context, limit time.Duration) (*coordinationv1.Lease, time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return a.try(ctx)
-}
-
 // try makes one attempt: to create the lease, for most often there is none, or
 // else to take the one there is. sent is when the request left: the lease lasts
-// from then on. Held by somebody else, it is a LockedError.
+// from then on. Held by somebody else, it is a LockedError. A lease whose answer
+// takes half of its duration is as good as lost.
 func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sent time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(a.seconds)*time.Second/2)
+	defer cancel()
 	leases := a.locker.leases.Leases(a.key.Namespace)
 	sent = a.locker.clock.Now()
 	lease, err = leases.Create(ctx, a.newLease(sent), metav1.CreateOptions{})

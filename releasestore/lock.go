@@ -94,7 +94,7 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 	a := acquisition{locker: l, key: key, owner: owner, seconds: o.seconds()}
 	deadline := l.clock.Now().Add(o.Wait)
 	for failures, freed := 0, 0; ; {
-		lease, sent, err := a.within(ctx, time.Duration(o.seconds())*time.Second/2)
+		lease, sent, err := a.try(ctx)
 		var pause time.Duration
 		switch locked, isLocked := errors.AsType[*LockedError](err); {
 		case err == nil:

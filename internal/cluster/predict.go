@@ -33,19 +33,12 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 	group, ctx := errgroup.WithContext(ctx)
 	for _, s := range steps {
 		group.Go(func() error {
-			var after *unstructured.Unstructured
-			o := o
-			err := c.read(ctx, func(ctx context.Context) (err error) {
-				after, err = c.dryRun(ctx, s, o)
-				return err
-			})
+			after, err := c.foresee(ctx, s, o)
 			drift := patch.ChangedByHand(err)
 			if drift {
-				o.Force = true
-				err = c.read(ctx, func(ctx context.Context) (err error) {
-					after, err = c.dryRun(ctx, s, o)
-					return err
-				})
+				forced := o
+				forced.Force = true
+				after, err = c.foresee(ctx, s, forced)
 			}
 			if err != nil && (ctx.Err() != nil || unreachable(err)) {
 				return err
@@ -62,6 +55,15 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 		return nil, fmt.Errorf("dry run: %w", err)
 	}
 	return answers, nil
+}
+
+// foresee is dryRun, again while its error passes.
+func (c *Client) foresee(ctx context.Context, s plan.Step, o apply.WriteOptions) (after *unstructured.Unstructured, err error) {
+	err = c.read(ctx, func(ctx context.Context) (err error) {
+		after, err = c.dryRun(ctx, s, o)
+		return err
+	})
+	return after, err
 }
 
 func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {

@@ -53,7 +53,8 @@ func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.L
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, apply.ErrBlocked)
 	}
 	var outcome apply.Outcome
-	lock.Unusable = p.NoLock
+	renewal := plan.LockRenewal(p.Release.Namespace, releasestore.LeaseName(p.Release.Name))
+	lock.Unusable = e.access(ctx, []plan.Permission{renewal}).Denied[renewal] // somebody else may have made the plan
 	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		fresh, err := e.Again(ctx, p)
 		if err != nil {

@@ -27,6 +27,9 @@ type ID struct {
 // are left out; they matter where two objects would otherwise look the same.
 func (id ID) String() string { return id.Kind + "/" + id.Name }
 
+// RunsToItsEnd says whether the object is of a kind that runs once and is done.
+func (id ID) RunsToItsEnd() bool { return id.Kind == "Job" || id.Kind == "Pod" }
+
 // Key is the unambiguous form "apps/Deployment/shop/web" ("core" has no group,
 // cluster-scoped kinds have an empty namespace).
 func (id ID) Key() string {

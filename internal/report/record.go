@@ -62,7 +62,7 @@ func revisions(numbers []int) string {
 // hookText is "run to completion (weight -5), then delete".
 func hookText(s *plan.Step) string {
 	text := "create"
-	if s.Object.Kind == "Job" || s.Object.Kind == "Pod" {
+	if s.Object.RunsToItsEnd() {
 		text = "run to completion"
 	}
 	if s.Hook == nil {
