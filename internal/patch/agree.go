@@ -17,7 +17,29 @@ func Agree(stored, live, target *unstructured.Unstructured) bool {
 	}
 	root := builtin().kind(target.GroupVersionKind())
 	s, t := merged(stored), merged(target)
-	return agreeDocs(s, live.Object, t, root)
+	return agreeDocs(s, live.Object, t, root) && !addsNull(s, t)
+}
+
+// addsNull says that target has a null where stored has nothing: it removes what
+// live may have there.
+func addsNull(stored, target any) bool {
+	switch tv := target.(type) {
+	case map[string]any:
+		sv, _ := stored.(map[string]any)
+		for k, v := range tv {
+			if was, ok := sv[k]; v == nil && !ok || addsNull(was, v) {
+				return true
+			}
+		}
+	case []any:
+		sv, _ := stored.([]any)
+		for i, v := range tv {
+			if i >= len(sv) || addsNull(sv[i], v) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // merged is the document, with a Secret's stringData folded into its data.
