@@ -13,6 +13,7 @@ import (
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // LeaseName is the name of the Lease that locks a release. It lives in the
@@ -110,7 +111,7 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 			pause = time.Second
 		case isLocked:
 			return nil, locked
-		case passing(err) && failures < 6:
+		case (retry.Passes(err) || retry.Unreached(err)) && failures < 6:
 			pause = 250 * time.Millisecond << failures
 			failures++
 		default:
@@ -149,16 +150,6 @@ func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, h
 // going away is forbidden too, yet that is another matter.
 func unsupported(err error) bool {
 	return apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
-}
-
-// passing says whether an error may be gone the next time.
-func passing(err error) bool {
-	switch {
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsInvalid(err),
-		apierrors.IsUnauthorized(err), apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err):
-		return false
-	}
-	return true
 }
 
 func holderOf(lease *coordinationv1.Lease) Holder {

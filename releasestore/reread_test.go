@@ -65,7 +65,7 @@ func TestReadsAreRepeated(t *testing.T) {
 		"429 twice":         {apierrors.NewTooManyRequests("busy", 1), 2, 3, true},
 		"504 once":          {apierrors.NewTimeoutError("slow", 0), 1, 2, true},
 		"reset once":        {io.ErrUnexpectedEOF, 1, 2, true},
-		"503 for good":      {apierrors.NewServiceUnavailable("away"), 99, readAttempts, false},
+		"503 for good":      {apierrors.NewServiceUnavailable("away"), 99, 6, false},
 		"403 is an answer":  {apierrors.NewForbidden(secrets, "", io.EOF), 1, 1, false},
 		"other errors, too": {io.ErrClosedPipe, 1, 1, false},
 	} {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/discovery/cached/disk"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -95,7 +96,7 @@ func (k *kinds) renew(ctx context.Context) (*catalog, error) {
 		return k.known, nil
 	}
 	if k.pending == nil {
-		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), stalls*readTimeout)
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), stalls*retry.Timeout)
 		k.pending = &download{done: make(chan struct{}), cancel: cancel}
 		go k.download(own, k.pending)
 	}
@@ -126,14 +127,13 @@ func (k *kinds) leave(d *download) {
 // download asks the server and, while the error is one that passes, asks again.
 func (k *kinds) download(ctx context.Context, d *download) {
 	defer d.cancel()
-	a, err := k.ask(ctx)
-	for wait, attempt := readPause, 1; err != nil && passes(err) && attempt < readAttempts; attempt++ {
-		if pause(ctx, wait) != nil {
-			break
-		}
-		wait = min(3*wait, longReadPause)
-		a, err = k.ask(ctx)
-	}
+	var a answers
+	err := retry.Read(ctx, pause, passes, func(ctx context.Context) error {
+		return retry.Within(ctx, retry.Timeout, func(ctx context.Context) (err error) {
+			a, err = ask(ctx, k.server)
+			return err
+		})
+	})
 	if err != nil {
 		d.err = fmt.Errorf("ask the cluster for its API: %w", err)
 	} else {
@@ -150,14 +150,6 @@ func (k *kinds) download(ctx context.Context, d *download) {
 		k.known = d.known
 	}
 	close(d.done)
-}
-
-func (k *kinds) ask(ctx context.Context) (a answers, err error) {
-	err = within(ctx, readTimeout, func(ctx context.Context) (err error) {
-		a, err = ask(ctx, k.server)
-		return err
-	})
-	return a, err
 }
 
 // Kinds tells scope and served versions of kinds. Kinds that the cluster does

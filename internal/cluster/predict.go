@@ -103,10 +103,13 @@ func (c *Client) dryReplace(ctx context.Context, s plan.Step, ref apply.Ref, o a
 	return c.replaceNow(ctx, body, ref, o)
 }
 
+// replaceAttempts is how often a replace is sent again because somebody else wrote.
+const replaceAttempts = 6
+
 // replaceNow replaces the object with the body's UID whatever it has become.
 func (c *Client) replaceNow(ctx context.Context, body *unstructured.Unstructured, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	after, err := c.Replace(ctx, body, o)
-	for range readAttempts {
+	for range replaceAttempts {
 		if !apierrors.IsConflict(err) {
 			break
 		}

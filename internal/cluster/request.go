@@ -4,33 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"strings"
-	"syscall"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// Bounds of a request that only reads: how often it is sent, the first pause
-// (each further one is three times as long, up to longReadPause), the longest
-// Retry-After that is heeded, and how long one attempt may take.
-const (
-	readAttempts  = 6
-	readPause     = 100 * time.Millisecond
-	longReadPause = 2 * time.Second
-	maxReadPause  = 10 * time.Second
-	readTimeout   = 60 * time.Second
-	// stalls is how many attempts may come to nothing in their time, of a server
-	// that has never answered and of one that has.
-	stalls, stallsOfKnown = 2, 3
-)
+// stalls is how many attempts of a request that only reads may come to nothing in
+// their time, of a server that has never answered and of one that has.
+const stalls, stallsOfKnown = 2, 3
 
 // once is a REST client that sends every request a single time. client-go's
 // own repeats up to ten times whatever is answered with Retry-After, writes
@@ -82,30 +70,22 @@ func (m metadataOnly) Patch(t types.PatchType) *rest.Request {
 }
 
 // read sends a request that changes nothing, and again while the error is one
-// that passes. No attempt outlives readTimeout, so that a proxy that stalls
-// does not stall the run, and no more than Concurrency are under way at once.
+// that passes. No more than Concurrency of them are under way at once.
 func (c *Client) read(ctx context.Context, send func(ctx context.Context) error) error {
-	wait, stalled := readPause, 0
-	for attempt := 1; ; attempt++ {
-		err := c.slot(ctx, send)
+	stalled := 0
+	again := func(err error) bool {
 		if errors.Is(err, context.DeadlineExceeded) {
 			stalled++
 		}
+		return passes(err) && !c.givesUp(stalled)
+	}
+	return c.tell(retry.Read(ctx, pause, again, func(ctx context.Context) error {
+		err := c.slot(ctx, send)
 		if err == nil {
 			c.known.Store(true)
 		}
-		if err == nil || ctx.Err() != nil || attempt == readAttempts || c.givesUp(stalled) || !passes(err) {
-			return c.tell(err)
-		}
-		asked := wait
-		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-			asked = min(max(asked, time.Duration(seconds)*time.Second), maxReadPause)
-		}
-		if pause(ctx, asked) != nil {
-			return c.tell(err)
-		}
-		wait = min(3*wait, longReadPause)
-	}
+		return err
+	}))
 }
 
 // givesUp says whether a request has come to nothing often enough.
@@ -121,28 +101,17 @@ func (c *Client) slot(ctx context.Context, send func(ctx context.Context) error)
 	case c.slots <- struct{}{}:
 	}
 	defer func() { <-c.slots }()
-	return within(ctx, readTimeout, send)
-}
-
-func within(ctx context.Context, limit time.Duration, send func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return send(ctx)
+	return retry.Within(ctx, retry.Timeout, send)
 }
 
 // passes says whether a read may well succeed the next time. A webhook that is
-// away stays away for longer, and may take its time to say so. A conflict passes
-// when it is not about fields of another manager: somebody wrote at that moment.
+// away stays away for longer, and may take its time to say so.
 func passes(err error) bool {
 	var api apierrors.APIStatus
-	if errors.As(err, &api) {
-		if awayWebhook(api.Status()) {
-			return false
-		}
-		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err) || apierrors.IsConflict(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
+	if errors.As(err, &api) && awayWebhook(api.Status()) {
+		return false
 	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNREFUSED) ||
-		utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
+	return retry.Passes(err)
 }
 
 // awayWebhook says whether an admission webhook could not be asked. The API

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Pauses of a watch. Between attempts: the first, doubled each time until one
@@ -75,11 +77,7 @@ func delay(wait time.Duration, err error) time.Duration {
 	if err == nil {
 		return min(wait, maxClosedPause)
 	}
-	wait = min(wait, maxErrorPause)
-	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-		return min(max(time.Duration(seconds)*time.Second, wait), maxReadPause)
-	}
-	return wait
+	return retry.Wait(err, min(wait, maxErrorPause), retry.MaxAfter)
 }
 
 type watcher struct {
@@ -113,7 +111,7 @@ func (w *watcher) once(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 			return more, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, watchAge+readPause)
+	ctx, cancel := context.WithTimeout(ctx, watchAge+time.Second)
 	defer cancel()
 	age := int64(watchAge / time.Second)
 	events, err := r.Watch(ctx, metav1.ListOptions{
@@ -129,7 +127,7 @@ func (w *watcher) once(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 
 func (w *watcher) list(ctx context.Context, r dynamic.ResourceInterface) (more bool, err error) {
 	var list *unstructured.UnstructuredList
-	err = within(ctx, readTimeout, func(ctx context.Context) (err error) {
+	err = retry.Within(ctx, retry.Timeout, func(ctx context.Context) (err error) {
 		list, err = r.List(ctx, metav1.ListOptions{FieldSelector: w.selector})
 		return err
 	})
