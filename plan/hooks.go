@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -73,14 +75,27 @@ func (b *builder) turns(step *Step) {
 		step.Expect.UID = live.Object.GetUID()
 		step.HandOver = patch.Updaters(live.Object, live.Managers, helmsManager, b.in.Options.FieldManager)
 		step.Why = turned + " and is changed in place"
-		if fields := patch.Immutable(live.Object, step.Body); len(fields) > 0 {
-			b.block(step.Object, turned+"; "+fields[0].Why, "keep the field as it is, or give the hook another name")
-		}
+		b.checkTurn(step, live.Object, turned)
 	case step.Hook.Deletes(manifest.BeforeHookCreation):
 		step.Why = turned
 	default:
 		step.Why = turned
 		b.block(step.Object, turned+", and the hook's delete policy does not allow to remove it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
+	}
+}
+
+// checkTurn tells what keeps a resource from becoming the hook in place.
+func (b *builder) checkTurn(step *Step, live *unstructured.Unstructured, turned string) {
+	const keep = "keep the field as it is, or give the hook another name"
+	refusal := b.in.Predictions[step.ID].Refused
+	switch fields := patch.Immutable(live, step.Body); {
+	case len(fields) > 0:
+		b.block(step.Object, turned+"; "+fields[0].Why, keep)
+	case refusal == nil:
+	case refusal.Immutable:
+		b.block(step.Object, turned+"; the API server refuses the change: "+refusal.Message, keep)
+	default:
+		b.block(step.Object, turned+"; the API server refuses the change: "+refusal.Message, remedy(step, *refusal))
 	}
 }
 

@@ -26,7 +26,11 @@ func (p *Plan) DryRuns() []Step {
 			anew := *s
 			anew.ID = AnewID(s.ID)
 			ask = append(ask, anew)
-		case OpDelete, OpKeep, OpRun, OpWait, OpRecord, OpNone:
+		case OpRun:
+			if s.InPlace() {
+				ask = append(ask, *s)
+			}
+		case OpDelete, OpKeep, OpWait, OpRecord, OpNone:
 		}
 	})
 	return ask

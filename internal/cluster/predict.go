@@ -33,12 +33,13 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 	group, ctx := errgroup.WithContext(ctx)
 	for _, s := range steps {
 		group.Go(func() error {
+			o := o
+			o.Force = o.Force || s.InPlace() // as apply does it
 			after, err := c.foresee(ctx, s, o)
 			drift := patch.ChangedByHand(err)
 			if drift {
-				forced := o
-				forced.Force = true
-				after, err = c.foresee(ctx, s, forced)
+				o.Force = true
+				after, err = c.foresee(ctx, s, o)
 			}
 			if err != nil && (ctx.Err() != nil || unreachable(err)) {
 				return err
@@ -75,12 +76,12 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 	switch {
 	case s.Op == plan.OpRecreate:
 		return c.dryRunAnew(ctx, s.Body, o)
-	case s.PatchType == types.ApplyPatchType:
+	case s.PatchType == types.ApplyPatchType, s.InPlace():
 		data, err := json.Marshal(s.Body)
 		if err != nil {
 			return nil, err
 		}
-		p := apply.Patch{Type: s.PatchType, Data: data}
+		p := apply.Patch{Type: types.ApplyPatchType, Data: data}
 		if len(s.HandOver) > 0 {
 			return c.dryRunAfterHandOver(ctx, ref, p, s, o)
 		}
