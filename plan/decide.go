@@ -112,7 +112,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	if other := otherRelease(live, b.in.Release); other != "" && len(stored.Docs) > 0 {
 		b.warn(o.ID, fmt.Sprintf("it is taken back from release %s, which has taken it since", other), "let only one of the two releases have it")
 	}
-	estimate, err := b.merge(step, o, stored, live)
+	estimate, err := b.merge(step, stored, live)
 	if err != nil {
 		step.Fidelity = FidelityUnknown
 		b.block(o.ID, err.Error(), "")
@@ -150,18 +150,39 @@ const (
 	kubectlsManager = "kubectl-client-side-apply"
 )
 
-// merge computes the patch. Each stored document may have sent fields that the
-// target no longer has, so the merge runs over all of them in turn; the patch
-// is the difference between where it starts and where it ends. A server-side
-// apply that the server predicts has neither.
-func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// merge computes the patch and what comes of it. A server-side apply that the
+// server predicts has neither.
+func (b *builder) merge(step *Step, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
 		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && len(step.HandOver) == 0
 		if toBeAsked || b.in.Predictions[step.ID].After != nil {
 			return nil, nil // what the server says counts, and it needs no patch from us
 		}
+		return b.applied(step, stored, live)
 	}
+	merged, _, p, err := b.threeWay(step, stored, live)
+	if err != nil {
+		return nil, err
+	}
+	step.Patch, step.PatchType = p.Data, p.Type
+	return merged, withUID(step, p, live)
+}
+
+// applied is what comes of a server-side apply that takes over what was written
+// client-side.
+func (b *builder) applied(step *Step, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	merged, base, _, err := b.threeWay(step, stored, live)
+	if err != nil {
+		return nil, err
+	}
+	return patch.InApplyOrder(merged, base, step.Body), nil
+}
+
+// threeWay merges the step's body into live. Each stored document may have sent
+// fields that it no longer has, so the merge runs over all of them in turn; the
+// patch is the difference between where it starts and where it ends.
+func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.Unstructured) (merged, base *unstructured.Unstructured, p patch.Patch, err error) {
 	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+2)
 	if slices.Contains(step.HandOver, kubectlsManager) {
 		docs = append(docs, patch.LastApplied(live))
@@ -172,32 +193,24 @@ func (b *builder) merge(step *Step, o manifest.Object, stored StoredObject, live
 	if len(docs) == 0 {
 		docs = append(docs, nil)
 	}
-	base := live
-	if live.GetAPIVersion() != o.Doc.GetAPIVersion() {
+	base = live
+	if live.GetAPIVersion() != step.Body.GetAPIVersion() {
 		base = live.DeepCopy()
-		base.SetAPIVersion(o.Doc.GetAPIVersion())
+		base.SetAPIVersion(step.Body.GetAPIVersion())
 	}
-	merged := base
-	var p patch.Patch
-	var err error
+	merged = base
 	for _, d := range docs {
 		if p, err = patch.ThreeWay(d, merged, step.Body); err != nil {
-			return nil, err
+			return nil, nil, patch.Patch{}, err
 		}
 		if merged, err = patch.Apply(merged, p); err != nil {
-			return nil, err
+			return nil, nil, patch.Patch{}, err
 		}
 	}
 	if len(docs) > 1 {
-		if p, err = patch.ThreeWay(base, base, merged); err != nil {
-			return nil, err
-		}
+		p, err = patch.ThreeWay(base, base, merged)
 	}
-	if b.in.Options.ServerSide {
-		return patch.InApplyOrder(merged, base, step.Body), nil
-	}
-	step.Patch, step.PatchType = p.Data, p.Type
-	return merged, withUID(step, p, live)
+	return merged, base, p, err
 }
 
 // handOver are the managers whose client-side fields a server-side apply takes

@@ -75,7 +75,7 @@ func (b *builder) turns(step *Step) {
 		step.Expect.UID = live.Object.GetUID()
 		step.HandOver = patch.Updaters(live.Object, live.Managers, helmsManager, b.in.Options.FieldManager)
 		step.Why = turned + " and is changed in place"
-		b.checkTurn(step, live.Object, turned)
+		b.checkTurn(step, stored, live.Object, turned)
 	case step.Hook.Deletes(manifest.BeforeHookCreation):
 		step.Why = turned
 	default:
@@ -85,10 +85,14 @@ func (b *builder) turns(step *Step) {
 }
 
 // checkTurn tells what keeps a resource from becoming the hook in place.
-func (b *builder) checkTurn(step *Step, live *unstructured.Unstructured, turned string) {
+func (b *builder) checkTurn(step *Step, stored StoredObject, live *unstructured.Unstructured, turned string) {
 	const keep = "keep the field as it is, or give the hook another name"
 	refusal := b.in.Predictions[step.ID].Refused
+	var err error
+	step.After, err = b.applied(step, stored, live)
 	switch fields := patch.Immutable(live, step.Body); {
+	case err != nil:
+		b.block(step.Object, err.Error(), "")
 	case len(fields) > 0:
 		b.block(step.Object, turned+"; "+fields[0].Why, keep)
 	case refusal == nil:
