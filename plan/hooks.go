@@ -75,7 +75,7 @@ func (b *builder) turns(step *Step) {
 		step.Expect.UID = live.Object.GetUID()
 		step.HandOver = patch.Updaters(live.Object, live.Managers, helmsManager, b.in.Options.FieldManager)
 		step.Why = turned + " and is changed in place"
-		b.checkTurn(step, stored, live.Object, turned)
+		b.inPlace(step, stored, live.Object, turned)
 	case step.Hook.Deletes(manifest.BeforeHookCreation):
 		step.Why = turned
 	default:
@@ -84,22 +84,26 @@ func (b *builder) turns(step *Step) {
 	}
 }
 
-// checkTurn tells what keeps a resource from becoming the hook in place.
-func (b *builder) checkTurn(step *Step, stored StoredObject, live *unstructured.Unstructured, turned string) {
+// inPlace settles what a resource becomes that is a hook from now on, and tells
+// what keeps it from that.
+func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Unstructured, turned string) {
 	const keep = "keep the field as it is, or give the hook another name"
-	refusal := b.in.Predictions[step.ID].Refused
-	var err error
-	step.After, err = b.applied(step, stored, live)
-	switch fields := patch.Immutable(live, step.Body); {
-	case err != nil:
+	after, err := b.applied(step, stored, live)
+	if err != nil {
 		b.block(step.Object, err.Error(), "")
-	case len(fields) > 0:
+		return
+	}
+	step.After = after
+	if fields := patch.Immutable(live, step.Body); len(fields) > 0 {
 		b.block(step.Object, turned+"; "+fields[0].Why, keep)
-	case refusal == nil:
-	case refusal.Immutable:
-		b.block(step.Object, turned+"; the API server refuses the change: "+refusal.Message, keep)
-	default:
-		b.block(step.Object, turned+"; the API server refuses the change: "+refusal.Message, remedy(step, *refusal))
+		return
+	}
+	if r := b.in.Predictions[step.ID].Refused; r != nil {
+		do := keep
+		if !r.Immutable {
+			do = remedy(step, *r)
+		}
+		b.block(step.Object, turned+"; the API server refuses the change: "+r.Message, do)
 	}
 }
 

@@ -110,12 +110,7 @@ func (h *Held) keep(ctx context.Context) {
 	defer close(h.done)
 	usual := interval(*h.lease.Spec.LeaseDurationSeconds)
 	for pause := usual; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.locker.clock.After(min(pause, h.left())):
-		}
-		if h.Check() != nil {
+		if sleep(ctx, h.locker.clock, min(pause, h.left())) != nil || h.Check() != nil {
 			return
 		}
 		switch renewed, lost := h.renew(ctx); {

@@ -117,10 +117,8 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 		default:
 			return nil, fmt.Errorf("lock release %s: %w", key, err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("lock release %s: %w", key, context.Cause(ctx))
-		case <-l.clock.After(pause):
+		if err := sleep(ctx, l.clock, pause); err != nil {
+			return nil, fmt.Errorf("lock release %s: %w", key, err)
 		}
 	}
 }

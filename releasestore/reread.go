@@ -36,15 +36,8 @@ func (b rereading) list(ctx context.Context, namespace string, o metav1.ListOpti
 // reread does what may be done twice, such as reading, and again while its error
 // passes.
 func reread(ctx context.Context, clock Clock, read func(context.Context) error) error {
-	sleep := func(ctx context.Context, d time.Duration) error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-clock.After(d):
-			return nil
-		}
-	}
-	return retry.Read(ctx, sleep, retry.Passes, func(ctx context.Context) error {
-		return retry.Within(ctx, retry.Timeout, read)
+	wait := func(ctx context.Context, d time.Duration) error { return sleep(ctx, clock, d) }
+	return retry.Read(ctx, wait, retry.Passes, func(ctx context.Context) error {
+		return retry.Attempt(ctx, read)
 	})
 }

@@ -9,6 +9,7 @@
 package releasestore
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -35,6 +36,16 @@ func (SystemClock) Now() time.Time { return time.Now() }
 
 // After sends the time once d has passed.
 func (SystemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// sleep lets d pass. The error says why ctx ended before.
+func sleep(ctx context.Context, clock Clock, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-clock.After(d):
+		return nil
+	}
+}
 
 // Store reads and writes release records. It remembers which version of each
 // record it has seen, so that a write never destroys what somebody else wrote

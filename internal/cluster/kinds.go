@@ -129,7 +129,7 @@ func (k *kinds) download(ctx context.Context, d *download) {
 	defer d.cancel()
 	var a answers
 	err := retry.Read(ctx, pause, passes, func(ctx context.Context) error {
-		return retry.Within(ctx, retry.Timeout, func(ctx context.Context) (err error) {
+		return retry.Attempt(ctx, func(ctx context.Context) (err error) {
 			a, err = ask(ctx, k.server)
 			return err
 		})

@@ -101,7 +101,7 @@ func (c *Client) slot(ctx context.Context, send func(ctx context.Context) error)
 	case c.slots <- struct{}{}:
 	}
 	defer func() { <-c.slots }()
-	return retry.Within(ctx, retry.Timeout, send)
+	return retry.Attempt(ctx, send)
 }
 
 // passes says whether a read may well succeed the next time. A webhook that is

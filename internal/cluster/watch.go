@@ -127,7 +127,7 @@ func (w *watcher) once(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 
 func (w *watcher) list(ctx context.Context, r dynamic.ResourceInterface) (more bool, err error) {
 	var list *unstructured.UnstructuredList
-	err = retry.Within(ctx, retry.Timeout, func(ctx context.Context) (err error) {
+	err = retry.Attempt(ctx, func(ctx context.Context) (err error) {
 		list, err = r.List(ctx, metav1.ListOptions{FieldSelector: w.selector})
 		return err
 	})

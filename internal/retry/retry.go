@@ -34,7 +34,7 @@ const Timeout = 60 * time.Second
 
 // Read sends a request that changes nothing, and again while passes says that its
 // error may be gone the next time. sleep waits, or says why it did not. The error
-// is that of the last attempt; send bounds each of them, by Within as a rule.
+// is that of the last attempt; send bounds each of them, as Attempt does.
 func Read(ctx context.Context, sleep func(context.Context, time.Duration) error, passes func(error) bool, send func(context.Context) error) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
@@ -49,9 +49,9 @@ func Read(ctx context.Context, sleep func(context.Context, time.Duration) error,
 	}
 }
 
-// Within gives one attempt its time.
-func Within(ctx context.Context, limit time.Duration, send func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// Attempt sends a request once, and gives it Timeout.
+func Attempt(ctx context.Context, send func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	return send(ctx)
 }
