@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ const maxRequests = 15
 
 // TestRequestsOfAPlan counts the requests of plans over a thousand objects: one
 // that finds nothing to do, timed against Helm 4's upgrade that does nothing,
-// and one that finds a hundred changes.
+// and one that finds a hundred changes, which are a write each when it is applied.
 func TestRequestsOfAPlan(t *testing.T) {
 	const perKind, changed = 200, 50
 	audit := filepath.Join(t.TempDir(), "audit.log")
@@ -86,6 +87,12 @@ func TestRequestsOfAPlan(t *testing.T) {
 		t.Errorf("the plan sent %d dry runs and %d other requests, want %d and at most %d",
 			sent.dryRuns, sent.all-sent.dryRuns, changes, maxRequests)
 	}
+
+	before = requests(t, audit)
+	must(t, own, program, "upgrade", "many", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
+	if sent = requests(t, audit).since(before); sent.writes != changes {
+		t.Errorf("the upgrade wrote %d times to the objects, want one write for each of %d changed ones", sent.writes, changes)
+	}
 }
 
 func must(t *testing.T, c *clustertest.Cluster, program string, args ...string) (string, time.Duration) {
@@ -99,11 +106,12 @@ func must(t *testing.T, c *clustertest.Cluster, program string, args ...string) 
 	return result.Stdout, took
 }
 
-// traffic is how many requests there were, and how many of them were dry runs.
-type traffic struct{ all, dryRuns int }
+// traffic is how many requests there were, how many of them were dry runs, and how
+// many wrote to the release's objects.
+type traffic struct{ all, dryRuns, writes int }
 
 func (c traffic) since(before traffic) traffic {
-	return traffic{c.all - before.all, c.dryRuns - before.dryRuns}
+	return traffic{c.all - before.all, c.dryRuns - before.dryRuns, c.writes - before.writes}
 }
 
 // requests counts the requests in an audit log that came from a release tool,
@@ -119,7 +127,10 @@ func requests(t *testing.T, path string) traffic {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var event struct{ UserAgent, Stage, RequestURI string }
+		var event struct {
+			UserAgent, Stage, RequestURI, Verb string
+			ObjectRef                          struct{ Resource, Name string }
+		}
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
 			t.Fatal(err)
 		}
@@ -128,8 +139,13 @@ func requests(t *testing.T, path string) traffic {
 		}
 		if strings.HasPrefix(event.UserAgent, "kubectl-release/") || strings.HasPrefix(event.UserAgent, "Helm/") {
 			count.all++
-			if strings.Contains(event.RequestURI, "dryRun=All") {
+			of := event.ObjectRef
+			switch bookkeeping := of.Resource == "leases" || strings.HasPrefix(of.Resource, "selfsubject") ||
+				of.Resource == "secrets" && (of.Name == "" || strings.HasPrefix(of.Name, "sh.helm.release.")); {
+			case strings.Contains(event.RequestURI, "dryRun=All"):
 				count.dryRuns++
+			case !bookkeeping && slices.Contains([]string{"create", "update", "patch", "delete"}, event.Verb):
+				count.writes++
 			}
 		}
 	}
