@@ -4,7 +4,6 @@ SHELL       := /bin/bash
 .DEFAULT_GOAL := build
 
 VERSION     := $(shell sed -n 's/^version: *"\{0,1\}\([^"]*\)"\{0,1\}$$/\1/p' plugin.yaml 2>/dev/null || echo 0.0.0)
-LDFLAGS     := -s -w -X github.com/kubectl-release/kubectl-release/internal/command.Version=$(VERSION)
 GOLANGCI    := v2.15.0
 BENCHSTAT   := v0.0.0-20260908200009-22c9c6c9d4da
 # The race detector needs a C compiler; tools installs one where that can be done.
@@ -13,25 +12,32 @@ CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
 FUZZTIME    ?= 60s
 
-.PHONY: build demo test unit lint conformance soak fuzz bench benchstat cluster testcluster tools generate clean
+.PHONY: build demo test unit lint conformance soak fuzz bench benchstat cluster testcluster helms tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-release .
+	@go run -C testcluster ./build -o $(CURDIR)/bin/kubectl-release \
+	  -X github.com/kubectl-release/kubectl-release/internal/command.Version=$(VERSION) $(CURDIR)
 
-testcluster: ## the control plane, kubectl, helm 3 and helm 4 (about six minutes the first time)
-	go run -C testcluster ./build
+testcluster: ## the control plane and kubectl (minutes the first time)
+	@go run -C testcluster ./build -q testcluster
 
-demo: build testcluster ## plan, apply, upgrade, a failing atomic upgrade rolled back, uninstall
-	PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" demo/demo.sh
+helms: ## Helm 3 and Helm 4, which tests compare with (minutes the first time)
+	@go run -C testcluster ./build -q helm3 helm4
 
-test: build testcluster tools lint ## every test, on a real control plane
-	go run -C testcluster ./build conftest gojq
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on -tags cluster,browser -timeout 40m ./...
+demo: build ## a first plan at once; then, on a real control plane, plan, apply, upgrade, an atomic upgrade that fails, uninstall
+	@PATH="$(CURDIR)/bin:$$PATH" demo/firstplan.sh
+	@$(MAKE) --no-print-directory testcluster
+	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" demo/demo.sh
+
+# The tag cluster is for tests on a control plane, browser for those in a browser.
+test: build testcluster helms tools lint ## every test, on a real control plane
+	go run -C testcluster ./build registry conftest gojq
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on -tags cluster,browser -timeout 60m ./...
 	go test -C testcluster -shuffle=on -timeout 15m ./...
 
 unit: ## the tests that need no control plane
-	go test $(RACE) -shuffle=on ./plan/... ./apply/... ./chartload/... ./templating/... ./releasestore/... ./internal/...
+	go test $(RACE) -shuffle=on ./...
 
 lint: bin/golangci-lint-$(GOLANGCI) ## linters; they hold the import rule
 	bin/golangci-lint-$(GOLANGCI) run ./...
@@ -42,21 +48,21 @@ bin/golangci-lint-$(GOLANGCI):
 	CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
 	@mv bin/golangci-lint $@
 
-conformance: build testcluster ## compare rendering with Helm 4.3.1 over a folder of charts (CHARTS=dir)
+conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of charts (CHARTS=dir)
 	go run -C conformance . --charts $(abspath $(CHARTS)) $(addprefix --cases ,$(wildcard $(abspath $(CHARTS))/cases.tsv)) \
 	  --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release
 
-bench: build testcluster ## time and memory side by side with Helm 4.3.1; OUT=file keeps the runs for benchstat
+bench: build helms ## time and memory side by side with Helm 4.3.1; OUT=file keeps the runs for benchstat
 	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
 
-fuzz: build testcluster ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
+fuzz: build helms ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
 	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
 
-soak: build testcluster tools ## every sweep of trust/ whole (hours); rewrites the results in docs/trust.md
+soak: build testcluster helms tools ## every sweep of trust/ whole (hours); rewrites the results in docs/trust.md
 	go test -tags cluster -timeout 12h ./trust -soak -update
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig

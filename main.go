@@ -12,17 +12,32 @@ import (
 
 func main() { os.Exit(run()) }
 
-// run starts the program with the process's arguments and streams. The first
-// SIGINT or SIGTERM cancels the context; the second one ends the process.
+// run starts the program with the process's arguments and streams.
 func run() int {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		paceCollector()
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	go func() {
-		<-ctx.Done()
-		stop()
-	}()
+	go stopOnSignal(stop)
 	return command.Main(ctx, os.Args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+}
+
+// stopOnSignal calls stop on the first SIGINT, SIGTERM or SIGHUP; the second
+// SIGINT or SIGTERM ends the process. A second SIGHUP doesn't: when a terminal
+// closes, the kernel and the shell send one each. Under nohup there is none.
+func stopOnSignal(stop func()) {
+	requests, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(requests, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(hangups, syscall.SIGHUP)
+	}
+	select {
+	case <-requests:
+	case <-hangups:
+		stop()
+		<-requests
+	}
+	stop()
+	signal.Stop(requests)
 }

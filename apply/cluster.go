@@ -38,6 +38,9 @@ type WriteOptions struct {
 	DryRun bool
 	// Force takes fields from other managers (server-side apply only).
 	Force bool
+	// Whole asks for the whole object as the answer, with the status that it
+	// had when it was written and with its managedFields.
+	Whole bool
 }
 
 // Patch is the body of a PATCH request.
@@ -54,21 +57,29 @@ type DeleteOptions struct {
 	Cascade string
 }
 
+// Fields are what a server-side apply takes over first: those that managers have
+// written client-side, some by their paths, as in plan.Step.Clears, and what is in
+// the maps and lists of plan.Step.Empties, which goes.
+type Fields struct {
+	From    []string
+	Paths   []string
+	Emptied []string
+}
+
 // Cluster is what apply needs of an API server. Errors are those of
 // apimachinery's api/errors, so that callers can tell not-found, conflict and
 // the rest apart. Implementations are safe for concurrent use and do not retry.
 type Cluster interface {
 	Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error)
 	// Create, Replace and Patch return the metadata of what is stored from then
-	// on; a dry run, the whole object. The managedFields may be missing.
+	// on, without managedFields, or more; a dry run, the whole object.
 	Create(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Replace(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Patch(ctx context.Context, ref Ref, patch Patch, o WriteOptions) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, ref Ref, o DeleteOptions) error
-	// HandOver makes fields that the managers in from wrote client-side
-	// o.FieldManager's, as if it had applied them. It does nothing when there
-	// are none left, or the object with that UID is not there.
-	HandOver(ctx context.Context, ref Ref, uid types.UID, from []string, o WriteOptions) error
+	// HandOver makes fields o.FieldManager's, as if it had applied them. It does
+	// nothing when there are none left, or the object with that UID is not there.
+	HandOver(ctx context.Context, ref Ref, uid types.UID, fields Fields, o WriteOptions) error
 
 	// Watch tells every state of the named objects of one kind and namespace,
 	// the present ones first, until ctx ends or see returns false. A nil
@@ -78,9 +89,11 @@ type Cluster interface {
 
 	// Troubles explains why an object is not ready: the last warning events
 	// and container states of it and its pods, newest last, at most a few
-	// lines, and the end of a log, marked by LogMark. It never fails: what can't
-	// be read is left out.
-	Troubles(ctx context.Context, ref Ref) []string
+	// lines, and the end of a log, marked by LogMark. Pods of older revisions
+	// of a workload are left out, and so are events that were last seen before
+	// since, by the server's clock; zero takes all. It never fails: what can't be
+	// read is left out.
+	Troubles(ctx context.Context, ref Ref, since time.Time) []string
 	// Logs gives the last lines of every container of a pod, or of the pods of
 	// a Job.
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
@@ -139,4 +152,6 @@ const (
 	// Note tells what a run is waiting for before it begins, or what it left
 	// undone though it ended well.
 	Note EventType = "note"
+	// Warning tells of a danger that no plan has told.
+	Warning EventType = "warning"
 )

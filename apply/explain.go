@@ -20,7 +20,7 @@ func (w *waiter) explain(ctx context.Context) {
 		return
 	}
 	for _, p := range w.firstFew() {
-		reasons := w.run.env.Cluster.Troubles(ctx, p.ref)
+		reasons := w.run.env.Cluster.Troubles(ctx, p.ref, p.since)
 		w.mu.Lock()
 		if len(reasons) > 0 && ctx.Err() == nil && w.open[p.step.ID] == p {
 			w.run.observe(Event{Type: StepProgress, Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: p.why, Reasons: reasons})
@@ -34,7 +34,7 @@ func (w *waiter) firstFew() []*pending {
 	defer w.mu.Unlock()
 	var few []*pending
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
-		if p := w.open[id]; !p.step.Expect.Absent && len(few) < maxExplained {
+		if p := w.open[id]; !p.gone && len(few) < maxExplained {
 			few = append(few, p)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // hookLogLines is how much of a hook's log is shown.
 const hookLogLines = 20
 
-// hook clears the way, creates the hook's object and watches it to its end.
+// hook creates the hook's object and watches it to its end.
 func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) error {
 	r.phase(s, release.PhaseRunning)
 	err := r.startHook(ctx, s)
@@ -28,8 +28,7 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 	if err != nil {
 		r.phase(s, release.PhaseFailed)
 		r.hookLog(ctx, s, manifest.HookFailed, true)
-		err = fmt.Errorf("%s hook %s: %w", s.Hook.Event, s.Object, err)
-		return errors.Join(err, r.cleanHook(ctx, s, manifest.HookFailed))
+		return fmt.Errorf("%s hook %s: %w", s.Hook.Event, s.Object, err)
 	}
 	r.phase(s, release.PhaseSucceeded)
 	r.hookLog(ctx, s, manifest.HookSucceeded, false)
@@ -38,9 +37,9 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 
 func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 	if s.InPlace() {
-		return r.turn(ctx, s)
+		return r.convert(ctx, s)
 	}
-	there, err := r.clearHook(ctx, s)
+	there, err := r.freePlace(ctx, s)
 	if err != nil || there {
 		return err
 	}
@@ -59,9 +58,9 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// turn makes a hook of what was a resource: by server-side apply, so that what
+// convert makes a hook of what was a resource: by server-side apply, so that what
 // marks it as the release's goes.
-func (r *run) turn(ctx context.Context, s *plan.Step) error {
+func (r *run) convert(ctx context.Context, s *plan.Step) error {
 	o := r.writeOptions()
 	o.Force = true
 	if err := r.serverSideApply(ctx, s, o); err != nil {
@@ -70,12 +69,12 @@ func (r *run) turn(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// clearHook removes what an earlier run left where the hook's policy says so,
-// and waits for a namesake that is still going away. there is true for a CRD
-// that is what the hook would create: deleting it would delete every object of
-// its kind. Looking first also keeps a namesake that stays from being taken for
-// our own object when an answer is lost.
-func (r *run) clearHook(ctx context.Context, s *plan.Step) (there bool, err error) {
+// freePlace sees to it that the hook's place is free: what is in it by now was not
+// there when the plan was made, and is left alone, but what is going away is waited
+// for. there is true for a CRD that is what the hook would create. Looking first also
+// keeps a namesake that stays from being taken for our own object when an answer is
+// lost.
+func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err error) {
 	var live *unstructured.Unstructured
 	err = r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
 		live, err = r.env.Cluster.Get(ctx, target(s))
@@ -86,53 +85,29 @@ func (r *run) clearHook(ctx context.Context, s *plan.Step) (there bool, err erro
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("look for an earlier run: %w", err)
-	case live.GetDeletionTimestamp() != nil:
-		// It goes by itself.
-	case isCRD(s.Object) && patch.Agree(s.Body, live, s.Body):
+	case live.GetDeletionTimestamp() != nil: // it goes by itself
+		if err := r.gone(ctx, target(s), live.GetUID()); err != nil {
+			return false, fmt.Errorf("wait for the earlier run to go: %w", err)
+		}
+		return false, nil
+	case s.Object.IsCRD() && patch.InSync(s.Body, live, s.Body):
 		return true, nil
-	case isCRD(s.Object) || !s.Hook.Deletes(manifest.BeforeHookCreation):
-		return false, errors.New("it is there already, and its delete policy does not allow to remove it: delete it by hand")
-	default:
-		if err := r.removeHook(ctx, s, live); err != nil {
-			return false, fmt.Errorf("delete the earlier run: %w", err)
-		}
 	}
-	if err := r.gone(ctx, target(s), live.GetUID()); err != nil {
-		return false, fmt.Errorf("wait for the earlier run to go: %w", err)
-	}
-	return false, nil
+	return false, errors.New("an object of its name was created since the plan was made, and is left alone: delete it by hand, or plan again")
 }
 
-func (r *run) removeHook(ctx context.Context, s *plan.Step, live *unstructured.Unstructured) error {
-	o := DeleteOptions{UID: live.GetUID(), Cascade: "background"}
-	return r.try(ctx, s, func(ctx context.Context, _ bool) error {
-		err := r.env.Cluster.Delete(ctx, target(s), o)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return err
-	})
-}
-
-// cleanHooks deletes the succeeded hooks of a stage, last first, where their
-// policy says so.
-func (r *run) cleanHooks(ctx context.Context, ran []plan.Step) error {
-	var errs []error
-	for _, s := range slices.Backward(ran) {
-		errs = append(errs, r.cleanHook(ctx, &s, manifest.HookSucceeded))
-	}
-	return errors.Join(errs...)
-}
-
-func (r *run) cleanHook(ctx context.Context, s *plan.Step, p manifest.Policy) error {
-	uid := r.uid(s.Object)
-	if !s.Hook.Deletes(p) || isCRD(s.Object) || uid == "" || r.fenced() != nil {
+// makeRoom deletes what is in a hook's place, and waits until it is gone. When
+// another object has taken its place since, it is gone, and the hook looks at that.
+func (r *run) makeRoom(ctx context.Context, s *plan.Step) error {
+	err := r.delete(ctx, s)
+	if apierrors.IsConflict(err) {
 		return nil
 	}
-	live := &unstructured.Unstructured{Object: map[string]any{}}
-	live.SetUID(uid)
-	if err := r.removeHook(context.WithoutCancel(ctx), s, live); err != nil {
-		return fmt.Errorf("delete hook %s (%s): %w", s.Object, p, err)
+	if err == nil {
+		err = r.gone(ctx, target(s), r.toDelete(s))
+	}
+	if err != nil {
+		return fmt.Errorf("%s hook %s: make room for it: %w", s.Hook.Event, s.Object, err)
 	}
 	return nil
 }
@@ -142,7 +117,7 @@ func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, alwa
 	if !always && !r.plan.Options.HookLogs && !slices.Contains(s.Hook.LogPolicies, p) {
 		return
 	}
-	if !s.Object.RunsToItsEnd() {
+	if !s.Object.RunsToItsEnd() || r.uid(s.Object) == "" { // it never came to be
 		return
 	}
 	text, err := r.env.Cluster.Logs(context.WithoutCancel(ctx), target(s), hookLogLines)
@@ -167,5 +142,3 @@ func (r *run) phase(s *plan.Step, p release.Phase) {
 	}
 	run.CompletedAt = r.env.Now()
 }
-
-func isCRD(id manifest.ID) bool { return id.Kind == "CustomResourceDefinition" }

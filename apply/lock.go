@@ -9,6 +9,9 @@ type Lock interface {
 	Check() error
 	// Lost is closed once that is known, also while nothing is written.
 	Lost() <-chan struct{}
+	// Supported is false when there is none, for want of permission: the run goes on
+	// without, and its pending record says so.
+	Supported() bool
 }
 
 // whileLocked is a context that also ends when the lock is lost, with the lock's
@@ -24,6 +27,10 @@ func (r *run) whileLocked(ctx context.Context) (_ context.Context, end func()) {
 		cancel(nil)
 	}
 }
+
+// unlocked says whether the run goes on without a lock. Nobody can tell from a lock
+// then whether it is still at work: its pending status alone keeps others away.
+func (r *run) unlocked() bool { return r.env.Lock != nil && !r.env.Lock.Supported() }
 
 // whenLost calls back when the lock is lost, until stop.
 func (r *run) whenLost(lost func()) (stop func()) {

@@ -22,6 +22,42 @@ type lockUntil struct {
 
 func (l lockUntil) Check() error          { return l.check() }
 func (l lockUntil) Lost() <-chan struct{} { return l.lost }
+func (l lockUntil) Supported() bool       { return true }
+
+// noLock is what a run has that may not use Leases.
+type noLock struct{ lockUntil }
+
+func (noLock) Supported() bool { return false }
+
+// A run without a lock says so in its pending record, and in no other; the plan stays
+// as it was made.
+func TestARunWithoutALockSaysSo(t *testing.T) {
+	w := installed(t)
+	p := upgrade(t, w)
+	var said []string
+	env := w.env()
+	env.Lock = noLock{lockUntil{check: func() error { return nil }}}
+	w.trouble = func(int) trouble {
+		if r := w.records[2]; r != nil {
+			said = append(said, r.Info.Description)
+		}
+		return trouble{}
+	}
+	if _, err := apply.Run(t.Context(), p, env); err != nil {
+		t.Fatal(err)
+	}
+	if got := said[0]; got != plan.PendingMark+": upgrade under way"+plan.UnlockedMark {
+		t.Errorf("the pending record says %q", got)
+	}
+	if got := w.records[2].Info.Description; got != "Upgrade complete" {
+		t.Errorf("the record says %q at last", got)
+	}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Record != nil && strings.Contains(s.Record.Description, plan.UnlockedMark) {
+			t.Errorf("the plan says %q", s.Record.Description)
+		}
+	})
+}
 
 var errLost = errors.New("the lock is lost: two has taken it")
 

@@ -16,7 +16,7 @@ import (
 // troubled is a world whose failing Jobs say why.
 type troubled struct{ *failingJobs }
 
-func (troubled) Troubles(context.Context, apply.Ref) []string {
+func (troubled) Troubles(context.Context, apply.Ref, time.Time) []string {
 	return []string{"Pod/a: BackOff", apply.LogMark + "password is oops"}
 }
 
@@ -55,7 +55,9 @@ type slow struct {
 	told chan struct{}
 }
 
-func (slow) Troubles(context.Context, apply.Ref) []string { return []string{"no node has room"} }
+func (slow) Troubles(context.Context, apply.Ref, time.Time) []string {
+	return []string{"no node has room"}
+}
 
 func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
 	if kind.Kind == "Job" {

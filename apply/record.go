@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -20,7 +20,11 @@ const failTimeout = 30 * time.Second
 // state of the revision comes first: killed right behind it, the history is
 // still right, for the newest deployed revision is the one that counts.
 func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
-	if err := r.setStatus(ctx, s.Record.Status, s.Record.Description); err != nil {
+	description := s.Record.Description
+	if description == "" {
+		description = r.failure
+	}
+	if err := r.setStatus(ctx, s.Record.Status, description); err != nil {
 		return err
 	}
 	err := r.tidy(ctx, s)
@@ -52,6 +56,9 @@ func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 
 // setStatus stores the run's own revision in a new status.
 func (r *run) setStatus(ctx context.Context, status release.Status, description string) error {
+	if status.Pending() && r.unlocked() {
+		description += plan.UnlockedMark
+	}
 	r.mu.Lock()
 	next := r.record.WithStatus(status, description)
 	recorded := r.recorded
@@ -107,9 +114,9 @@ func (r *run) settle(ctx context.Context, version int, status release.Status, de
 	return nil
 }
 
-// fail records the end of a run that did not end well, even when its context
-// is over. What was never recorded as pending leaves no trace, and what is
-// uninstalled stays so although its records could not all be removed.
+// fail plays the plan's stages for a run that did not end well, even when its
+// context is over. What was never recorded as pending leaves no trace, and what
+// is uninstalled stays so although its records could not all be removed.
 func (r *run) fail(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
 	defer cancel()
@@ -117,17 +124,17 @@ func (r *run) fail(ctx context.Context, cause error) error {
 	r.mu.Lock()
 	recorded, record := r.recorded, r.record
 	r.mu.Unlock()
-	switch {
-	case !recorded || record == nil || record.Info.Status == release.StatusUninstalled:
+	if !recorded || record == nil || record.Info.Status == release.StatusUninstalled || r.plan.OnFailure == nil {
 		return nil
-	case r.plan.Operation == plan.Test: // which test failed is kept; the release is as good as before
-		return r.setStatus(ctx, record.Info.Status, record.Info.Description)
 	}
+	r.failure = r.describe(cause)
 	var errs []error
-	if r.plan.Options.CleanupOnFail {
-		errs = append(errs, r.cleanup(ctx))
+	for _, stage := range r.plan.OnFailure.Stages {
+		r.observe(Event{Type: StageStarted, Stage: string(stage.Name)})
+		for _, wave := range stage.Waves {
+			errs = append(errs, r.wave(ctx, stage.Name, wave))
+		}
 	}
-	errs = append(errs, r.setStatus(ctx, release.StatusFailed, r.failure(cause)))
 	return errors.Join(errs...)
 }
 
@@ -147,10 +154,10 @@ func (r *run) ascertain(ctx context.Context) {
 	}
 }
 
-// failure is the description of a failed revision, in Helm's form. The API
+// describe is the description of a failed revision, in Helm's form. The API
 // server's answers may quote secrets, and descriptions are shown to many.
-func (r *run) failure(err error) string {
-	cause := report.NewMask(r.plan).Text(withoutLog(err.Error()))
+func (r *run) describe(err error) string {
+	cause := redact.NewMask(r.plan).Text(withoutLog(err.Error()))
 	switch r.plan.Operation {
 	case plan.Install:
 		return fmt.Sprintf("Release %q failed: %s", r.plan.Release.Name, cause)
@@ -189,15 +196,4 @@ func withoutLog(text string) string {
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
 		return strings.HasPrefix(strings.TrimLeft(line, " "), LogMark)
 	}), "\n")
-}
-
-// cleanup deletes what this run has created (--cleanup-on-fail).
-func (r *run) cleanup(ctx context.Context) error {
-	var errs []error
-	for _, ref := range r.outcome().Created {
-		s := &plan.Step{ID: "cleanup/" + ref.Key(), Object: ref.ID, APIVersion: ref.GVK().GroupVersion().String()}
-		s.Expect.UID = r.uid(ref.ID)
-		errs = append(errs, r.delete(ctx, s))
-	}
-	return errors.Join(errs...)
 }

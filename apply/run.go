@@ -1,16 +1,14 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -42,8 +40,6 @@ type Outcome struct {
 	Written bool
 	// Recorded says whether the new revision was stored.
 	Recorded bool
-	// Created are the objects that this run has created.
-	Created []Ref
 	// Revision is the record in its last state; nil when the plan has none.
 	Revision *release.Revision
 }
@@ -65,7 +61,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if p.Blocked() {
 		return Outcome{}, ErrBlocked
 	}
-	r := &run{env: env, plan: p, uids: map[manifest.ID]types.UID{}, ended: map[string]bool{}}
+	r := &run{env: env, plan: p, uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}}
 	ctx, end := r.whileLocked(ctx)
 	defer end()
 	r.begin()
@@ -90,12 +86,16 @@ type run struct {
 	record   *release.Revision
 	recorded bool
 	// unsure is a revision whose first record may be stored or not.
-	unsure  *release.Revision
-	created []Ref
+	unsure *release.Revision
 	// uids are those of the objects this run has written.
 	uids map[manifest.ID]types.UID
-	// ended are the IDs of the steps that have ended well.
-	ended   map[string]bool
+	// awaited are the objects that the plan waits for, as this run has left
+	// them; nil as long as it has not written them.
+	awaited map[manifest.ID]*unstructured.Unstructured
+	// ended says of each step that has ended, by ID, whether it ended well.
+	ended map[string]bool
+	// failure is the description of the revision once the run has failed.
+	failure string
 	written atomic.Bool
 }
 
@@ -127,112 +127,15 @@ func (r *run) stages(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) stage(ctx context.Context, stage plan.Stage) error {
-	var ran []plan.Step
-	for _, wave := range stage.Waves {
-		if ctx.Err() != nil {
-			err := fmt.Errorf("stopped in stage %q: %w", stage.Name, context.Cause(ctx))
-			return errors.Join(err, r.cleanHooks(ctx, ran))
-		}
-		if err := r.wave(ctx, stage.Name, wave); err != nil {
-			return errors.Join(err, r.cleanHooks(ctx, ran))
-		}
-		if isHookStage(wave) {
-			ran = append(ran, wave.Steps...)
-		}
-	}
-	return r.cleanHooks(ctx, ran)
-}
-
-func isHookStage(w plan.Wave) bool {
-	return len(w.Steps) > 0 && w.Steps[0].Op == plan.OpRun
-}
-
-// wave runs the steps of a wave side by side. After the first failure, or when
-// ctx ends, no further step begins; those under way are joined.
-func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error {
-	if waits := onlyWaits(w); waits != nil {
-		return r.waitAll(ctx, stage, waits)
-	}
-	var (
-		group   sync.WaitGroup
-		failed  atomic.Bool
-		stopped bool
-		slots   = make(chan struct{}, Concurrency)
-		errs    = make([]error, len(w.Steps))
-	)
-	for _, i := range interleaved(w.Steps) {
-		step := &w.Steps[i]
-		if step.Op == plan.OpNone || step.Op == plan.OpKeep {
-			continue
-		}
-		slots <- struct{}{}
-		if failed.Load() || ctx.Err() != nil {
-			<-slots
-			stopped = true
-			break
-		}
-		group.Go(func() {
-			defer func() { <-slots }()
-			if errs[i] = r.step(ctx, stage, step); errs[i] != nil {
-				failed.Store(true)
-			}
-		})
-	}
-	group.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	if stopped {
-		return fmt.Errorf("stopped in stage %q: %w", stage, context.Cause(ctx))
-	}
-	return nil
-}
-
-// interleaved is the order in which the steps of a wave begin: as they are, but
-// with the kinds mixed. The API server is slow with some, such as Services, whose
-// addresses it gives out one by one, and has time for others meanwhile.
-func interleaved(steps []plan.Step) []int {
-	type place struct {
-		index, nth int
-		kind       schema.GroupKind
-	}
-	count := map[schema.GroupKind]int{}
-	places := make([]place, len(steps))
-	for i, s := range steps {
-		kind := schema.GroupKind{Group: s.Object.Group, Kind: s.Object.Kind}
-		places[i] = place{i, count[kind], kind}
-		count[kind]++
-	}
-	slices.SortStableFunc(places, func(a, b place) int {
-		return cmp.Compare(a.nth*count[b.kind], b.nth*count[a.kind])
-	})
-	order := make([]int, len(steps))
-	for i, p := range places {
-		order[i] = p.index
-	}
-	return order
-}
-
-func onlyWaits(w plan.Wave) []plan.Step {
-	for _, s := range w.Steps {
-		if s.Op != plan.OpWait {
-			return nil
-		}
-	}
-	return w.Steps
-}
-
 func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) error {
 	event := Event{Type: StepStarted, Stage: string(stage), Step: s.ID, Object: s.Object, Message: string(s.Op)}
 	r.observe(event)
 	err := r.perform(ctx, stage, s)
+	r.mu.Lock()
+	r.ended[s.ID] = err == nil
+	r.mu.Unlock()
 	event.Type = StepDone
-	if err == nil {
-		r.mu.Lock()
-		r.ended[s.ID] = true
-		r.mu.Unlock()
-	} else {
+	if err != nil {
 		event.Type, event.Message = StepFailed, err.Error()
 	}
 	r.observe(event)
@@ -250,7 +153,7 @@ func (r *run) perform(ctx context.Context, stage plan.StageName, s *plan.Step) e
 	case plan.OpRecreate:
 		return r.recreate(ctx, s)
 	case plan.OpDelete:
-		return r.delete(ctx, s)
+		return r.remove(ctx, s)
 	case plan.OpRun:
 		return r.hook(ctx, stage, s)
 	case plan.OpRecord:
@@ -274,5 +177,5 @@ func (r *run) observe(e Event) {
 func (r *run) outcome() Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Outcome{Written: r.written.Load(), Recorded: r.recorded, Created: r.created, Revision: r.record}
+	return Outcome{Written: r.written.Load(), Recorded: r.recorded, Revision: r.record}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -67,7 +68,11 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 	for i := range steps {
 		s := &steps[i]
 		ref := target(s)
-		p := &pending{step: s, ref: ref, uid: r.expected(s), why: "nothing is known yet"}
+		left := r.left(s.Object)
+		p := &pending{
+			step: s, ref: ref, uid: r.expected(s), gone: s.Op == plan.OpWait && s.Expect.Absent,
+			why: "nothing is known yet", before: left, since: readiness.LastWritten(left),
+		}
 		w.open[s.ID] = p
 		at := place{ref.GVK(), ref.Namespace}
 		places[at] = append(places[at], p)
@@ -92,6 +97,17 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 	return w.verdict(ctx, limit)
 }
 
+// awaited are the objects that the plan waits for, hooks among them.
+func awaited(p *plan.Plan) map[manifest.ID]*unstructured.Unstructured {
+	all := map[manifest.ID]*unstructured.Unstructured{}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpRun || s.Op == plan.OpWait {
+			all[s.Object] = nil
+		}
+	})
+	return all
+}
+
 // expected is the UID the wait is about, "" when any object will do.
 func (r *run) expected(s *plan.Step) types.UID {
 	if uid := r.uid(s.Object); uid != "" {
@@ -104,7 +120,16 @@ type pending struct {
 	step *plan.Step
 	ref  Ref
 	uid  types.UID
+	// gone says that the object is waited for to be gone, not to be ready.
+	gone bool
 	why  string
+	// before is the object as this run has written it. One that it has not is as
+	// the wait has first seen it when the run has written anything: that may be
+	// what the object waited for. Nil: nothing has changed, what failed before
+	// fails still.
+	before *unstructured.Unstructured
+	// since is when this run has written the object, zero when it has not.
+	since time.Time
 }
 
 // waiter collects the states of all objects of a wait.
@@ -151,6 +176,7 @@ func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 	switch result.State {
 	case readiness.Ready, readiness.Unknown:
 		delete(w.open, p.step.ID)
+		p.before = nil // there may be many, and large ones
 		event.Type = StepDone
 		w.run.observe(event)
 		return true
@@ -170,7 +196,7 @@ func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 }
 
 func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.Result {
-	if p.step.Expect.Absent {
+	if p.gone {
 		if object == nil || (p.uid != "" && object.GetUID() != p.uid) {
 			return readiness.Result{State: readiness.Ready, Why: "it is gone"}
 		}
@@ -179,10 +205,14 @@ func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.
 	if object != nil && p.uid != "" && object.GetUID() != p.uid {
 		return readiness.Result{State: readiness.Progressing, Why: "a namesake is in its place"}
 	}
-	if p.step.Hook != nil {
-		return readiness.HookDone(object)
+	if p.before == nil && w.run.written.Load() {
+		p.before = object
 	}
-	return readiness.Check(object, readiness.Context{WaitForJobs: w.run.plan.Options.WaitForJobs})
+	at := readiness.Context{WaitForJobs: w.run.plan.Options.WaitForJobs, Before: p.before}
+	if p.step.Hook != nil {
+		return readiness.HookDone(object, at)
+	}
+	return readiness.Check(object, at)
 }
 
 // first is the open object with the smallest ID, so that messages are stable.

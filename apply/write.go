@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -47,11 +48,6 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 		return fmt.Errorf("create %s: %w", s.Object, err)
 	}
 	r.wrote(s.Object, created)
-	if s.Op == plan.OpCreate { // what is recreated was there before this run
-		r.mu.Lock()
-		r.created = append(r.created, target(s))
-		r.mu.Unlock()
-	}
 	return nil
 }
 
@@ -94,7 +90,8 @@ func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstr
 	if err != nil { // which may pass, unlike the other one
 		return nil, fmt.Errorf("%s, and looking at it: %w", exists.Error(), err)
 	}
-	if patch.Agree(s.Body, live, s.Body) {
+	if patch.InSync(s.Body, live, s.Body) {
+		delete(live.Object, "status") // it had none when it was created
 		return live, nil
 	}
 	return nil, exists
@@ -124,18 +121,20 @@ func (r *run) serverSideApply(ctx context.Context, s *plan.Step, o WriteOptions)
 	return r.send(ctx, s, Patch{Type: types.ApplyPatchType, Data: data}, o)
 }
 
-// send hands over what the step says was written client-side, and patches. Of
+// send hands over what the step says has to be the apply's own first, and patches. Of
 // conflicts, the step's drift is passed over.
 func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) error {
 	var after *unstructured.Unstructured
+	o.Whole = r.waitsFor(s.Object)
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
-		if len(s.HandOver) > 0 {
-			if err := r.env.Cluster.HandOver(ctx, target(s), s.Expect.UID, s.HandOver, r.writeOptions()); err != nil {
+		if s.TakesOver() {
+			fields := Fields{From: s.HandOver, Paths: s.Clears, Emptied: s.Empties}
+			if err := r.env.Cluster.HandOver(ctx, target(s), s.Expect.UID, fields, r.writeOptions()); err != nil {
 				return err
 			}
 		}
 		after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
-		if s.Drift && patch.ChangedByHand(err) {
+		if s.Drift && managedfields.OnlyKubectlConflicts(err) {
 			forced := o
 			forced.Force = true
 			after, err = r.env.Cluster.Patch(ctx, target(s), p, forced)
@@ -164,8 +163,10 @@ func (r *run) replace(ctx context.Context, s *plan.Step) error {
 			}
 			body.SetResourceVersion(live.GetResourceVersion())
 		}
+		o := r.writeOptions()
+		o.Whole = r.waitsFor(s.Object)
 		var err error
-		after, err = r.env.Cluster.Replace(ctx, body, r.writeOptions())
+		after, err = r.env.Cluster.Replace(ctx, body, o)
 		return err
 	})
 	if err != nil {
@@ -186,8 +187,16 @@ func (r *run) recreate(ctx context.Context, s *plan.Step) error {
 	return r.create(ctx, s)
 }
 
+// remove plays a delete step.
+func (r *run) remove(ctx context.Context, s *plan.Step) error {
+	if s.MakesRoom() {
+		return r.makeRoom(ctx, s)
+	}
+	return r.delete(ctx, s)
+}
+
 func (r *run) delete(ctx context.Context, s *plan.Step) error {
-	o := DeleteOptions{UID: s.Expect.UID, Cascade: r.plan.Options.Cascade}
+	o := DeleteOptions{UID: r.toDelete(s), Cascade: s.Cascade}
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) error {
 		err := r.env.Cluster.Delete(ctx, target(s), o)
 		if apierrors.IsNotFound(err) {
@@ -202,7 +211,17 @@ func (r *run) delete(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// wrote keeps the UID of what was written: waits are about that object.
+// toDelete is the UID of the object that a step deletes: the one that the plan has
+// seen, or the one that this run has created.
+func (r *run) toDelete(s *plan.Step) types.UID {
+	if s.Of != "" {
+		return r.uid(s.Object)
+	}
+	return s.Expect.UID
+}
+
+// wrote keeps what waits have to know of what was written: its UID, since they
+// are about that object, and how it was.
 func (r *run) wrote(id manifest.ID, object *unstructured.Unstructured) {
 	r.written.Store(true)
 	if object == nil {
@@ -211,6 +230,25 @@ func (r *run) wrote(id manifest.ID, object *unstructured.Unstructured) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.uids[id] = object.GetUID()
+	if _, waits := r.awaited[id]; waits {
+		r.awaited[id] = object
+	}
+}
+
+// waitsFor says whether the plan waits for the object at all.
+func (r *run) waitsFor(id manifest.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, waits := r.awaited[id]
+	return waits
+}
+
+// left is the object as this run has left it; nil when it has not written it, or
+// nothing waits for it.
+func (r *run) left(id manifest.ID) *unstructured.Unstructured {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.awaited[id]
 }
 
 func (r *run) uid(id manifest.ID) types.UID {

@@ -9,24 +9,22 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 )
 
 // walk returns the files of a folder in lexical order, less those that
-// .helmignore leaves out. Symbolic links are followed wherever they lead, as
-// Helm follows them: a folder is as trusted as whoever names it.
+// .helmignore leaves out and Git's own. Links are followed within the folder, and
+// out of it where Options say so, as Helm follows them.
 func (l *loader) walk(dir string) ([]*chart.File, error) {
-	w := walker{loader: l}
-	data, err := os.ReadFile(filepath.Join(dir, ".helmignore"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if w.rules, err = parseIgnore(data); err != nil {
-		return nil, err
-	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
+		return nil, err
+	}
+	w := walker{loader: l, top: real}
+	if w.rules, err = w.ignored(); err != nil {
 		return nil, err
 	}
 	if err := w.dir(real, "", nil); err != nil {
@@ -37,8 +35,60 @@ func (l *loader) walk(dir string) ([]*chart.File, error) {
 
 type walker struct {
 	loader *loader
+	top    string // the folder, where it really is
 	rules  ignoreRules
 	files  []*chart.File
+}
+
+// ignored reads the rules of .helmignore.
+func (w *walker) ignored() (ignoreRules, error) {
+	real := filepath.Join(w.top, ".helmignore")
+	info, err := os.Lstat(real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return parseIgnore(nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if real, err = w.follow(real, ".helmignore", nil); err != nil {
+			return nil, err
+		}
+	}
+	f, err := w.open(real)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := inputfile.ReadAll(f, ".helmignore", maxIgnoreBytes)
+	if err != nil {
+		return nil, err
+	}
+	return parseIgnore(data)
+}
+
+// follow is where a link leads. above are the folders that it is in.
+func (w *walker) follow(link, name string, above []string) (string, error) {
+	real, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return "", fmt.Errorf("follow link %s: %w", name, err)
+	}
+	if w.loader.options.OutsideLinks || slices.Contains(above, real) {
+		return real, nil // dir refuses the latter, and says why
+	}
+	real, err = inputfile.Target(w.top, link)
+	if outside, is := errors.AsType[*inputfile.OutsideError](err); is {
+		outside.Link = name
+	}
+	return real, err
+}
+
+// open opens what is really there: nothing that has become a link meanwhile.
+func (w *walker) open(real string) (*os.File, error) {
+	if w.loader.options.OutsideLinks {
+		return os.Open(real)
+	}
+	return inputfile.OpenInside(w.top, real)
 }
 
 // dir reads a folder. real is where it really is, name what the chart calls it
@@ -48,11 +98,14 @@ func (w *walker) dir(real, name string, above []string) error {
 		return fmt.Errorf("%s is a link to a folder that it is in itself", name)
 	}
 	above = append(slices.Clip(above), real)
-	entries, err := os.ReadDir(real)
+	entries, err := w.list(real)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
+		if e.Name() == ".git" {
+			continue // may hold credentials, and never a part of a chart
+		}
 		if err := w.entry(filepath.Join(real, e.Name()), path.Join(name, e.Name()), above); err != nil {
 			return err
 		}
@@ -60,21 +113,36 @@ func (w *walker) dir(real, name string, above []string) error {
 	return nil
 }
 
+// list is os.ReadDir.
+func (w *walker) list(real string) ([]fs.DirEntry, error) {
+	f, err := w.open(real)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
 func (w *walker) entry(real, name string, above []string) error {
 	info, err := os.Lstat(real)
 	if err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		if real, err = filepath.EvalSymlinks(real); err != nil {
+	link := info.Mode()&fs.ModeSymlink != 0
+	if link {
+		if info, err = os.Stat(real); err != nil {
 			return fmt.Errorf("follow link %s: %w", name, err)
-		}
-		if info, err = os.Lstat(real); err != nil {
-			return err
 		}
 	}
 	if w.rules.match(name, info.IsDir()) {
 		return nil
+	}
+	if link {
+		if real, err = w.follow(real, name, above); err != nil {
+			return err
+		}
 	}
 	switch {
 	case info.IsDir():
@@ -92,7 +160,7 @@ func (w *walker) file(real, name string, info fs.FileInfo) error {
 	if err := w.loader.budget.entry(name, info.Size()); err != nil {
 		return err
 	}
-	f, err := os.Open(real)
+	f, err := w.open(real)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package chartload
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 )
 
 // .helmignore leaves out files and folders by Helm's rules, which differ from
@@ -59,25 +62,104 @@ func ignoredWithParents(rules ignoreRules, name string) bool {
 	return rules.match(name, false)
 }
 
-// Links in a folder are followed wherever they lead; a loop, a dead link and a
-// pipe are errors with the name in them.
+// A link in a folder is followed where it stays in the folder, wherever it lies in
+// it. One that leads out of it is an error that names it and where it leads, for a
+// file, a folder, a subchart or .helmignore alike; Options lift that. So does one
+// that leads to what is hidden.
 func TestFolderLinks(t *testing.T) {
-	outside := filepath.Join(t.TempDir(), "lib")
-	if err := os.MkdirAll(outside, 0o755); err != nil {
+	for _, tc := range []struct {
+		why, link, to string
+		refused       bool
+	}{
+		{"a file beside it", "y.txt", "inside.txt", false},
+		{"a file above it", "templates/y.txt", "../inside.txt", false},
+		{"an absolute link within", "y.txt", "$TOP/web/inside.txt", false},
+		{"a subchart within", "charts/lib", "../shared/lib", false},
+		{"a file outside", "y.txt", "../outside.txt", true},
+		{"an absolute link", "y.txt", "$TOP/outside.txt", true},
+		{"a folder outside", "y", "../beside", true},
+		{"a subchart outside", "charts/common", "../../beside", true},
+		{"rules outside", ".helmignore", "../outside.txt", true},
+		{"a chart's metadata", "Chart.lock", "../outside.txt", true},
+		{"what is hidden", "y.txt", ".env", true},
+		{"Git's own files", "y.txt", ".git/config", true},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			top := tree(t, map[string]string{
+				"web/Chart.yaml": chartYAML, "web/inside.txt": "x", "web/.env": "x", "web/.git/config": "x",
+				"web/shared/lib/Chart.yaml": strings.Replace(chartYAML, "web", "lib", 1), "web/shared/lib/values.yaml": "a: 1\n",
+				"outside.txt": "a: b", "beside/Chart.yaml": strings.Replace(chartYAML, "web", "beside", 1),
+				"web/templates/t.yaml": "", "web/charts/_README": "",
+			})
+			link := filepath.Join(top, "web", filepath.FromSlash(tc.link))
+			if err := os.Symlink(strings.Replace(tc.to, "$TOP", top, 1), link); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := Load(filepath.Join(top, "web"), Options{})
+			outside, refused := errors.AsType[*inputfile.OutsideError](err)
+			if refused != tc.refused || err != nil && !refused {
+				t.Fatalf("error %v, refused: %v", err, tc.refused)
+			}
+			if refused && (outside.Link != tc.link || !strings.HasPrefix(outside.Target, top)) {
+				t.Errorf("error %v, want one that names %s and where it leads", err, tc.link)
+			}
+			if _, _, err := Load(filepath.Join(top, "web"), Options{OutsideLinks: true}); err != nil {
+				t.Errorf("with OutsideLinks: %v", err)
+			}
+		})
+	}
+}
+
+// A link that .helmignore leaves out is nobody's business.
+func TestIgnoredLinks(t *testing.T) {
+	dir := tree(t, map[string]string{"Chart.yaml": chartYAML, ".helmignore": "y.txt\n"})
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "y.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(outside, "x.txt"), []byte("x"), 0o644); err != nil {
+	if _, _, err := Load(dir, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The path of a chart may be a link beside it, and not one out of the folder where
+// it lies: who opens a pull request can make it one.
+func TestChartThatIsALink(t *testing.T) {
+	top := tree(t, map[string]string{"repo/web/Chart.yaml": chartYAML, "repo/Chart.yaml": chartYAML})
+	for to, allowed := range map[string]bool{"web": true, ".": false, "..": false, "../repo/web": true, top: false} {
+		link := filepath.Join(top, "repo", "chart")
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{link, link + "/"} {
+			_, _, err := Load(path, Options{})
+			if outside, refused := errors.AsType[*inputfile.OutsideError](err); refused == allowed {
+				t.Errorf("a link to %s: %v, %v", to, err, outside)
+			}
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Git's own files are no part of a chart, even when the chart is the whole checkout.
+func TestGitIsNoPartOfAChart(t *testing.T) {
+	c, _, err := Load(tree(t, map[string]string{"Chart.yaml": chartYAML, ".git/config": "canary", "x/.git": "canary", ".gitignore": "y"}), Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	if diff := cmp.Diff([]string{".gitignore"}, names(c.Files)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// A loop, a dead link and a pipe are errors with the name in them.
+func TestFolderRefused(t *testing.T) {
 	for _, tc := range []struct {
 		why  string
 		make func(dir string) error
 		want string
 	}{
-		{"a file", func(dir string) error {
-			return os.Symlink(filepath.Join(outside, "x.txt"), filepath.Join(dir, "y.txt"))
-		}, ""},
-		{"a folder", func(dir string) error { return os.Symlink(outside, filepath.Join(dir, "y")) }, ""},
 		{"a loop", func(dir string) error { return os.Symlink(dir, filepath.Join(dir, "y")) }, "y is a link to a folder that it is in itself"},
 		{"a dead link", func(dir string) error { return os.Symlink("gone", filepath.Join(dir, "y")) }, "follow link y"},
 		{"a pipe", func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, "y"), 0o644) }, "y is a device"},
@@ -87,13 +169,7 @@ func TestFolderLinks(t *testing.T) {
 			if err := tc.make(dir); err != nil {
 				t.Fatal(err)
 			}
-			c, _, err := Load(dir)
-			switch {
-			case tc.want == "" && err != nil:
-				t.Fatal(err)
-			case tc.want == "" && (len(c.Files) != 1 || string(c.Files[0].Data) != "x"):
-				t.Errorf("files: %v", names(c.Files))
-			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+			if _, _, err := Load(dir, Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}
 		})
@@ -108,7 +184,7 @@ func TestLoadRefused(t *testing.T) {
 		filepath.Join(dir, "gone"):        "no such file",
 		dir:                               "Chart.yaml is missing",
 	} {
-		_, _, err := Load(path)
+		_, _, err := Load(path, Options{})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("error %v, want one with %q and %q", err, path, want)
 		}

@@ -17,6 +17,8 @@ const (
 	maxYAMLBytes = 32 << 20
 	// maxNesting is how deeply subcharts may nest.
 	maxNesting = 32
+	// maxIgnoreBytes is the size of a .helmignore.
+	maxIgnoreBytes = 1 << 20
 	// maxStreamBytes is how much of one archive is ever decompressed: the files
 	// and what tar puts around them.
 	maxStreamBytes = maxTotalBytes + maxEntries*1024

@@ -11,21 +11,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 )
 
-// Load reads a chart from a folder or a .tgz file. The warnings tell what is
-// odd about it and stops nobody; they are in a stable order.
-func Load(path string) (*chart.Chart, []chart.Warning, error) {
-	info, err := os.Stat(path)
+// Options change what Load reads.
+type Options struct {
+	// OutsideLinks follows links that lead out of a chart's folder, and to hidden
+	// files in it; else they are errors.
+	OutsideLinks bool
+}
+
+// Load reads a chart from a folder or a .tgz file. The warnings say what is odd
+// about it without standing in its way; they are in a stable order. A link where
+// it must not lead is an *inputfile.OutsideError.
+func Load(path string, o Options) (*chart.Chart, []chart.Warning, error) {
+	info, err := look(path, o)
 	if err != nil {
-		return nil, nil, fmt.Errorf("load chart: %w", err)
+		return nil, nil, err
 	}
 	if info.IsDir() {
-		return folder(path)
+		return folder(path, o)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -33,6 +43,20 @@ func Load(path string) (*chart.Chart, []chart.Warning, error) {
 	}
 	defer f.Close()
 	return Archive(f, path)
+}
+
+// look says what is at a path.
+func look(path string, o Options) (fs.FileInfo, error) {
+	if !o.OutsideLinks {
+		if err := inputfile.CheckLink(path); err != nil {
+			return nil, fmt.Errorf("load chart: %w", err)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("load chart: %w", err)
+	}
+	return info, nil
 }
 
 // Archive reads a chart from a gzipped tar stream. name stands for it in errors.
@@ -50,12 +74,13 @@ func Archive(r io.Reader, name string) (*chart.Chart, []chart.Warning, error) {
 
 // Files reads the files of a chart, as Load does, without making a chart of
 // them: for finding out what is wrong with one that Load refuses.
-func Files(path string) ([]*chart.File, error) {
-	info, err := os.Stat(path)
+func Files(path string, o Options) ([]*chart.File, error) {
+	info, err := look(path, o)
 	if err != nil {
-		return nil, fmt.Errorf("load chart: %w", err)
+		return nil, err
 	}
 	l := newLoader()
+	l.options = o
 	if info.IsDir() {
 		return l.walk(path)
 	}
@@ -64,7 +89,13 @@ func Files(path string) ([]*chart.File, error) {
 		return nil, fmt.Errorf("load chart: %w", err)
 	}
 	defer f.Close()
-	return l.unpack(f, filepath.Base(path))
+	return ArchiveFiles(f, path)
+}
+
+// ArchiveFiles is Files for a gzipped tar stream, as Archive is Load.
+func ArchiveFiles(r io.Reader, name string) ([]*chart.File, error) {
+	l := newLoader()
+	return l.unpack(r, filepath.Base(name))
 }
 
 func hint(name string) string {
@@ -75,8 +106,9 @@ func hint(name string) string {
 	return ""
 }
 
-func folder(path string) (*chart.Chart, []chart.Warning, error) {
+func folder(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 	l := newLoader()
+	l.options = o
 	files, err := l.walk(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load chart %s: %w", path, err)
@@ -90,6 +122,7 @@ func folder(path string) (*chart.Chart, []chart.Warning, error) {
 
 // loader carries what one Load shares among a chart and its subcharts.
 type loader struct {
+	options  Options
 	budget   *budget
 	warnings []chart.Warning
 	// parsings are the values files that were met, by their paths in the tree.

@@ -52,7 +52,7 @@ func TestLoadFolder(t *testing.T) {
 		"charts/_off/x":                "not a chart",
 		"charts/redis.prov":            "signature",
 	})
-	c, warnings, err := Load(dir)
+	c, warnings, err := Load(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestMetadataRefused(t *testing.T) {
 		{"dense YAML in many subcharts", dense(), "has more than 400000 entries"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			_, _, err := Load(tree(t, tc.files))
+			_, _, err := Load(tree(t, tc.files), Options{})
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}
@@ -69,7 +69,7 @@ func TestLoadV1(t *testing.T) {
 		"Chart.yaml":        "name: old\nversion: 1.0.0\ndescription: \"a\\e[31m\\tb\"\nappVersion: 7\n",
 		"requirements.yaml": "dependencies:\n- {name: x, version: 1.x, repository: \"@r\"}\n",
 		"requirements.lock": "digest: abc\n",
-	}))
+	}), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestWarnings(t *testing.T) {
 		"requirements.yaml":    "dependencies: []\n",
 		"charts/x/Chart.yaml":  chartYAML,
 		"charts/x/values.yaml": "a: 1\na: 2\n",
-	}))
+	}), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,9 @@ func main() {
 	flag.Parse()
 
 	cases, err := readCases(*charts, *list)
+	if err == nil {
+		err = sides.Check()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)

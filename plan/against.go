@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
-	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // AgainstKind says what a comparison takes in the place of live objects.
@@ -82,7 +82,7 @@ func Unmoved(stored []StoredObject, more []manifest.Object, key release.Key) map
 		live[o.ID] = Observation{Object: o.Doc}
 	}
 	for _, s := range stored {
-		live[s.ID] = Observation{Object: owned(patch.AsStored(s.Latest().Doc), key)}
+		live[s.ID] = Observation{Object: owned(serverfields.WithoutStringData(s.Latest().Doc), key)}
 	}
 	return live
 }

@@ -18,7 +18,7 @@ func Build(in Input) (*Plan, error) {
 	if in.Operation != Uninstall && in.Target == nil {
 		return nil, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), brings: broughtKinds(in)}
+	b := &builder{in: in, plan: newPlan(in), brings: broughtKinds(in), left: map[manifest.ID]*Step{}}
 	b.problems(in.Warnings...)
 	b.checkHistory()
 	switch in.Operation {
@@ -29,6 +29,9 @@ func Build(in Input) (*Plan, error) {
 	case Test:
 		b.test()
 	}
+	b.onFailure()
+	b.plan.Counted = b.counted()
+	b.checkQuotas()
 	b.summarize()
 	return b.plan, nil
 }
@@ -40,8 +43,10 @@ type builder struct {
 	stored map[manifest.ID]StoredObject
 	// targets are the objects that the target has as resources.
 	targets map[manifest.ID]bool
-	// turned are the resources that are hooks from now on.
-	turned map[manifest.ID]bool
+	// converted are the resources that are hooks from now on.
+	converted map[manifest.ID]bool
+	// left are the runs that are planned, by their objects: the last one of each.
+	left map[manifest.ID]*Step
 	// brings are the kinds that come with this plan.
 	brings map[schema.GroupKind]bool
 }
@@ -57,8 +62,12 @@ func newPlan(in Input) *Plan {
 		Cluster:       in.Cluster,
 		Options:       in.Options,
 		Values:        in.Values,
+		Secrets:       in.Secrets,
 		Against:       in.Against,
 		Stages:        []Stage{},
+	}
+	if namespace := in.Live[NamespaceID(in.Release.Namespace)].Object; namespace != nil && in.Against == nil {
+		p.Cluster.NamespaceUID = string(namespace.GetUID())
 	}
 	if last := in.History.Last(); last != nil {
 		p.FromRevision = last.Version
@@ -151,7 +160,7 @@ func (b *builder) warn(id manifest.ID, what, do string) {
 // countStored settles what of the stored objects is this release's to decide over.
 func (b *builder) countStored() {
 	b.stored = make(map[manifest.ID]StoredObject, len(b.in.Stored))
-	b.turned = map[manifest.ID]bool{}
+	b.converted = map[manifest.ID]bool{}
 	b.targets = make(map[manifest.ID]bool, len(b.in.Target.Objects))
 	for _, o := range b.in.Target.Objects {
 		b.targets[o.ID] = true

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
-	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // diff fills the step's changes from its Before and After.
@@ -18,9 +19,9 @@ func (b *builder) diff(step *Step) {
 	step.Changes = nil
 	before := step.Before
 	if step.Op == OpRecreate {
-		before = patch.Foreseen(before, nil, step.Body)
+		before = serverfields.StripServerAssigned(before, nil, step.Body)
 	}
-	for _, c := range patch.Diff(before.Object, step.After.Object) {
+	for _, c := range fielddiff.Compare(before.Object, step.After.Object) {
 		step.Changes = append(step.Changes, Change{
 			Path: c.Path, From: c.From, To: c.To,
 			Sensitive: secretField(step.Object, c.Path),
@@ -48,16 +49,16 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 	}
 	// A failed attempt may have asked for the same as this plan without getting
 	// it: what differs from any of the stored documents is intended.
-	var intended []patch.FieldChange
+	var intended []fielddiff.Change
 	for _, d := range stored.Docs {
-		intended = append(intended, patch.Diff(d.Doc.Object, o.Doc.Object)...)
+		intended = append(intended, fielddiff.Compare(d.Doc.Object, o.Doc.Object)...)
 	}
 	if o.Group == "" && o.Kind == "Secret" {
 		for i := range intended {
 			intended[i].Path = asData(intended[i].Path)
 		}
 	}
-	var drifted []patch.FieldChange // computed when it is first needed
+	var drifted []fielddiff.Change // computed when it is first needed
 	for i := range step.Changes {
 		c := &step.Changes[i]
 		if touches(intended, c.Path) {
@@ -77,9 +78,9 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 
 // drifted lists what was sent and is no longer so in the live object. What the
 // object has beyond is not in it: that may be the server's.
-func (b *builder) drifted(step *Step, stored StoredObject) []patch.FieldChange {
-	sent := owned(patch.WithoutStringData(stored.Latest().Doc), b.in.Release)
-	return slices.DeleteFunc(patch.Diff(sent.Object, step.Before.Object), func(c patch.FieldChange) bool { return c.From == nil })
+func (b *builder) drifted(step *Step, stored StoredObject) []fielddiff.Change {
+	sent := owned(serverfields.WithoutStringData(stored.Latest().Doc), b.in.Release)
+	return slices.DeleteFunc(fielddiff.Compare(sent.Object, step.Before.Object), func(c fielddiff.Change) bool { return c.From == nil })
 }
 
 // asData is the path at which the API server keeps what a Secret says in
@@ -92,7 +93,7 @@ func asData(path string) string {
 }
 
 // touches says whether a path lies in, above or at one of the changes.
-func touches(changes []patch.FieldChange, path string) bool {
+func touches(changes []fielddiff.Change, path string) bool {
 	for _, c := range changes {
 		if within(c.Path, path) || within(path, c.Path) {
 			return true

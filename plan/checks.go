@@ -61,8 +61,8 @@ func (b *builder) checkPending(last *release.Revision) {
 	b.plan.Found = fmt.Sprintf("revision %d has been %s%s", last.Version, last.Info.Status, since)
 	switch {
 	case p.Holder != "":
-		b.block(manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it, or see kubectl release status "+b.in.Release.Name)
-	case p.Ours:
+		b.block(manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it, or look: "+b.in.Invocation.Command("status", b.in.Release.Name))
+	case p.Ours, p.Unlocked && b.in.Undoing: // on the way back it is this very run's
 		b.plan.Found += ": the run that wrote it was interrupted; this plan starts from what is really there"
 	case b.in.Options.TakeOver:
 		b.plan.Found += ": it is taken over (--take-over)"
@@ -117,7 +117,7 @@ func broughtKinds(in Input) map[schema.GroupKind]bool {
 		sources = append(sources, in.Target.CRDs)
 	}
 	for _, o := range slices.Concat(sources...) {
-		if o.Kind != "CustomResourceDefinition" {
+		if !o.IsCRD() {
 			continue
 		}
 		group, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "group")
@@ -193,7 +193,7 @@ func (b *builder) warnGone(id manifest.ID) {
 }
 
 func (b *builder) warnDuplicates(o manifest.Object) {
-	for _, d := range patch.DuplicateKeys(o.Doc) {
+	for _, d := range patch.DuplicateKeys(o.Doc, b.in.Options.ServerSide) {
 		b.warn(o.ID, fmt.Sprintf("%s has %s more than once; the API server merges such lists by that key", d.Path, d.Key), "give each item its own key")
 	}
 }

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // wantedStep decides what happens to an object of the target.
@@ -91,7 +94,7 @@ func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstru
 // sent is the document as it is sent.
 func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructured {
 	if b.in.Options.ServerSide {
-		doc = patch.WithoutStringData(doc)
+		doc = serverfields.WithoutStringData(doc)
 	}
 	return owned(doc, b.in.Release)
 }
@@ -102,7 +105,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
 	step.HandOver = b.handOver(o.ID, stored, live)
 	// What was applied as stringData can wait until the chart drops some of it.
-	ours := len(patch.Updaters(nil, b.live(o.ID).Managers, step.HandOver...)) == 0
+	ours := len(managedfields.ClientSideManagers(nil, b.live(o.ID).Managers, step.HandOver...)) == 0
 	if ours && b.agree(o, stored, live) {
 		step.Op, step.Why, step.HandOver = OpNone, "stored, live and wanted agree", nil
 		return
@@ -111,6 +114,9 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	step.Body = b.sent(o.Doc)
 	if other := otherRelease(live, b.in.Release); other != "" && len(stored.Docs) > 0 {
 		b.warn(o.ID, fmt.Sprintf("it is taken back from release %s, which has taken it since", other), "let only one of the two releases have it")
+	}
+	if b.in.Options.ServerSide {
+		step.Clears, step.Empties = b.clears(step, stored, live), b.empties(step, stored, live)
 	}
 	estimate, err := b.merge(step, stored, live)
 	if err != nil {
@@ -139,7 +145,7 @@ func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructur
 		return false
 	}
 	return !slices.ContainsFunc(stored.Docs, func(s manifest.Object) bool {
-		return !patch.Agree(s.Doc, live, o.Doc)
+		return !patch.InSync(s.Doc, live, o.Doc)
 	})
 }
 
@@ -155,7 +161,7 @@ const (
 func (b *builder) merge(step *Step, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
-		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && len(step.HandOver) == 0
+		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && !step.TakesOver()
 		if toBeAsked || b.in.Predictions[step.ID].After != nil {
 			return nil, nil // what the server says counts, and it needs no patch from us
 		}
@@ -185,7 +191,7 @@ func (b *builder) applied(step *Step, stored StoredObject, live *unstructured.Un
 func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.Unstructured) (merged, base *unstructured.Unstructured, p patch.Patch, err error) {
 	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+2)
 	if slices.Contains(step.HandOver, kubectlsManager) {
-		docs = append(docs, patch.LastApplied(live))
+		docs = append(docs, managedfields.LastApplied(live))
 	}
 	for _, d := range stored.Docs {
 		docs = append(docs, owned(d.Doc, b.in.Release))
@@ -226,10 +232,38 @@ func (b *builder) handOver(id manifest.ID, stored StoredObject, live *unstructur
 	if len(stored.Docs) > 0 || foreign(live, b.in.Release) == "" {
 		managers = append(managers, helmsManager, b.in.Options.FieldManager)
 	}
-	if b.in.Options.TakeOwnership && patch.LastApplied(live) != nil {
+	if b.in.Options.TakeOwnership && managedfields.LastApplied(live) != nil {
 		managers = append(managers, kubectlsManager)
 	}
-	return patch.Updaters(live, b.live(id).Managers, managers...)
+	return managedfields.ClientSideManagers(live, b.live(id).Managers, managers...)
+}
+
+// clears are fields of live that a server-side apply would leave beside what they
+// exclude. What the release has applied itself goes anyway, and what belongs to
+// another manager stays: then the API server refuses.
+func (b *builder) clears(step *Step, stored StoredObject, live *unstructured.Unstructured) []string {
+	var sent *unstructured.Unstructured
+	if len(stored.Docs) > 0 {
+		sent = stored.Latest().Doc
+	}
+	return slices.DeleteFunc(patch.Rivals(sent, live, step.Body), func(path string) bool {
+		return slices.ContainsFunc(b.live(step.Object).Managers, func(entry metav1.ManagedFieldsEntry) bool {
+			return !managedfields.IsKubectlUpdate(entry) && managedfields.Owns(entry, path)
+		})
+	})
+}
+
+// empties are maps and lists of live that the chart has emptied; what somebody else
+// has put into one stays, and so does the map.
+func (b *builder) empties(step *Step, stored StoredObject, live *unstructured.Unstructured) []string {
+	if len(patch.Emptied(live, step.Body, step.Body)) == 0 {
+		return nil
+	}
+	merged, err := b.applied(step, stored, live)
+	if err != nil {
+		return nil // the step's own merge says so
+	}
+	return patch.Emptied(live, merged, step.Body)
 }
 
 // withUID makes the server refuse the patch when the object was replaced by a
@@ -288,7 +322,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		return kept(step), true
 	}
 	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
-	step.Why = "the chart no longer has it"
+	step.Cascade, step.Why = b.in.Options.Cascade, "the chart no longer has it"
 	switch {
 	case b.in.Operation == Uninstall:
 		step.Why = "the release is uninstalled"
@@ -318,6 +352,10 @@ func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, left
 	if b.in.Operation == Uninstall && !leftover {
 		doc = o.Doc
 	}
+	return hasKeepPolicy(doc)
+}
+
+func hasKeepPolicy(doc *unstructured.Unstructured) bool {
 	return strings.EqualFold(strings.TrimSpace(doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]), manifest.ResourcePolicyKeep)
 }
 

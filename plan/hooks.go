@@ -1,92 +1,115 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/immutable"
+	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
-	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // hookStage plans the hooks of one event: one after the other by weight, then
-// name, then kind.
+// name, then kind. Each deletes first what is in its place; what their policies
+// remove afterwards goes at the end of the stage, the last one first, as in Helm
+// 4.3.1 (pkg/action/hooks.go, execHook).
 func (b *builder) hookStage(event manifest.Event) {
 	if b.in.Options.NoHooks {
 		return
 	}
-	if steps := b.hookSteps(event); len(steps) > 0 {
-		b.stage(StageName(string(event)+" hooks"), oneByOne(steps))
+	stage := StageName(string(event) + " hooks")
+	var steps, deletions []Step
+	for _, run := range b.hookRuns(stage, event) {
+		if room, needed := b.place(&run); needed {
+			steps = append(steps, room)
+		}
+		steps = append(steps, run)
+		if deletion, asked := deletionAfter(run); asked {
+			deletions = append(deletions, deletion)
+		}
 	}
+	slices.Reverse(deletions)
+	b.stage(stage, oneByOne(append(steps, deletions...)))
 }
 
-func (b *builder) hookSteps(event manifest.Event) []Step {
+// hookRuns are the run steps of an event, in their order.
+func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	hooks := b.in.Hooks()
 	var at []int
 	for i, h := range hooks {
-		if h.On(event) && b.chosen(event, h.Name) {
+		if h.On(event) && b.in.chosen(event, h.Name) {
 			at = append(at, i)
 		}
 	}
 	slices.SortStableFunc(at, func(i, j int) int { return manifest.CompareHooks(hooks[i].Hook, hooks[j].Hook) })
 
-	stage := StageName(string(event) + " hooks")
 	steps := make([]Step, 0, len(at))
+	seen := map[manifest.ID]int{}
 	for _, i := range at {
 		o, h := b.in.HookObjects()[i], hooks[i].Hook
 		b.checkServed(o)
-		why := hookWhy(o)
 		if b.plan.FoundPending && !h.Deletes(manifest.BeforeHookCreation) && b.hookOf(b.in.History.Last(), o.ID) {
 			h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
-			why += "; what the interrupted run left of it goes first"
 		}
 		step := Step{
 			ID: stepID(stage, o.ID), Op: OpRun, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version),
-			Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: why,
+			Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: hookWhy(o),
 			Hook: &HookRun{Event: event, Weight: h.Weight, DeletePolicies: h.DeletePolicies, LogPolicies: h.OutputLogPolicies, Index: i},
 		}
-		b.turns(&step)
+		if seen[o.ID]++; seen[o.ID] > 1 { // charts may have a hook twice
+			step.ID += fmt.Sprintf("/%d", seen[o.ID])
+		}
 		steps = append(steps, step)
 	}
 	return steps
 }
 
-// turns settles what becomes of a resource of the release that is a hook from now
-// on: it stays and is brought to what the hook says. What has to run can't do so
-// twice: it is deleted and created, if the hook's policy lets that be.
-func (b *builder) turns(step *Step) {
+// converted is why a step does something to a resource that is a hook from now on.
+const converted = "it was a resource of this release until now"
+
+// converts says whether the hook was a resource of the release until now. It stays
+// and is brought to what the hook says. What has to run can't do so twice: it is
+// deleted and created, if the hook's policy lets that be.
+func (b *builder) converts(step *Step) bool {
 	stored, known := b.stored[step.Object]
 	live := b.live(step.Object)
 	switch {
-	case !known, b.targets[step.Object], stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil:
-		return
-	case foreign(live.Object, b.in.Release) != "" && (step.Object.RunsToItsEnd() || !b.wasHook(step.Object)): // or a failed run has turned it
-		return
-	case b.turned[step.Object] && (step.Object.RunsToItsEnd() || step.Hook.Deletes(manifest.HookSucceeded)):
-		return // an earlier event has left a hook of it, or nothing
+	case !known, b.targets[step.Object], stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil, step.Object.IsCRD():
+		return false
+	case foreign(live.Object, b.in.Release) != "" && (step.Object.RunsToItsEnd() || !b.leftByHook(step.Object, live.Object)): // or a failed run has converted it
+		return false
+	case b.converted[step.Object] && (step.Object.RunsToItsEnd() || step.Hook.Deletes(manifest.HookSucceeded)):
+		return false // an earlier event has left a hook of it, or nothing
 	}
-	b.turned[step.Object] = true
-	const turned = "it was a resource of this release until now"
-	step.Hook.Resource = !isKind(step.Object, crdKind)
+	return true
+}
+
+// convert makes a hook of a resource. needed says whether it is deleted first, by
+// the step room.
+func (b *builder) convert(step *Step) (room Step, needed bool) {
+	stored, live := b.stored[step.Object], b.live(step.Object).Object
+	b.converted[step.Object] = true
+	step.Hook.Resource = true
 	switch {
-	case !step.Hook.Resource:
 	case step.InPlace():
-		step.Expect.UID = live.Object.GetUID()
-		step.HandOver = patch.Updaters(live.Object, live.Managers, helmsManager, b.in.Options.FieldManager)
-		step.Why = turned + " and is changed in place"
-		b.inPlace(step, stored, live.Object, turned)
-	case step.Hook.Deletes(manifest.BeforeHookCreation):
-		step.Why = turned
-	default:
-		step.Why = turned
-		b.block(step.Object, turned+", and the hook's delete policy does not allow to remove it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
+		step.Expect.UID = live.GetUID()
+		step.HandOver = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, helmsManager, b.in.Options.FieldManager)
+		step.Clears, step.Empties = b.clears(step, stored, live), b.empties(step, stored, live)
+		step.Why = converted + " and is changed in place"
+		b.inPlace(step, stored, live)
+		return Step{}, false
+	case !step.Hook.Deletes(manifest.BeforeHookCreation):
+		b.block(step.Object, converted+", and the hook's delete policy does not allow to remove it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
 	}
+	return replacing(step, live, converted), true
 }
 
 // inPlace settles what a resource becomes that is a hook from now on, and tells
 // what keeps it from that.
-func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Unstructured, turned string) {
+func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Unstructured) {
 	const keep = "keep the field as it is, or give the hook another name"
 	after, err := b.applied(step, stored, live)
 	if err != nil {
@@ -94,8 +117,8 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 		return
 	}
 	step.After = after
-	if fields := patch.Immutable(live, step.Body); len(fields) > 0 {
-		b.block(step.Object, turned+"; "+fields[0].Why, keep)
+	if fields := immutable.Predict(live, step.Body); len(fields) > 0 {
+		b.block(step.Object, converted+"; "+fields[0].Why, keep)
 		return
 	}
 	if r := b.in.Predictions[step.ID].Refused; r != nil {
@@ -103,20 +126,35 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 		if !r.Immutable {
 			do = remedy(step, *r)
 		}
-		b.block(step.Object, turned+"; the API server refuses the change: "+r.Message, do)
+		b.block(step.Object, converted+"; the API server refuses the change: "+r.Message, do)
 	}
 }
 
 // chosen says whether a hook is run as far as its name goes: tests may be picked.
-func (b *builder) chosen(event manifest.Event, name string) bool {
-	o := b.in.Options
+func (in Input) chosen(event manifest.Event, name string) bool {
+	o := in.Options
 	return event != manifest.Test || !slices.Contains(o.SkipTests, name) && (len(o.OnlyTests) == 0 || slices.Contains(o.OnlyTests, name))
 }
 
+// HooksToRun are the objects of the hooks that the operation runs: what is in
+// their place has to be known.
+func (in Input) HooksToRun() []manifest.Object {
+	if in.Options.NoHooks {
+		return nil
+	}
+	pre, post, _ := moments(in.Operation)
+	var out []manifest.Object
+	for i, h := range in.Hooks() {
+		if h.On(pre) && in.chosen(pre, h.Name) || h.On(post) && in.chosen(post, h.Name) {
+			out = append(out, in.HookObjects()[i])
+		}
+	}
+	return out
+}
+
 // wasHook says whether one of the stored revisions has the object as a hook.
-// Hooks carry no ownership, so the records are the only ones to know.
 func (b *builder) wasHook(id manifest.ID) bool {
-	return slices.ContainsFunc(Sources(b.in.History), func(r *release.Revision) bool { return b.hookOf(r, id) })
+	return slices.ContainsFunc(b.in.History, func(r *release.Revision) bool { return b.hookOf(r, id) })
 }
 
 // hookOf says whether a revision has the object as a hook.
@@ -157,7 +195,7 @@ func (b *builder) checkTests() {
 	for _, name := range slices.Concat(b.in.Options.OnlyTests, b.in.Options.SkipTests) {
 		isTest := func(h release.Hook) bool { return h.On(manifest.Test) && h.Name == name }
 		if !slices.ContainsFunc(b.in.Hooks(), isTest) {
-			b.problems(Problem{What: "the release has no test " + name, Do: "kubectl release get hooks " + b.in.Release.Name + " shows those that there are"})
+			b.problems(Problem{What: "the release has no test " + name, Do: b.in.Invocation.Command("get", "hooks", b.in.Release.Name) + " shows those that there are"})
 		}
 	}
 }

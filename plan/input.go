@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -19,6 +20,8 @@ type Input struct {
 	// Now is what ages are told from; without it none are told.
 	Now         time.Time
 	ToolVersion string
+	// Invocation is how the program was called, for the commands in hints.
+	Invocation  invocation.Invocation
 	KubeVersion string
 	Cluster     Cluster
 
@@ -34,6 +37,11 @@ type Input struct {
 	// RollbackTo is the revision a rollback restores.
 	RollbackTo int
 
+	// Undoing says that this is the way back from a run that failed, whose pending
+	// revision it finds. It goes as far as it is allowed to: nobody is asked
+	// beforehand. Its record says what was undone.
+	Undoing bool
+
 	// Live is what is in the cluster, by ID. An ID that is missing was not
 	// looked at.
 	Live map[manifest.ID]Observation
@@ -45,6 +53,9 @@ type Input struct {
 	// CustomResources is how many custom resources, besides those of the release,
 	// there are of each CRD that the first Build would delete.
 	CustomResources map[manifest.ID]int
+	// Quotas are the ResourceQuotas of the namespaces in Plan.Counted of the first
+	// Build, as far as they may be listed; nil when nobody was asked.
+	Quotas []*unstructured.Unstructured
 	// Values are the changes of the user's values since the last revision.
 	Values []Change
 	// Pending is what is known of an operation that is recorded as under way.
@@ -62,6 +73,8 @@ type Input struct {
 	// locks the release, "" when there is none.
 	Records  Records
 	LockName string
+	// Secrets are what templates have read from Secrets of the cluster.
+	Secrets [][]byte
 	// Warnings come from gathering: a deprecated chart, values that nobody reads.
 	Warnings []Problem
 }
@@ -164,8 +177,10 @@ type StoredObject struct {
 	Docs []manifest.Object
 	// Attempts is how many of the Docs are of the first sort.
 	Attempts int
-	// Revision is the newest revision that has the object.
-	Revision int
+	// Revision is the newest revision that has the object, Revisions all that
+	// the Docs are of.
+	Revision  int
+	Revisions []int
 }
 
 // Latest is the newest document of the object.

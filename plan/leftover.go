@@ -1,8 +1,6 @@
 package plan
 
-import (
-	"github.com/kubectl-release/kubectl-release/internal/patch"
-)
+import "github.com/kubectl-release/kubectl-release/internal/managedfields"
 
 // counts is what of a stored object counts. What attempts before the last
 // successful revision sent counts only where something of it can be left behind
@@ -19,7 +17,7 @@ func (b *builder) counts(s StoredObject, wanted bool) (_ StoredObject, ok bool) 
 		return s, false // it was let go then
 	}
 	if live.Object != nil && live.Unreadable == "" && foreign(live.Object, b.in.Release) == "" {
-		if !wanted && s.leftover() || patch.WrittenOnlyBy(live.Managers, helmsManager, b.in.Options.FieldManager) {
+		if !wanted && s.leftover() || managedfields.WrittenOnlyBy(live.Managers, helmsManager, b.in.Options.FieldManager) {
 			return s, true
 		}
 	}

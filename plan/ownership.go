@@ -43,9 +43,12 @@ func foreign(live *unstructured.Unstructured, key release.Key) string {
 	case managed != "" && managed != manifest.ManagedByHelm:
 		return fmt.Sprintf("it is managed by %s", managed)
 	default:
-		return "it belongs to no release"
+		return nobodys
 	}
 }
+
+// nobodys is what foreign says of an object that nobody claims.
+const nobodys = "it belongs to no release"
 
 // otherRelease is "namespace/name" of another release that a live object says
 // it belongs to, else "".

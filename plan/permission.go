@@ -108,8 +108,23 @@ func (n *needs) lock() {
 
 // LockRenewal is the permission without which a run can't keep its lock, by the
 // namespace and name of the Lease.
-func LockRenewal(namespace, lease string) Permission {
-	return Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: namespace, Name: lease}
+func LockRenewal(namespace, lease string) Permission { return onLease("update", namespace, lease) }
+
+// LockPermissions are those that taking and keeping a lock may need, by the
+// namespace and name of the Lease.
+func LockPermissions(namespace, lease string) []Permission {
+	return []Permission{
+		LockReading(namespace, lease),
+		onLease("create", namespace, ""), // a name can't be granted before the object is there
+		LockRenewal(namespace, lease),
+	}
+}
+
+// LockReading is the permission to see who holds a lock.
+func LockReading(namespace, lease string) Permission { return onLease("get", namespace, lease) }
+
+func onLease(verb, namespace, name string) Permission {
+	return Permission{Verb: verb, Group: "coordination.k8s.io", Resource: "leases", Namespace: namespace, Name: name}
 }
 
 // known is ask for kinds that are not in the release, so that nobody has asked
@@ -136,7 +151,11 @@ func (n *needs) step(stage StageName, s *Step) {
 		n.ask(s.Object, "", "delete", "create")
 		n.ask(s.Object, polls, "list", "watch")
 	case OpDelete:
-		n.ask(s.Object, "", "delete")
+		otherwise := ""
+		if s.When == WhenFailed {
+			otherwise = "it stays in the cluster when it fails"
+		}
+		n.ask(s.Object, otherwise, "delete")
 	case OpRun:
 		n.hook(s)
 	case OpWait:
@@ -150,8 +169,7 @@ func (n *needs) step(stage StageName, s *Step) {
 // polls is how apply waits for what it may only get.
 const polls = "it is looked at every second instead"
 
-// hook: what an earlier run may have left of it is looked for and removed, and
-// so is what this run leaves, as its policies say. CRDs are never deleted.
+// hook: what is in its place is looked for.
 func (n *needs) hook(s *Step) {
 	if s.InPlace() {
 		n.ask(s.Object, "", "get", "patch")
@@ -159,13 +177,6 @@ func (n *needs) hook(s *Step) {
 		n.ask(s.Object, "", "get", "create")
 	}
 	n.ask(s.Object, polls, "list", "watch")
-	switch {
-	case isKind(s.Object, crdKind):
-	case s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.BeforeHookCreation) && (s.Hook.Resource && !s.InPlace() || n.wasHook(s.Object)):
-		n.ask(s.Object, "", "delete")
-	case s.Hook.Deletes(manifest.HookFailed):
-		n.ask(s.Object, "it stays in the cluster when it fails", "delete")
-	}
 }
 
 func (n *needs) creation(stage StageName, s *Step) {

@@ -8,6 +8,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -68,7 +69,11 @@ type Plan struct {
 	// since the last revision.
 	Values []Change `json:"values,omitempty"`
 
-	Stages   []Stage   `json:"stages"`
+	Stages []Stage `json:"stages"`
+	// OnFailure is what happens when that does not end well; null for a
+	// comparison, which is not run.
+	OnFailure *OnFailure `json:"onFailure,omitempty"`
+
 	Problems []Problem `json:"problems,omitempty"`
 	Summary  Summary   `json:"summary"`
 
@@ -79,9 +84,14 @@ type Plan struct {
 	CRDs []manifest.Object `json:"-"`
 	// Notes is the chart's rendered NOTES.txt.
 	Notes string `json:"-"`
+	// Secrets are values that templates have read from Secrets of the cluster. No
+	// output shows them; the saved file holds them.
+	Secrets [][]byte `json:"-"`
 	// Needs are the permissions that the API server should be asked about after
 	// a first Build, each once: what no dry run answers.
 	Needs []Permission `json:"-"`
+	// Counted are the namespaces whose ResourceQuotas a first Build wants to know.
+	Counted []string `json:"-"`
 }
 
 // ChartRef names a chart. Digest is the SHA-256 of its files in hex.
@@ -92,11 +102,19 @@ type ChartRef struct {
 	Digest     string `json:"digest,omitempty"`
 }
 
-// Cluster identifies the cluster that the plan was made for. UID is that of
-// the namespace kube-system, empty when it may not be read.
+// Cluster identifies the cluster that the plan was made for, by what the user who
+// made it may read: see Stale.
 type Cluster struct {
+	// Server is the API server's address.
 	Server string `json:"server,omitempty"`
-	UID    string `json:"uid,omitempty"`
+	// CA identifies the certificate authorities that the API server's certificate is
+	// checked by: "sha256:" and a checksum in hex, "system" for the machine's own;
+	// empty when it is not checked.
+	CA string `json:"ca,omitempty"`
+	// UID is that of the namespace kube-system, NamespaceUID that of the release's
+	// namespace; empty where it may not be read or is not there.
+	UID          string `json:"uid,omitempty"`
+	NamespaceUID string `json:"namespaceUID,omitempty"`
 }
 
 // Options are the choices that change what happens.
@@ -140,7 +158,7 @@ type Options struct {
 	FieldManager string            `json:"fieldManager,omitempty"`
 	Labels       map[string]string `json:"labels,omitempty"`
 	// Sensitive are patterns of fields whose values no output shows, see
-	// report.CheckSensitive.
+	// redact.CheckPattern.
 	Sensitive []string `json:"sensitive,omitempty"`
 	// Policy says which risks block the plan. A rollback by Atomic is not
 	// judged: it undoes what was allowed.
@@ -200,13 +218,37 @@ func (s Summary) ObjectChanges() int {
 // Blocked says whether a problem forbids applying the plan.
 func (p *Plan) Blocked() bool { return p.Summary.Blocking > 0 }
 
-// Steps calls visit for every step in the order of the run.
-func (p *Plan) Steps(visit func(StageName, *Step)) {
-	for i := range p.Stages {
-		for j := range p.Stages[i].Waves {
-			steps := p.Stages[i].Waves[j].Steps
+// WithSensitive is the plan with further patterns of fields that no output shows.
+func (p *Plan) WithSensitive(patterns []string) *Plan {
+	out := *p
+	out.Options.Sensitive = slices.Concat(p.Options.Sensitive, patterns)
+	return &out
+}
+
+// WithSecrets is the plan with these in the place of its Secrets.
+func (p *Plan) WithSecrets(secrets [][]byte) *Plan {
+	out := *p
+	out.Secrets = secrets
+	return &out
+}
+
+// Steps calls visit for every step of the plan's stages in the order of the run.
+func (p *Plan) Steps(visit func(StageName, *Step)) { eachStep(p.Stages, visit) }
+
+// AllSteps calls visit for those of OnFailure, too.
+func (p *Plan) AllSteps(visit func(StageName, *Step)) {
+	eachStep(p.Stages, visit)
+	if p.OnFailure != nil {
+		eachStep(p.OnFailure.Stages, visit)
+	}
+}
+
+func eachStep(stages []Stage, visit func(StageName, *Step)) {
+	for i := range stages {
+		for j := range stages[i].Waves {
+			steps := stages[i].Waves[j].Steps
 			for k := range steps {
-				visit(p.Stages[i].Name, &steps[k])
+				visit(stages[i].Name, &steps[k])
 			}
 		}
 	}

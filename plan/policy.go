@@ -25,7 +25,7 @@ type Rule struct {
 	Kinds []string `json:"kinds,omitempty"`
 	// Names are patterns of objects' names, with the wildcards * and ?; none: all.
 	Names []string `json:"names,omitempty"`
-	// Because is told to whom it stops.
+	// Because is why, for those whom it stops.
 	Because string `json:"because,omitempty"`
 	// Source is where the rule comes from: a file's name, or "--deny".
 	Source string `json:"source,omitempty"`
@@ -141,6 +141,8 @@ func avoid(r Risk, op Operation, s *Step) string {
 		return "leave its spec as it is"
 	case s.Op == OpRecreate:
 		return "leave the immutable field as it is"
+	case s.MakesRoom():
+		return "give the hook another name"
 	case op == Uninstall:
 		return "have the chart keep it by the annotation " + keep
 	default:
@@ -151,11 +153,13 @@ func avoid(r Risk, op Operation, s *Step) string {
 // judge blocks the steps that the policy denies.
 func (b *builder) judge() { b.problems(b.in.Options.Policy.Denied(b.plan)...) }
 
-// Judge judges a plan that was made before by more rules. They stay with it, so
-// that the plan which apply makes anew is judged by them, too.
-func (p *Plan) Judge(more Policy) {
-	p.Options.Policy = p.Options.Policy.And(more)
+// Judged is a plan that was made before, judged by more rules. They stay with it,
+// so that the plan which apply makes anew is judged by them, too.
+func (p *Plan) Judged(more Policy) *Plan {
+	out := *p
+	out.Options.Policy = p.Options.Policy.And(more)
 	denied := more.Denied(p)
-	p.Problems = append(p.Problems, denied...)
-	p.Summary.Blocking += len(denied)
+	out.Problems = slices.Concat(p.Problems, denied)
+	out.Summary.Blocking += len(denied)
+	return &out
 }

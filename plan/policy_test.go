@@ -61,7 +61,7 @@ func TestJudgeBlocksASavedPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Judge(more)
+	p = p.Judged(more)
 	if !p.Blocked() || len(p.Problems) != 1 {
 		t.Errorf("blocked: %v, problems %v", p.Blocked(), p.Problems)
 	}

@@ -6,8 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/immutable"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
-	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // DryRuns lists the steps whose outcome the API server should be asked for, by
@@ -57,7 +58,7 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 		return
 	default:
 		step.Drift = answer.Drift
-		step.After, step.Fidelity = patch.Foreseen(answer.After, step.Before, step.Body), FidelityExact
+		step.After, step.Fidelity = serverfields.StripServerAssigned(answer.After, step.Before, step.Body), FidelityExact
 	}
 	b.diff(step)
 }
@@ -92,33 +93,30 @@ func (b *builder) predictImmutable(step *Step) {
 	if step.Before == nil || step.Body == nil || step.Op == OpCreate {
 		return
 	}
-	if fields := patch.Immutable(step.Before, step.Body); len(fields) > 0 {
-		b.immutable(step, fields[0].Why)
-	}
-}
-
-// immutable turns a change that can't be made in place into a recreate where
-// that is allowed, and into a problem where it is not.
-func (b *builder) immutable(step *Step, why string) {
-	if !b.in.Options.Force {
-		b.problems(Problem{
-			Step: step.ID, Object: step.Object, Blocking: true, What: why,
-			Do: "keep the field as it is, or allow deleting and creating the object with --force",
-		})
+	found := immutable.Predict(step.Before, step.Body)
+	if len(found) == 0 {
 		return
 	}
-	b.recreate(step, why)
+	fields := make([]string, len(found))
+	for i, f := range found {
+		fields[i] = f.Path
+	}
+	why := found[0].Why
+	if len(found) > 1 {
+		why = fieldList(fields) + " immutable"
+	}
+	b.immutable(step, why, fields)
 }
 
 func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Refusal) {
 	step.After, step.Fidelity = estimate, FidelityEstimated
 	switch {
 	case r.Immutable:
-		why := r.Message
-		if len(r.Fields) > 0 {
-			why = r.Fields[0] + " is immutable"
+		why, fields := r.Message, immutable.Narrow(r.Fields, step.Before, estimate)
+		if len(fields) > 0 {
+			why = fieldList(fields) + " immutable"
 		}
-		b.immutable(step, why)
+		b.immutable(step, why, fields)
 		return
 	case len(r.Managers) > 0:
 		b.problems(Problem{

@@ -22,6 +22,7 @@ func (b *builder) finalRecord() Step {
 		Revision: to, Status: release.StatusDeployed, Description: b.description(),
 		Supersede: b.superseded(), Prune: b.pruned(),
 	}
+	b.mentionUndone(&r)
 	why := fmt.Sprintf("revision %d deployed", to)
 	for _, s := range r.Supersede {
 		why += fmt.Sprintf(", revision %d superseded", s)

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // AnewID is the ID under which a step is asked about that deletes and creates
@@ -16,10 +16,11 @@ func AnewID(id string) string { return id + "/anew" }
 
 // recreate turns the step into deleting and creating the object.
 func (b *builder) recreate(step *Step, why string) {
-	step.Op, step.Patch, step.PatchType, step.HandOver = OpRecreate, nil, "", nil
+	step.Op, step.Patch, step.PatchType, step.HandOver, step.Clears, step.Empties = OpRecreate, nil, "", nil, nil, nil
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
 	}
+	step.Cascade = b.in.Options.Cascade
 	step.Why = why + "; --force allows deleting and creating it"
 	b.predictAnew(step)
 }
@@ -32,13 +33,13 @@ func (b *builder) predictAnew(step *Step) {
 	answer, asked := b.in.Predictions[AnewID(step.ID)]
 	switch {
 	case step.Estimate != "":
-	case step.Object.Kind == "CustomResourceDefinition", step.Object.Kind == "APIService":
+	case step.Object.IsCRD(), isKind(step.Object, "APIService.apiregistration.k8s.io"):
 		step.Estimate = "it can't be tried under another name"
 	case !asked:
 	case answer.Estimated != "":
 		step.Estimate = answer.Estimated
 	case answer.Refused == nil:
-		step.After, step.Fidelity = patch.Foreseen(answer.After, nil, step.Body), FidelityExact
+		step.After, step.Fidelity = serverfields.StripServerAssigned(answer.After, nil, step.Body), FidelityExact
 	case aboutName(*answer.Refused):
 		step.Estimate = "it was tried under another name, and refused: " + answer.Refused.Message
 	default:

@@ -13,7 +13,7 @@ func remedy(step *Step, r Refusal) string {
 	case r.Reason == "NotFound" && strings.Contains(r.Message, "namespaces"):
 		return "create the namespace, or add --create-namespace"
 	case r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota"):
-		return "raise the quota (kubectl describe quota), or ask for less"
+		return roomier
 	case byAdmission(r):
 		return "make the object fit what the cluster admits, or have its administrators admit it"
 	case r.Reason == "Forbidden":

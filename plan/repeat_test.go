@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -71,7 +72,7 @@ func written(t *testing.T, in plan.Input, refuse []refusal) []byte {
 		t.Fatal(err)
 	}
 	b := bytes.NewBuffer(out)
-	if err := report.Text(b, report.Redact(p), report.TextOptions{Width: 110}); err != nil {
+	if err := report.Text(b, redact.Plan(p), report.TextOptions{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -41,23 +41,36 @@ func (s *Step) Risks() []Risk {
 func (s *Step) bears(r Risk) bool {
 	switch r {
 	case RiskData:
-		return (s.Op == OpDelete || s.turnsAndGoes()) && holdsData(s.Object) || s.Op == OpRecreate && losesData(s)
+		return s.deletesMoreThanItsOwn() && holdsData(s.Object) || s.Op == OpRecreate && losesData(s)
 	case RiskDelete:
-		return s.Op == OpDelete || s.turnsAndGoes()
+		return s.deletesMoreThanItsOwn() && !s.createdAgain()
 	case RiskRecreate:
-		return s.Op == OpRecreate || s.Op == OpRun && s.Hook.Resource && !s.InPlace()
+		return s.Op == OpRecreate || s.MakesRoom() && s.Hook.Resource
 	case RiskScaleDown:
-		return s.Op.Writes() && scalesDown(s)
+		return s.Writes() && scalesDown(s)
 	case RiskStateful:
-		return s.Op.Writes() && isStateful(s.Object) && slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec") })
+		return s.Writes() && isStateful(s.Object) && slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec") })
 	}
 	return false
 }
 
-// turnsAndGoes says of a resource that is a hook from now on whether it goes when
-// that has succeeded.
-func (s *Step) turnsAndGoes() bool {
-	return s.Op == OpRun && s.InPlace() && s.Hook.Deletes(manifest.HookSucceeded)
+// deletesMoreThanItsOwn says of a deletion whether something goes that was there
+// before the run: not what a hook of this run has created, and deletes as its
+// policy says. A resource that has become a hook in place is one to go.
+func (s *Step) deletesMoreThanItsOwn() bool {
+	switch {
+	case s.Op != OpDelete || !s.HookDeletion():
+		return s.Op == OpDelete
+	case s.MakesRoom():
+		return s.Of == ""
+	}
+	return s.convertedInPlace() && s.When != WhenFailed
+}
+
+// createdAgain says of a deletion whether a hook creates the object again, with all
+// that the release had put into it.
+func (s *Step) createdAgain() bool {
+	return s.MakesRoom() && (s.Hook.Resource || !s.Hook.Foreign && recreatable(s.Object))
 }
 
 // isKind says whether the object is of one of the kinds, written Kind or
@@ -77,6 +90,14 @@ func isStateful(id manifest.ID) bool {
 // holdsData says whether more than the object is lost when it is deleted.
 func holdsData(id manifest.ID) bool {
 	return isStateful(id) || isKind(id, "Namespace", crdKind)
+}
+
+// recreatable says whether all that an object of the kind holds is in the chart:
+// hooks delete and create such objects from run to run.
+func recreatable(id manifest.ID) bool {
+	const rbac = ".rbac.authorization.k8s.io"
+	return isKind(id, "Job.batch", "Pod", "ConfigMap", "Secret", "ServiceAccount",
+		"Role"+rbac, "RoleBinding"+rbac, "ClusterRole"+rbac, "ClusterRoleBinding"+rbac)
 }
 
 // losesData says it of an object that is created again. The claims of a
@@ -110,8 +131,8 @@ func scalesDown(s *Step) bool {
 }
 
 // rate marks every step with the gravest of its risks.
-func (b *builder) rate() {
-	b.plan.Steps(func(_ StageName, s *Step) {
+func (p *Plan) rate() {
+	p.Steps(func(_ StageName, s *Step) {
 		s.Risk = ""
 		if risks := s.Risks(); len(risks) > 0 {
 			s.Risk = risks[0]

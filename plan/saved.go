@@ -30,13 +30,15 @@ type savedContent struct {
 	Labels map[string]string            `json:"labels,omitempty"`
 	CRDs   []*unstructured.Unstructured `json:"crds,omitempty"`
 	Notes  string                       `json:"notes,omitempty"`
+	// Secrets are base64 in JSON.
+	Secrets [][]byte `json:"secrets,omitempty"`
 }
 
 const savedKind = "kubectl-release/plan"
 
 // Encode writes a plan for a file. It holds the release's secrets.
 func Encode(p *Plan) ([]byte, error) {
-	c := savedContent{Plan: p, Record: p.Record, Notes: p.Notes}
+	c := savedContent{Plan: p, Record: p.Record, Notes: p.Notes, Secrets: p.Secrets}
 	if p.Record != nil {
 		c.Labels = p.Record.Labels
 	}
@@ -91,7 +93,10 @@ func (c savedContent) restore(format string) (*Plan, error) {
 	if p.FormatVersion != format {
 		return nil, fmt.Errorf("the saved plan says format %s and holds one of format %s: it was changed after it was made", format, p.FormatVersion)
 	}
-	p.Record, p.Notes = c.Record, c.Notes
+	p.Record, p.Notes, p.Secrets = c.Record, c.Notes, c.Secrets
+	if p.Record != nil && p.Record.Key() != p.Release {
+		return nil, fmt.Errorf("the saved plan is for %s and holds a revision of %s: it was changed after it was made", p.Release, p.Record.Key())
+	}
 	if p.Record != nil {
 		p.Record.Labels = c.Labels
 	}
@@ -102,5 +107,16 @@ func (c savedContent) restore(format string) (*Plan, error) {
 		}
 		p.CRDs = append(p.CRDs, o)
 	}
+	var broken error
+	p.AllSteps(func(_ StageName, s *Step) {
+		if s.Op == OpRun && s.Hook == nil {
+			broken = fmt.Errorf("the saved plan says nothing of the hook %s: it was changed after it was made", s.Object)
+		}
+	})
+	if broken != nil {
+		return nil, broken
+	}
+	p.rate() // risks and counts follow from the steps
+	p.recount()
 	return p, nil
 }

@@ -57,7 +57,9 @@ func build(t testing.TB, in plan.Input) *plan.Plan {
 }
 
 func TestSavedPlanComesBackWhole(t *testing.T) {
-	p := build(t, oneChange(t))
+	in := oneChange(t)
+	in.Secrets = [][]byte{{0xff, 'x'}}
+	p := build(t, in)
 	data, err := plan.Encode(p)
 	if err != nil {
 		t.Fatal(err)
@@ -74,6 +76,9 @@ func TestSavedPlanComesBackWhole(t *testing.T) {
 	}
 	if back.Record.Labels["team"] != "a" {
 		t.Error("the record's labels are lost")
+	}
+	if diff := cmp.Diff(in.Secrets, back.Secrets); diff != "" {
+		t.Errorf("what templates have read is lost (-want +got):\n%s", diff)
 	}
 }
 

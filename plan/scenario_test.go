@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -40,8 +42,10 @@ var update = flag.Bool("update", false, "rewrite the expected plans in testdata"
 //	unreadable objects that may not be looked at
 //	target     what the chart says now, hooks included
 //	crds       what crds/ holds
+//	quotas     the namespace's ResourceQuotas
 //	policy     a policy file
 //	plan       the printed plan that is expected
+//	steps      if it is there, all steps, those of the failure path after a line "on failure"
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 60 {
@@ -60,13 +64,17 @@ func TestScenarios(t *testing.T) {
 			for _, f := range archive.Files {
 				s.sections[f.Name] = string(f.Data)
 			}
-			got := s.plan()
+			built := s.plan()
+			got := map[string]string{"plan": printed(t, built), "steps": steps(built)}
 			if *update {
 				s.rewrite(path, archive, got)
 				return
 			}
-			if diff := cmp.Diff(s.sections["plan"], got); diff != "" {
-				t.Errorf("the plan differs (-want +got):\n%s\n%s", diff, got)
+			if diff := cmp.Diff(s.sections["plan"], got["plan"]); diff != "" {
+				t.Errorf("the plan differs (-want +got):\n%s\n%s", diff, got["plan"])
+			}
+			if want, given := s.sections["steps"]; given && want != got["steps"] {
+				t.Errorf("the steps differ (-want +got):\n%s", cmp.Diff(want, got["steps"]))
 			}
 		})
 	}
@@ -112,7 +120,8 @@ type scenario struct {
 	sections map[string]string
 }
 
-func (s scenario) plan() string {
+func (s scenario) plan() *plan.Plan {
+	s.t.Helper()
 	var setup setup
 	if err := yaml.UnmarshalStrict([]byte(s.sections["setup"]), &setup); err != nil {
 		s.t.Fatal(err)
@@ -129,11 +138,73 @@ func (s scenario) plan() string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.savedAndFresh(built)
+	return built
+}
+
+func printed(t *testing.T, p *plan.Plan) string {
+	t.Helper()
 	var b bytes.Buffer
-	if err := report.Text(&b, report.Redact(built), report.TextOptions{Width: 110}); err != nil {
-		s.t.Fatal(err)
+	if err := report.Text(&b, redact.Plan(p), report.TextOptions{Width: 110}); err != nil {
+		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// steps lists the steps of a plan, wave by wave: "delete ID (UID), when of ID: risk".
+func steps(p *plan.Plan) string {
+	var b strings.Builder
+	list := func(stages []plan.Stage) {
+		for _, stage := range stages {
+			for _, wave := range stage.Waves {
+				for _, s := range wave.Steps {
+					b.WriteString(step(s))
+				}
+			}
+		}
+	}
+	list(p.Stages)
+	if p.OnFailure != nil {
+		b.WriteString("on failure\n")
+		list(p.OnFailure.Stages)
+	}
+	return b.String()
+}
+
+func step(s plan.Step) string {
+	text := fmt.Sprintf("%s %s", s.Op, s.ID)
+	if s.Op == plan.OpDelete && s.Expect.UID != "" {
+		text += fmt.Sprintf(" (%s)", s.Expect.UID)
+	}
+	if s.Of != "" {
+		text += strings.TrimRight(", "+string(s.When), " ") + " of " + s.Of
+	}
+	if s.Risk != "" {
+		text += ": " + string(s.Risk)
+	}
+	return text + "\n"
+}
+
+// savedAndFresh holds a plan that was saved to be what it was: made again right
+// after, nothing is stale but what blocks it.
+func (s scenario) savedAndFresh(built *plan.Plan) {
+	s.t.Helper()
+	if built.Blocked() {
+		return
+	}
+	data, err := json.Marshal(built)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var saved plan.Plan
+	if err := json.Unmarshal(data, &saved); err != nil {
+		s.t.Fatal(err)
+	}
+	fresh := *built
+	saved.Cluster, fresh.Cluster = plan.Cluster{UID: "c"}, plan.Cluster{UID: "c"}
+	if stale := plan.Stale(&saved, &fresh); len(stale) > 0 {
+		s.t.Errorf("the saved plan is stale: %s", strings.Join(stale, "\n"))
+	}
 }
 
 // asked builds a plan and asks about its steps as the engine does.
@@ -200,6 +271,9 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	in.Stored = plan.Stored(sent)
 	s.observe(&in, setup)
+	for _, o := range s.objects("quotas", setup, map[schema.GroupKind]plan.Kind{}) {
+		in.Quotas = append(in.Quotas, o.Doc)
+	}
 	if setup.Against != nil {
 		in.Against = setup.Against
 		in.Live = plan.Unmoved(in.Stored, s.objects("crds", setup, in.Kinds), key)
@@ -362,14 +436,13 @@ func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[sche
 	return manifest.Qualify(objects, "shop", func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope })
 }
 
-func (s scenario) rewrite(path string, a *txtar.Archive, got string) {
-	for i := range a.Files {
-		if a.Files[i].Name == "plan" {
-			a.Files = slices.Delete(a.Files, i, i+1)
-			break
-		}
+// rewrite puts the plan at the end, and the steps after it where they are wanted.
+func (s scenario) rewrite(path string, a *txtar.Archive, got map[string]string) {
+	a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return f.Name == "plan" || f.Name == "steps" })
+	a.Files = append(a.Files, txtar.File{Name: "plan", Data: []byte(got["plan"])})
+	if _, wanted := s.sections["steps"]; wanted {
+		a.Files = append(a.Files, txtar.File{Name: "steps", Data: []byte(got["steps"])})
 	}
-	a.Files = append(a.Files, txtar.File{Name: "plan", Data: []byte(got)})
 	if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
 		s.t.Fatal(err)
 	}

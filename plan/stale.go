@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -14,37 +14,17 @@ import (
 // would be done: objects whose status, resourceVersion or unrelated fields have
 // moved on do not make a plan stale.
 func Stale(reviewed, fresh *Plan) []string {
-	var out []string
-	if reviewed.Cluster.UID != fresh.Cluster.UID {
-		return []string{fmt.Sprintf("it was made for another cluster (%s)", reviewed.Cluster.Server)}
+	if other := otherCluster(reviewed, fresh); other != "" {
+		return []string{other}
 	}
+	var out []string
 	if reviewed.FromRevision != fresh.FromRevision {
 		out = append(out, fmt.Sprintf("the release was at revision %d and is at revision %d now", reviewed.FromRevision, fresh.FromRevision))
 	}
-	before, after := decisions(reviewed), decisions(fresh)
-	reviewed.Steps(func(_ StageName, s *Step) {
-		now, still := after[s.ID]
-		switch {
-		case s.Op == OpRecord:
-			// It follows from the revision that the release is at.
-			if len(out) == 0 && now != before[s.ID] {
-				out = append(out, "what would be recorded has changed")
-			}
-		case !still, now.op == OpNone && s.Op != OpNone:
-			out = append(out, fmt.Sprintf("%s: %s is no longer needed", s.Object, s.Op))
-		case now.op != before[s.ID].op:
-			out = append(out, fmt.Sprintf("%s: %s was planned, now it takes %s", s.Object, s.Op, now.op))
-		case now.uid != before[s.ID].uid && s.Op != OpNone:
-			out = append(out, fmt.Sprintf("%s: it was deleted and created anew since", s.Object))
-		case now.what != before[s.ID].what:
-			out = append(out, fmt.Sprintf("%s: it was changed since, so %s means something else now", s.Object, s.Op))
-		}
-	})
-	fresh.Steps(func(_ StageName, s *Step) {
-		if _, was := before[s.ID]; !was && s.Op != OpRecord {
-			out = append(out, fmt.Sprintf("%s: %s is new", s.Object, s.Op))
-		}
-	})
+	if text(Step{Changes: reviewed.Values}) != text(Step{Changes: fresh.Values}) && len(out) == 0 {
+		out = append(out, "the values would change in another way than it says")
+	}
+	out = append(out, steps(reviewed, fresh, len(out) > 0)...)
 	for _, p := range fresh.Problems {
 		if p.Blocking {
 			out = append(out, about(p.Object, p.What))
@@ -61,30 +41,122 @@ func about(id manifest.ID, text string) string {
 	return id.String() + ": " + text
 }
 
-// decision is what of a step must stay the same.
-type decision struct {
-	op   Op
-	what string
-	uid  string
+// steps says in which ways the steps of two plans differ. moved says that the
+// release has moved on, so that what would be recorded has to differ.
+func steps(reviewed, fresh *Plan, moved bool) []string {
+	var out []string
+	before, after := decisions(reviewed), decisions(fresh)
+	reviewed.AllSteps(func(_ StageName, s *Step) {
+		now, still := after[s.ID]
+		was := before[s.ID]
+		switch {
+		case s.Op == OpRecord:
+			if !moved && now != was {
+				out = append(out, "what would be recorded has changed")
+			}
+		case !still && s.MakesRoom(): // it has gone by itself
+		case !still, now.op == OpNone && s.Op != OpNone:
+			out = append(out, fmt.Sprintf("%s: %s is no longer needed", s.Object, s.Op))
+		case now.op != was.op:
+			out = append(out, fmt.Sprintf("%s: %s was planned, now it takes %s", s.Object, s.Op, now.op))
+		case s.MakesRoom() && was.uid != now.uid, s.Op == OpRun && was.uid != now.uid && now.uid != "":
+			out = append(out, meetsAnother(s))
+		case s.Op != OpRun && now.uid != was.uid && s.Op != OpNone:
+			out = append(out, fmt.Sprintf("%s: it was deleted and created anew since", s.Object))
+		case now.what != was.what:
+			out = append(out, fmt.Sprintf("%s: it was changed since, so %s means something else now", s.Object, s.Op))
+		case now.sent != was.sent:
+			out = append(out, fmt.Sprintf("%s: what %s would send is not what the plan says", s.Object, s.Op))
+		}
+	})
+	fresh.AllSteps(func(_ StageName, s *Step) {
+		switch _, was := before[s.ID]; {
+		case was, s.Op == OpRecord:
+		case s.MakesRoom():
+			out = append(out, meetsAnother(s))
+		default:
+			out = append(out, fmt.Sprintf("%s: %s is new", s.Object, s.Op))
+		}
+	})
+	if len(out) == 0 && !slices.Equal(order(reviewed), order(fresh)) {
+		out = append(out, "the steps come in another order")
+	}
+	if len(out) == 0 && !moved && wayBack(reviewed) != wayBack(fresh) {
+		out = append(out, "a failure would lead back to another revision")
+	}
+	return out
 }
 
-// decisions are a plan's steps, without those that do nothing: whether an
-// object is unchanged or not looked at is the same.
+func meetsAnother(s *Step) string {
+	return fmt.Sprintf("%s: the hook would meet another object in its place than it would have then", s.Object)
+}
+
+// decision is what of a step must stay the same.
+type decision struct {
+	op Op
+	// what is decided in view of the live object, sent what follows from chart and
+	// values alone.
+	what, sent string
+	uid        string
+}
+
+// decisions are a plan's steps. Of those that do nothing only that counts: whether
+// an object is unchanged or not looked at is the same.
 func decisions(p *Plan) map[string]decision {
 	out := map[string]decision{}
-	p.Steps(func(_ StageName, s *Step) {
-		what := struct {
-			Patch   []byte
-			Changes []Change
-			Record  *Record
-		}{s.Patch, withoutWriter(s.Changes), s.Record}
-		text, err := json.Marshal(what)
-		if err != nil {
-			text = []byte(err.Error())
+	p.AllSteps(func(_ StageName, s *Step) {
+		d := decision{op: s.Op, uid: string(s.Expect.UID)}
+		switch s.Op {
+		case OpNone:
+		case OpRun: // what was in its place may be gone by now
+			d.sent = text(sentBy(s))
+		case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpKeep, OpAdopt, OpWait, OpRecord:
+			d.what = text(Step{Patch: s.Patch, Changes: withoutWriter(s.Changes), Record: s.Record})
+			sent := sentBy(s)
+			sent.PatchType, sent.Drift, sent.Expect.Absent = s.PatchType, s.Drift, s.Expect.Absent
+			d.sent = text(sent)
 		}
-		out[s.ID] = decision{op: s.Op, what: string(bytes.TrimSpace(text)), uid: string(s.Expect.UID)}
+		out[s.ID] = d
 	})
 	return out
+}
+
+// sentBy is what the requests of every writing step come from. It is compared as it
+// is saved: an empty list in one plan and none in the other are the same.
+func sentBy(s *Step) Step {
+	return Step{
+		When: s.When, Of: s.Of, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: s.Hook,
+		Body: s.Body, HandOver: s.HandOver, Clears: s.Clears, Empties: s.Empties,
+	}
+}
+
+// text is values in a form that can be compared.
+func text(values ...any) string {
+	data, err := json.Marshal(values)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+// order is how the steps that do something follow each other.
+func order(p *Plan) []string {
+	var out []string
+	p.AllSteps(func(stage StageName, s *Step) {
+		if s.Op != OpNone && !s.MakesRoom() {
+			out = append(out, string(stage)+"\n"+s.ID)
+		}
+	})
+	return out
+}
+
+// wayBack is where an atomic operation leads that fails. What it does there is
+// planned then.
+func wayBack(p *Plan) string {
+	if p.OnFailure == nil || p.OnFailure.Rollback == nil {
+		return ""
+	}
+	return text(p.OnFailure.Rollback.To, p.OnFailure.Rollback.KeepHistory)
 }
 
 // withoutWriter drops who wrote a drifted field: that is told, not decided.

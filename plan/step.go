@@ -38,11 +38,12 @@ const (
 	OpNone Op = "none"
 )
 
-// Writes says whether the op changes an object of the release.
-func (o Op) Writes() bool {
-	switch o {
+// Writes says whether the step changes an object of the release. Hooks are none:
+// what they leave, and what their delete policies remove, is not the release's.
+func (s *Step) Writes() bool {
+	switch s.Op {
 	case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpAdopt:
-		return true
+		return !s.HookDeletion()
 	case OpKeep, OpRun, OpWait, OpRecord, OpNone:
 		return false
 	}
@@ -66,6 +67,11 @@ type Step struct {
 	// ID is stable across runs of the same plan: "resources/apps/Deployment/shop/web".
 	ID string `json:"id"`
 	Op Op     `json:"op"`
+	// Of is the ID of the step whose object this one deletes: its UID is known when
+	// that step has created it. When says after which end of that step this one
+	// runs, even if its stage has failed by then; "" runs when its wave is reached.
+	When When   `json:"when,omitempty"`
+	Of   string `json:"of,omitempty"`
 
 	Object manifest.ID `json:"object,omitzero"`
 	// APIVersion is the one that requests use.
@@ -81,10 +87,21 @@ type Step struct {
 	// HandOver are field managers whose client-side fields this server-side
 	// apply takes over first: what the chart has dropped of them shall go.
 	HandOver []string `json:"handOver,omitempty"`
+	// Clears are fields that exclude what the chart says and are not its own: other
+	// members of a union, which the API server has filled in or somebody has set by
+	// hand ("spec.strategy.rollingUpdate" beside the type Recreate). This
+	// server-side apply takes them over first, so that they go.
+	Clears []string `json:"clears,omitempty"`
+	// Empties are JSON pointers to maps and lists that the chart has emptied: what is
+	// in them goes first, since the apply alone would leave null in their place.
+	Empties []string `json:"empties,omitempty"`
 	// Drift says that this server-side apply takes back fields which somebody has
 	// changed by hand with kubectl: conflicts with these do not hinder it.
 	Drift  bool   `json:"drift,omitempty"`
 	Expect Expect `json:"expect,omitzero"`
+	// Cascade is the deletion propagation of a delete or recreate: background,
+	// foreground or orphan; "" is background.
+	Cascade string `json:"cascade,omitempty"`
 
 	// Before and After are the object around the step, nil when it is absent.
 	Before *unstructured.Unstructured `json:"before,omitempty"`
@@ -101,6 +118,22 @@ type Step struct {
 	Record *Record  `json:"record,omitempty"`
 }
 
+// When names an end of another step.
+type When string
+
+const (
+	// WhenSucceeded is after the other step has ended well.
+	WhenSucceeded When = "succeeded"
+	// WhenFailed is after the other step has begun and failed.
+	WhenFailed When = "failed"
+	// WhenAlways is after the other step has begun, however it ended.
+	WhenAlways When = "always"
+)
+
+// TakesOver says whether a write comes before this server-side apply, so that what
+// the chart has dropped goes.
+func (s *Step) TakesOver() bool { return len(s.HandOver)+len(s.Clears)+len(s.Empties) > 0 }
+
 // Expect is what must hold when the step runs. UID "" with Absent false means
 // that nothing is known.
 type Expect struct {
@@ -109,7 +142,8 @@ type Expect struct {
 	Absent          bool      `json:"absent,omitempty"`
 }
 
-// HookRun is what a run step has to know of its hook.
+// HookRun is what a run step, and the deletions that go with it, have to know of
+// the hook.
 type HookRun struct {
 	Event          manifest.Event    `json:"event"`
 	Weight         int               `json:"weight"`
@@ -119,14 +153,28 @@ type HookRun struct {
 	Index int `json:"index"`
 	// Resource says that the object was a resource of the release until now.
 	Resource bool `json:"resource,omitempty"`
+	// Foreign says of a deletion before the run that the object is not known to be
+	// the release's.
+	Foreign bool `json:"foreign,omitempty"`
 }
 
 // InPlace says of a hook that was a resource until now whether it stays the same
 // object, which is brought to what the hook says. What runs to its end is deleted
 // and created instead.
 func (s *Step) InPlace() bool {
+	return s.Op == OpRun && s.convertedInPlace()
+}
+
+func (s *Step) convertedInPlace() bool {
 	return s.Hook != nil && s.Hook.Resource && !s.Object.RunsToItsEnd()
 }
+
+// HookDeletion says of a deletion whether a hook's delete policy demands it.
+func (s *Step) HookDeletion() bool { return s.Op == OpDelete && s.Hook != nil }
+
+// MakesRoom says of a HookDeletion whether it comes before the hook's run, because
+// its object is in the hook's place: Before, or what the step Of has left.
+func (s *Step) MakesRoom() bool { return s.HookDeletion() && s.When == "" }
 
 // Deletes says whether the hook's object is deleted at the policy's moment.
 func (h HookRun) Deletes(p manifest.Policy) bool {

@@ -72,6 +72,7 @@ func Stored(sent []Sent) []StoredObject {
 				stored[i].Attempts++
 			}
 			stored[i].Revision = s.Revision
+			stored[i].Revisions = append(stored[i].Revisions, s.Revision)
 		}
 	}
 	return stored

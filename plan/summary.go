@@ -3,13 +3,21 @@ package plan
 // summarize counts steps and problems.
 func (b *builder) summarize() {
 	b.checkRecord()
-	b.rate()
+	b.plan.rate()
 	b.judge()
 	b.checkAccess()
-	s := &b.plan.Summary
-	b.plan.Steps(func(_ StageName, step *Step) {
+	b.plan.recount()
+}
+
+// recount makes the summary say what the steps and problems come to.
+func (p *Plan) recount() {
+	p.Summary = Summary{}
+	s := &p.Summary
+	p.Steps(func(_ StageName, step *Step) {
 		s.Risks.count(step.Risk)
-		s.count(step.Op)
+		if !step.HookDeletion() { // counted with its hook
+			s.count(step.Op)
+		}
 		for _, c := range step.Changes {
 			if c.Cause == CauseDrift {
 				s.Drifted++
@@ -17,8 +25,8 @@ func (b *builder) summarize() {
 			}
 		}
 	})
-	for _, p := range b.plan.Problems {
-		if p.Blocking {
+	for _, problem := range p.Problems {
+		if problem.Blocking {
 			s.Blocking++
 		} else {
 			s.Warnings++

@@ -12,7 +12,7 @@ import (
 func (p *Plan) Written(ended map[string]bool) (done, open []manifest.ID) {
 	p.Steps(func(_ StageName, s *Step) {
 		switch {
-		case !s.Op.Writes():
+		case !s.Writes():
 		case ended[s.ID]:
 			done = append(done, s.Object)
 		default:

@@ -13,17 +13,10 @@ import (
 
 // acquisition is one attempt after the other to take a lock.
 type acquisition struct {
-	locker  *Locker
-	key     release.Key
-	owner   string
-	seconds int32
-
-	// watched is the holder whose lease looked expired at the last look, and
-	// confirming says that it is being watched for signs of life: when the
-	// clocks of two machines differ, a lease can look expired to one of them
-	// while its holder renews it.
-	watched    *Holder
-	confirming time.Duration
+	locker   *Locker
+	key      release.Key
+	identity Identity
+	seconds  int32
 }
 
 // interval is the time between two renewals of a lease.
@@ -41,22 +34,21 @@ func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sen
 	leases := a.locker.leases.Leases(a.key.Namespace)
 	sent = a.locker.clock.Now()
 	lease, err = leases.Create(ctx, a.newLease(sent), metav1.CreateOptions{})
-	if !apierrors.IsAlreadyExists(err) && !unsupported(err) {
+	if !apierrors.IsAlreadyExists(err) && !apierrors.IsForbidden(err) {
 		return lease, sent, err
 	}
 	refused := err
 	current, err := leases.Get(ctx, LeaseName(a.key.Name), metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err): // freed meanwhile, or not ours to create
-		a.watched, a.confirming = nil, 0
 		return nil, time.Time{}, refused
 	case err != nil:
 		return nil, time.Time{}, err
 	}
-	sent = a.locker.clock.Now()
-	if !a.free(current, sent) {
-		return nil, sent, &LockedError{a.key, holderOf(current)}
+	if holder := a.locker.holder(current); holder.Identity != a.identity && !holder.abandoned() {
+		return nil, time.Time{}, &LockedError{a.key, holder}
 	}
+	sent = a.locker.clock.Now()
 	a.take(current, sent)
 	lease, err = leases.Update(ctx, current, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
@@ -70,37 +62,11 @@ func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sen
 
 // lost tells who was faster.
 func (a *acquisition) lost(ctx context.Context) (*coordinationv1.Lease, time.Time, error) {
-	a.watched, a.confirming = nil, 0
 	current, err := a.locker.leases.Leases(a.key.Namespace).Get(ctx, LeaseName(a.key.Name), metav1.GetOptions{})
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	return nil, time.Time{}, &LockedError{a.key, holderOf(current)}
-}
-
-// free says whether the lease may be taken: it has no holder, it is ours, or
-// it has expired and was not renewed while we watched for longer than one
-// interval of its holder.
-func (a *acquisition) free(lease *coordinationv1.Lease, now time.Time) bool {
-	h, watched := holderOf(lease), a.watched
-	a.watched, a.confirming = nil, 0
-	switch {
-	case h.Owner == "", h.Owner == a.owner:
-		return true
-	case now.Before(h.Expires):
-		return false
-	case watched != nil && watched.Owner == h.Owner && watched.Expires.Equal(h.Expires):
-		return true
-	}
-	a.watched = &h
-	if watched == nil {
-		seconds := a.seconds
-		if lease.Spec.LeaseDurationSeconds != nil {
-			seconds = *lease.Spec.LeaseDurationSeconds
-		}
-		a.confirming = interval(seconds) * 3 / 2
-	}
-	return false
+	return nil, time.Time{}, &LockedError{a.key, a.locker.holder(current)}
 }
 
 func (a *acquisition) newLease(now time.Time) *coordinationv1.Lease {
@@ -121,7 +87,7 @@ func (a *acquisition) take(lease *coordinationv1.Lease, now time.Time) {
 	if lease.Spec.LeaseTransitions != nil {
 		transitions = *lease.Spec.LeaseTransitions + 1
 	}
-	lease.Spec.HolderIdentity = &a.owner
+	lease.Spec.HolderIdentity = (*string)(&a.identity)
 	lease.Spec.LeaseDurationSeconds = &a.seconds
 	lease.Spec.AcquireTime = &at
 	lease.Spec.RenewTime = &at

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,27 @@ const (
 	// fits into 1 MiB packed is rarely more than 10 MiB of charts and
 	// manifests, yet a made-up record can unpack to 800 MiB.
 	MaxUnpacked = 64 << 20
+
+	// maxKept is how many bytes of JSON are kept of all records that one reading
+	// needs more of than an outline.
+	maxKept = 64 << 20
+	// maxScanned is how many bytes of JSON one reading unpacks, kept or not.
+	maxScanned = 192 << 20
+	// maxBeginning is how far into each record its outline is looked for at first. In
+	// those of Helm and ours it is in the first kilobytes; what others have made
+	// waits until all these are read.
+	maxBeginning = 1 << 20
+	// maxOutline is how large an outline may be.
+	maxOutline = 256 << 10
 )
+
+// errBudget says that a record is one too many.
+var errBudget = fmt.Errorf("the records that are read with it unpack to more than %d MiB", maxKept>>20)
+
+// allowance is what one reading of records may still unpack and keep, in bytes.
+type allowance struct{ scanned, kept int64 }
+
+func newAllowance() *allowance { return &allowance{scanned: maxScanned, kept: maxKept} }
 
 // Size is how many bytes the record takes, to be compared with Store.MaxSize. One
 // that unpacks to more than MaxUnpacked is an error. A later status, description or hook result changes it
@@ -55,9 +76,10 @@ func encode(r *release.Revision) (string, error) {
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
 }
 
-// decode reads what encode or a Helm wrote. Records from before Helm packed
-// them are JSON below the base64.
-func decode(record string) (*release.Revision, error) {
+// decode reads a part of what encode or a Helm wrote. Records from before Helm
+// packed them are JSON below the base64. At most so many bytes of JSON are looked
+// at.
+func decode(record string, part release.Part, most int64, a *allowance) (*release.Revision, error) {
 	if record == "" {
 		return nil, fmt.Errorf("the key %q is missing or empty", dataKey)
 	}
@@ -65,31 +87,91 @@ func decode(record string) (*release.Revision, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not base64: %w", err)
 	}
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b, 0x08}) {
-		if data, err = unpack(data); err != nil {
-			return nil, err
+	var in io.Reader = bytes.NewReader(data)
+	packed := bytes.HasPrefix(data, []byte{0x1f, 0x8b, 0x08})
+	if packed {
+		if in, err = gzip.NewReader(in); err != nil {
+			return nil, fmt.Errorf("damaged gzip: %w", err)
 		}
 	}
-	var r release.Revision
-	if err := json.Unmarshal(data, &r); err != nil {
+	scan := &scanner{in: in, left: min(most, a.scanned), most: most, said: int64(len(data))}
+	if n := len(data); n >= 8 && packed {
+		scan.said = int64(binary.LittleEndian.Uint32(data[n-4:])) // RFC 1952, ISIZE
+	}
+	r, err := decodePart(scan, part, a)
+	a.scanned -= scan.read
+	switch {
+	case scan.err != nil:
+		return nil, scan.err
+	case errors.Is(err, release.ErrTooLarge) && part != release.Outline:
+		return nil, errBudget
+	case err != nil:
 		return nil, fmt.Errorf("not a release in JSON: %w", err)
 	}
-	return &r, nil
+	return r, nil
 }
 
-func unpack(packed []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, fmt.Errorf("damaged gzip: %w", err)
+func decodePart(in *scanner, part release.Part, a *allowance) (*release.Revision, error) {
+	switch part {
+	case release.Outline:
+		return release.ReadPart(in, part, maxOutline)
+	case release.Sent:
+		r, err := release.ReadPart(in, part, int(a.kept))
+		if err == nil {
+			a.kept -= sent(r)
+		}
+		return r, err
+	case release.Whole:
 	}
-	data, err := io.ReadAll(io.LimitReader(r, MaxUnpacked+1))
-	switch {
-	case len(data) > MaxUnpacked:
-		return nil, fmt.Errorf("it unpacks to more than %d MiB", MaxUnpacked>>20)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errors.New("damaged gzip: it ends too early")
-	case err != nil:
-		return nil, fmt.Errorf("damaged gzip: %w", err)
+	var data bytes.Buffer
+	data.Grow(int(min(in.said, a.kept)) + bytes.MinRead)
+	if _, err := io.Copy(&data, io.LimitReader(in, a.kept+1)); err != nil {
+		return nil, err
 	}
-	return data, nil
+	if a.kept -= int64(data.Len()); a.kept < 0 {
+		return nil, release.ErrTooLarge
+	}
+	return release.Read(data.Bytes())
 }
+
+// sent is about how many bytes were kept of what a revision sent.
+func sent(r *release.Revision) int64 {
+	size := len(r.Manifest)
+	for _, h := range r.Hooks {
+		size += len(h.Manifest)
+	}
+	return int64(size)
+}
+
+// scanner unpacks so many bytes at most, and remembers what went wrong: the reader
+// of JSON wraps it.
+type scanner struct {
+	in         io.Reader
+	left, most int64
+	said       int64 // what the packed text says it unpacks to, which may be a lie
+	read       int64
+	err        error
+}
+
+// Read implements io.Reader.
+func (s *scanner) Read(p []byte) (int, error) {
+	n, err := s.in.Read(p[:min(int64(len(p)), s.left+1)])
+	s.read += int64(n)
+	s.left -= int64(n)
+	switch {
+	case s.left < 0 && s.read > s.most:
+		s.err = errTooLong
+	case s.left < 0:
+		s.err = errBudget
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		s.err = errors.New("damaged gzip: it ends too early")
+	case err != nil && !errors.Is(err, io.EOF):
+		s.err = fmt.Errorf("damaged gzip: %w", err)
+	}
+	if s.err != nil {
+		return n, s.err
+	}
+	return n, err
+}
+
+var errTooLong = fmt.Errorf("it unpacks to more than %d MiB", MaxUnpacked>>20)

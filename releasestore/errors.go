@@ -53,6 +53,10 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("record of %s can't be read: %s", e.Record, e.Reason)
 }
 
+// TooMuch says whether the record is one too many of those that are read together,
+// and may be in order by itself.
+func (e *CorruptError) TooMuch() bool { return errors.Is(e.Reason, errBudget) }
+
 // Unwrap is the reason.
 func (e *CorruptError) Unwrap() error { return e.Reason }
 

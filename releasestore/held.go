@@ -23,7 +23,7 @@ type Held struct {
 
 	mu      sync.Mutex
 	lease   *coordinationv1.Lease // as last written
-	renewed time.Time             // when the request that wrote it left
+	renewed time.Time             // when the request that wrote it was sent
 	reason  error                 // why the lock was lost
 }
 
@@ -52,9 +52,9 @@ func (l *Locker) hold(ctx context.Context, lease *coordinationv1.Lease, sent tim
 
 func unsupportedLock() *Held { return &Held{lost: make(chan struct{})} }
 
-// Supported says whether there is a lock at all. Without permission on Leases
-// there is none: Check never fails, and only the pending record and the
-// comparisons of the store keep others away.
+// Supported says whether there is a lock at all. With LockOptions.Unusable there is
+// none: Check never fails, and only the pending record and the comparisons of the
+// store keep others away.
 func (h *Held) Supported() bool { return h.locker != nil }
 
 // Lost is closed when the lock is lost.
@@ -63,6 +63,11 @@ func (h *Held) Lost() <-chan struct{} { return h.lost }
 // Check is to be called before every write. It is a LostError when somebody
 // else has taken the lock, or when it was not renewed for three quarters of its
 // duration: others may take it soon, and a write takes its time.
+//
+// The time counts from before the last successful renewal was sent. Others count
+// from later, for they have to see what it wrote, and wait for the full duration by
+// clocks of their own (see Locker.unchanged). So nobody has to know what time it is
+// elsewhere, and clocks only have to run equally fast, within a quarter.
 func (h *Held) Check() error {
 	if !h.Supported() {
 		return nil
@@ -75,28 +80,34 @@ func (h *Held) Check() error {
 func (h *Held) check() error {
 	if h.reason == nil {
 		duration := time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
-		if passed := elapsed(h.renewed, h.locker.clock.Now()); passed >= duration*3/4 {
+		if passed := elapsed(h.locker.clock, h.renewed); passed >= duration*3/4 {
 			h.lose(fmt.Errorf("it was not renewed for %s of its %s", passed.Round(time.Second), duration))
 		}
 	}
 	return h.reason
 }
 
-// elapsed is the longer of the time by the monotonic clock and by the wall
-// clock: the former may stand still while a machine sleeps.
-func elapsed(since, now time.Time) time.Duration {
-	return max(now.Sub(since), now.Round(0).Sub(since.Round(0)))
+// elapsed is how long a holder has to assume that t is ago: the longer of the times
+// by its monotonic clock, which may have stood still while the machine was suspended,
+// and by its wall clock, which may have been set back. A wall clock that is set
+// forward costs a lock that could have been renewed, which is the safe side. Only a
+// machine whose clocks both stand still, such as a virtual one that is paused, does
+// not notice before its next renewal.
+func elapsed(clock Clock, t time.Time) time.Duration {
+	return max(clock.Since(t), clock.Now().Round(0).Sub(t.Round(0)))
 }
 
 // lose marks the lock as lost for good; the caller holds the mutex.
 func (h *Held) lose(reason error) {
 	if h.reason == nil {
-		h.reason = &LostError{
-			Key:    release.Key{Namespace: h.lease.Namespace, Name: h.lease.Name[len(LeaseName("")):]},
-			Reason: reason,
-		}
+		h.reason = &LostError{Key: h.key(), Reason: reason}
 		close(h.lost)
 	}
+}
+
+// key is the release that is locked.
+func (h *Held) key() release.Key {
+	return release.Key{Namespace: h.lease.Namespace, Name: h.lease.Name[len(LeaseName("")):]}
 }
 
 // renewalPause is the time until a renewal is repeated that failed for a reason
@@ -129,7 +140,7 @@ func (h *Held) left() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	duration := time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
-	return max(0, duration*3/4-elapsed(h.renewed, h.locker.clock.Now()))
+	return max(0, duration*3/4-elapsed(h.locker.clock, h.renewed))
 }
 
 // renew writes the lease once. Neither renewed nor lost, it may be tried again.
@@ -154,10 +165,17 @@ func (h *Held) renew(ctx context.Context) (renewed, lost bool) {
 		h.lose(errors.New("its Lease was deleted"))
 	default:
 		if taken, ok := errors.AsType[*LockedError](err); ok {
-			h.lose(fmt.Errorf("%s has taken it", taken.Owner))
+			h.lose(errors.New(takenBy(taken.Identity)))
 		}
 	}
 	return err == nil, h.reason != nil
+}
+
+func takenBy(holder Identity) string {
+	if holder == "" {
+		return "it was freed by somebody else"
+	}
+	return holder.Text() + " has taken it"
 }
 
 // reclaim tells a lost answer to our own renewal, or a change of the Lease's
@@ -168,84 +186,9 @@ func (h *Held) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordi
 	if err != nil {
 		return nil, err
 	}
-	if holder := holderOf(current); holder.Owner != *next.Spec.HolderIdentity {
-		key := release.Key{Namespace: next.Namespace, Name: next.Name}
-		return nil, &LockedError{key, holder}
+	if holder := h.locker.holder(current); holder.Identity != identityOf(next) {
+		return nil, &LockedError{h.key(), holder}
 	}
 	next.ResourceVersion = current.ResourceVersion
 	return leases.Update(ctx, next, metav1.UpdateOptions{})
-}
-
-// freeTries is how often freeing a lock is tried against renewals that a run of
-// the same owner sends meanwhile: unlock frees the lock of a living run.
-const freeTries = 5
-
-// freeTimeout is how long one attempt at freeing a lock may take.
-const freeTimeout = 10 * time.Second
-
-// Release ends the renewals and frees the lock, by deleting the Lease or, when
-// that is not permitted, by clearing its holder; again, when the API server
-// falters. A lock that was lost is left to its new holder. Releasing twice is no error.
-func (h *Held) Release(ctx context.Context) error {
-	if !h.Supported() {
-		return nil
-	}
-	h.stop()
-	<-h.done
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.reason != nil {
-		return nil
-	}
-	err := reread(ctx, h.locker.clock, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, freeTimeout)
-		defer cancel()
-		err := h.free(ctx)
-		for try := 1; try < freeTries && apierrors.IsConflict(err); try++ {
-			err = h.free(ctx) // a renewal came in between: look whose the lock is now
-		}
-		return err
-	})
-	h.lose(errors.New("it was released"))
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("release lock %s/%s: %w", h.lease.Namespace, h.lease.Name, err)
-	}
-	return nil
-}
-
-// free deletes the lease as it was last written, or looks at it first: the last
-// renewal may have been written although its answer was never heard.
-func (h *Held) free(ctx context.Context) error {
-	err := h.let(ctx, h.lease)
-	if !apierrors.IsConflict(err) {
-		return err
-	}
-	current, err := h.locker.leases.Leases(h.lease.Namespace).Get(ctx, h.lease.Name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	if holderOf(current).Owner != holderOf(h.lease).Owner {
-		return nil
-	}
-	return h.let(ctx, current)
-}
-
-// let deletes the lease, or clears its holder where deleting is not permitted.
-func (h *Held) let(ctx context.Context, seen *coordinationv1.Lease) error {
-	err := h.delete(ctx, seen)
-	if !apierrors.IsForbidden(err) {
-		return err
-	}
-	next := seen.DeepCopy()
-	next.Spec.HolderIdentity = nil
-	next.ManagedFields = nil
-	_, err = h.locker.leases.Leases(seen.Namespace).Update(ctx, next, metav1.UpdateOptions{})
-	return err
-}
-
-// delete deletes the lease if it is still as seen.
-func (h *Held) delete(ctx context.Context, seen *coordinationv1.Lease) error {
-	return h.locker.leases.Leases(seen.Namespace).Delete(ctx, seen.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion},
-	})
 }

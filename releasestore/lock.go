@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -21,15 +21,18 @@ import (
 func LeaseName(releaseName string) string { return "kubectl-release." + releaseName }
 
 // Locker locks releases by Leases, one holder at a time. A holder that is gone
-// is replaced when its lease has expired.
+// is replaced when this Locker has seen its Lease unchanged for its full duration.
 type Locker struct {
 	leases coordinationclient.LeasesGetter
 	clock  Clock
+
+	mu       sync.Mutex
+	observed map[release.Key]observed // by the Lease's namespace and name
 }
 
 // NewLocker locks through the client. A CoordinationV1Interface is one.
 func NewLocker(client coordinationclient.LeasesGetter, clock Clock) *Locker {
-	return &Locker{leases: client, clock: clock}
+	return &Locker{leases: client, clock: clock, observed: map[release.Key]observed{}}
 }
 
 // LockOptions say how a lock is taken.
@@ -39,7 +42,8 @@ type LockOptions struct {
 	Duration time.Duration
 	// Wait is how long to wait for another holder; 0 does not wait.
 	Wait time.Duration
-	// Unusable says that a lock could not be renewed, so that none is taken.
+	// Unusable says that there is no permission to use Leases, or not enough to
+	// renew one, so that no lock is taken.
 	Unusable bool
 }
 
@@ -63,13 +67,23 @@ func (o LockOptions) seconds() int32 {
 
 // Holder is what a Lease says about who holds the lock.
 type Holder struct {
-	Owner   string
-	Since   time.Time
-	Expires time.Time
+	Identity Identity
+	// Since is when it was taken and Renewed when it was last renewed, both by
+	// the holder's clock: they are for people.
+	Since, Renewed time.Time
+	// Duration is how long the lock outlives its last renewal.
+	Duration time.Duration
+	// Unchanged is how long the Lease has not been renewed, as far as this Locker
+	// has seen and by its own clock.
+	Unchanged time.Duration
 	// Unread says that there is no permission to read Leases, so that nobody
 	// knows.
 	Unread bool
 }
+
+// abandoned says whether others may take the lock: nobody has it, or its holder has
+// not renewed it for so long that it counts as lost there, too (see Held.Check).
+func (h Holder) abandoned() bool { return h.Identity == "" || h.Unchanged >= h.Duration }
 
 // LockedError says who holds the lock.
 type LockedError struct {
@@ -78,36 +92,32 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("lock release %s: %s has been working on it since %s; its lock expires at %s unless renewed",
-		e.Key, e.Owner, e.Since.Format(time.RFC3339), e.Expires.Format(time.RFC3339))
+	return fmt.Sprintf("lock release %s: %s has been working on it since %s; its lock was last renewed at %s",
+		e.Key, e.Identity.Text(), e.Since.Format(time.RFC3339), e.Renewed.Format(time.RFC3339))
 }
 
-// Lock takes the release's lock and renews it until Release. Owner must be
-// unique to this run, and readable: it is what others are told. An owner that
-// holds the lock already, by a request whose answer was lost, takes it again.
-// Held by somebody else, it is a LockedError once Wait has passed. Without
-// permission to use Leases there is no lock and no error: see Held.Supported.
-// A namespace that does not exist is an error (apierrors.IsNotFound).
-func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o LockOptions) (*Held, error) {
+// Lock takes the release's lock and renews it until Release. The identity must be
+// of this run alone (NewIdentity). Who holds the lock already, by a request whose
+// answer was lost, takes it again. Held by somebody else, it is a LockedError once
+// Wait has passed. That Leases are refused (apierrors.IsForbidden) is an error, be it
+// for want of permission, by a quota or by an admission webhook, and so is a
+// namespace that does not exist (apierrors.IsNotFound).
+func (l *Locker) Lock(ctx context.Context, key release.Key, identity Identity, o LockOptions) (*Held, error) {
 	if o.Unusable {
 		return unsupportedLock(), nil
 	}
-	a := acquisition{locker: l, key: key, owner: owner, seconds: o.seconds()}
-	deadline := l.clock.Now().Add(o.Wait)
+	a := acquisition{locker: l, key: key, identity: identity, seconds: o.seconds()}
+	began := l.clock.Now()
 	for failures, freed := 0, 0; ; {
 		lease, sent, err := a.try(ctx)
 		var pause time.Duration
 		switch locked, isLocked := errors.AsType[*LockedError](err); {
 		case err == nil:
 			return l.hold(ctx, lease, sent), nil
-		case unsupported(err):
-			return unsupportedLock(), nil
 		case apierrors.IsAlreadyExists(err) && freed < maxFreed: // before we could look whose it was
 			pause = 50 * time.Millisecond
 			freed++
-		case isLocked && a.confirming > 0:
-			pause = a.confirming
-		case isLocked && l.clock.Now().Before(deadline):
+		case isLocked && l.clock.Since(began) < o.Wait:
 			pause = time.Second
 		case isLocked:
 			return nil, locked
@@ -123,9 +133,10 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, owner string, o Lock
 	}
 }
 
-// Inspect tells who holds the release's lock; held is false when nobody does
-// or when the lease has expired. Without permission to read Leases nobody does,
-// and the holder is Unread.
+// Inspect tells who holds the release's lock. held is false when nobody does, or
+// when this Locker has seen the Lease unchanged for its full duration; a holder that
+// is gone can't be told from a living one at the first look. That the Lease may not
+// be read is an error (apierrors.IsForbidden).
 func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, held bool, err error) {
 	var lease *coordinationv1.Lease
 	err = reread(ctx, l.clock, func(ctx context.Context) error {
@@ -135,31 +146,31 @@ func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, h
 	switch {
 	case apierrors.IsNotFound(err):
 		return Holder{}, false, nil
-	case unsupported(err):
-		return Holder{Unread: true}, false, nil
 	case err != nil:
 		return Holder{}, false, fmt.Errorf("inspect lock of release %s: %w", key, err)
 	}
-	holder = holderOf(lease)
-	return holder, holder.Owner != "" && l.clock.Now().Before(holder.Expires), nil
+	holder = l.holder(lease)
+	return holder, !holder.abandoned(), nil
 }
 
-// unsupported says whether Leases can't be used here. A namespace that is
-// going away is forbidden too, yet that is another matter.
-func unsupported(err error) bool {
-	return apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
-}
-
-func holderOf(lease *coordinationv1.Lease) Holder {
-	var h Holder
-	if lease.Spec.HolderIdentity != nil {
-		h.Owner = *lease.Spec.HolderIdentity
-	}
+// holder tells of a Lease that has just been read.
+func (l *Locker) holder(lease *coordinationv1.Lease) Holder {
+	h := Holder{Identity: identityOf(lease), Duration: DefaultDuration, Unchanged: l.unchanged(lease)}
 	if lease.Spec.AcquireTime != nil {
 		h.Since = lease.Spec.AcquireTime.Time
 	}
-	if lease.Spec.RenewTime != nil && lease.Spec.LeaseDurationSeconds != nil {
-		h.Expires = lease.Spec.RenewTime.Add(time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second)
+	if lease.Spec.RenewTime != nil {
+		h.Renewed = lease.Spec.RenewTime.Time
+	}
+	if lease.Spec.LeaseDurationSeconds != nil {
+		h.Duration = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
 	}
 	return h
+}
+
+func identityOf(lease *coordinationv1.Lease) Identity {
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return Identity(*lease.Spec.HolderIdentity)
 }

@@ -3,6 +3,7 @@ package releasestore
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,18 @@ const namePrefix = "sh.helm.release.v1."
 // "sh.helm.release.v1.web.v7" (Helm 3 and 4).
 func ObjectName(releaseName string, version int) string {
 	return namePrefix + releaseName + ".v" + strconv.Itoa(version)
+}
+
+// maxVersion is the highest number of a revision: a column of Helm's SQL tables
+// and several of its types are 32 bits wide. There has to be room for the next one.
+const maxVersion = math.MaxInt32 - 1
+
+// checkVersion refuses numbers that no tool gives a revision.
+func checkVersion(version int) error {
+	if version < 1 || version > maxVersion {
+		return fmt.Errorf("its number, %d, is not between 1 and %d", version, maxVersion)
+	}
+	return nil
 }
 
 // parseName reads an ObjectName. ok is false for every other name.

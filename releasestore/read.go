@@ -11,19 +11,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
-
-// decoders bounds how many records are unpacked at a time.
-const decoders = 4
 
 // History reads every stored revision of a release, oldest first, with one
 // request. A release that is not stored has an empty history. Records that
 // can't be read are CorruptErrors, newest first, joined; the history beside
 // them holds the others. Any other error comes without a history.
-func (s *Store) History(ctx context.Context, key release.Key) (release.History, error) {
+//
+// parts chooses, by their outlines, the revisions of which more is needed; those
+// that it does not name stay outlines. nil is for all of all of them. All that is
+// read together has one budget of memory: what exceeds it is a CorruptError for
+// which TooMuch holds.
+func (s *Store) History(ctx context.Context, key release.Key, parts func(outlines release.History) map[int]release.Part) (release.History, error) {
 	selector, err := labels.ValidatedSelectorFromSet(labels.Set{labelName: key.Name, labelOwner: ownerHelm})
 	if err != nil {
 		return nil, fmt.Errorf("read history of %s: %w", key, err)
@@ -32,8 +32,42 @@ func (s *Store) History(ctx context.Context, key release.Key) (release.History, 
 	if err != nil {
 		return nil, fmt.Errorf("read history of %s: %w", key, err)
 	}
-	revisions, err := s.decodeAll(records(objects))
-	return release.NewHistory(revisions), err
+	objects = records(objects)
+	slices.SortFunc(objects, func(a, b object) int {
+		return cmp.Compare(s.record(b.location()).Version, s.record(a.location()).Version)
+	})
+	return s.history(objects, parts)
+}
+
+// history decodes objects, the newest first.
+func (s *Store) history(objects []object, parts func(release.History) map[int]release.Part) (release.History, error) {
+	a := newAllowance()
+	found := s.outlines(objects, a)
+	var known []*release.Revision
+	for _, f := range found {
+		if f.err == nil {
+			known = append(known, f.revision)
+		}
+	}
+	var wanted map[int]release.Part
+	if parts != nil {
+		wanted = parts(release.NewHistory(known))
+	}
+	var revisions []*release.Revision
+	var corrupt []error
+	for i, f := range found {
+		if f.err == nil {
+			if part, named := wanted[f.revision.Version]; named || parts == nil {
+				f.revision, f.err = s.decode(objects[i], part, MaxUnpacked, a)
+			}
+		}
+		if f.err != nil {
+			corrupt = append(corrupt, f.err)
+			continue
+		}
+		revisions = append(revisions, f.revision)
+	}
+	return release.NewHistory(revisions), errors.Join(corrupt...)
 }
 
 // Get reads one revision: a NotFoundError when it is not stored, a
@@ -47,7 +81,7 @@ func (s *Store) Get(ctx context.Context, key release.Key, version int) (*release
 	case err != nil:
 		return nil, fmt.Errorf("read record of %s: %w", s.record(at), err)
 	}
-	return s.decode(o)
+	return s.decode(o, release.Whole, MaxUnpacked, newAllowance())
 }
 
 // records drops objects that bear our labels by chance.
@@ -58,38 +92,47 @@ func records(objects []object) []object {
 	})
 }
 
-// decodeAll decodes side by side, and joins what is corrupt.
-func (s *Store) decodeAll(objects []object) ([]*release.Revision, error) {
-	slices.SortFunc(objects, func(a, b object) int {
-		return cmp.Or(
-			cmp.Compare(a.meta.Namespace, b.meta.Namespace),
-			cmp.Compare(a.meta.Labels[labelName], b.meta.Labels[labelName]),
-			cmp.Compare(s.record(b.location()).Version, s.record(a.location()).Version),
-		)
-	})
-	revisions := make([]*release.Revision, len(objects))
-	corrupt := make([]error, len(objects))
-	var group errgroup.Group
-	group.SetLimit(decoders)
-	for i, o := range objects {
-		group.Go(func() error {
-			revisions[i], corrupt[i] = s.decode(o)
-			return nil
-		})
-	}
-	_ = group.Wait() // no decoder returns an error here: each has its own slot
-	revisions = slices.DeleteFunc(revisions, func(r *release.Revision) bool { return r == nil })
-	return revisions, errors.Join(corrupt...)
+// found is a record that was read, or why it can't be.
+type found struct {
+	revision *release.Revision
+	err      error
 }
 
-// decode reads a record and remembers having seen it. Where the object is
-// stored decides about the namespace: restored backups may say another one.
-func (s *Store) decode(o object) (*release.Revision, error) {
+// outlines reads the outline of each record. Those that have it somewhere else than
+// Helm and we put it come last, for they take what others need.
+func (s *Store) outlines(objects []object, a *allowance) []found {
+	out := make([]found, len(objects))
+	for i, o := range objects {
+		out[i] = s.outline(o, maxBeginning, a)
+	}
+	for i, o := range objects {
+		if errors.Is(out[i].err, errTooLong) {
+			out[i] = s.outline(o, MaxUnpacked, a)
+		}
+	}
+	return out
+}
+
+func (s *Store) outline(o object, most int64, a *allowance) found {
+	r, err := s.decode(o, release.Outline, most, a)
+	return found{r, err}
+}
+
+// decode reads a part of a record and remembers having seen it. Where the object
+// is stored decides about the namespace: restored backups may say another one. Not
+// all of an outline may have been read.
+func (s *Store) decode(o object, part release.Part, most int64, a *allowance) (*release.Revision, error) {
 	s.memory.saw(o)
 	at := s.record(o.location())
-	r, err := decode(o.record)
+	if err := checkVersion(at.Version); err != nil {
+		return nil, &CorruptError{at, err}
+	}
+	r, err := decode(o.record, part, most, a)
 	if err != nil {
 		return nil, &CorruptError{at, err}
+	}
+	if part == release.Outline {
+		r.Name, r.Version = cmp.Or(r.Name, at.Key.Name), cmp.Or(r.Version, at.Version)
 	}
 	if r.Name != at.Key.Name || r.Version != at.Version {
 		return nil, &CorruptError{at, fmt.Errorf("it holds %q revision %d", r.Name, r.Version)}

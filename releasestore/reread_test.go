@@ -71,7 +71,7 @@ func TestReadsAreRepeated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for read, send := range map[string]func(*Store) error{
-				"history": func(s *Store) error { _, err := s.History(t.Context(), testKey()); return err },
+				"history": func(s *Store) error { _, err := s.History(t.Context(), testKey(), nil); return err },
 				"get":     func(s *Store) error { _, err := s.Get(t.Context(), testKey(), 1); return err },
 			} {
 				memory := newMemoryBackend()

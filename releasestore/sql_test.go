@@ -46,7 +46,7 @@ func TestSQL(t *testing.T) {
 
 func sqlLife(t *testing.T, _ *clustertest.Postgres, database string) {
 	s := openSQL(t, database)
-	h, err := s.History(t.Context(), testKey())
+	h, err := s.History(t.Context(), testKey(), nil)
 	must(t, err) // no tables: nothing is there, and reading creates none
 	if len(h) != 0 {
 		t.Errorf("history of an empty database: %v", h)
@@ -93,7 +93,7 @@ func sqlConflict(t *testing.T, server *clustertest.Postgres, database string) {
 	if err := ours.Delete(t.Context(), testKey(), 1); !errors.As(err, &conflict) {
 		t.Fatalf("delete of what others changed: %v", err)
 	}
-	_, err = ours.History(t.Context(), testKey())
+	_, err = ours.History(t.Context(), testKey(), nil)
 	must(t, err)
 	must(t, ours.Update(t.Context(), mine.WithStatus(release.StatusSuperseded, "ours")))
 
@@ -200,13 +200,13 @@ func sqlWithoutLabels(t *testing.T, server *clustertest.Postgres, database strin
 	must(t, openSQL(t, database).Create(t.Context(), testRevision(1, release.StatusSuperseded)))
 	server.SQL(t, database, "DROP TABLE custom_labels_v1; DELETE FROM gorp_migrations WHERE id = 'custom_labels'")
 	s := openSQL(t, database)
-	h, err := s.History(t.Context(), testKey())
+	h, err := s.History(t.Context(), testKey(), nil)
 	must(t, err)
 	if len(h) != 1 {
 		t.Fatalf("history: %v", h)
 	}
 	must(t, s.Create(t.Context(), testRevision(2, release.StatusDeployed)))
-	h, err = s.History(t.Context(), testKey())
+	h, err = s.History(t.Context(), testKey(), nil)
 	must(t, err)
 	if len(h) != 2 || h[1].Labels["team"] != "shop" {
 		t.Errorf("history: %v", h)
@@ -232,7 +232,7 @@ func sqlRefused(t *testing.T, _ *clustertest.Postgres, database string) {
 		"no database":    {strings.Replace(database, "dbname=", "dbname=no", 1), "does not exist"},
 		"no server":      {"postgresql://helm:canary@127.0.0.1:1/helm", "connection refused"},
 	} {
-		_, err := openSQL(t, c.connection).History(t.Context(), testKey())
+		_, err := openSQL(t, c.connection).History(t.Context(), testKey(), nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -52,11 +52,24 @@ func sqlConfig(connection string) (*pgconn.Config, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "kubectl-release"
 	}
-	if !strings.Contains(connection, "sslmode") && os.Getenv("PGSSLMODE") == "" {
+	if !saysSSLMode(connection) && os.Getenv("PGSSLMODE") == "" {
 		config.Fallbacks = slices.DeleteFunc(config.Fallbacks, plain)
 	}
 	config.MaxProtocolMessageBodyLen = 2 * MaxUnpacked
 	return config, nil
+}
+
+// saysSSLMode says whether a connection string has an sslmode. The parser does not
+// tell. Yet it refuses a mode that there is none of, and takes the last of two.
+func saysSSLMode(connection string) bool {
+	const invalid = "sslmode=none-such"
+	probe := invalid + " " + connection
+	if strings.HasPrefix(connection, "postgres://") || strings.HasPrefix(connection, "postgresql://") {
+		place, options, _ := strings.Cut(connection, "?") // see misplaced: the first begins the options
+		probe = strings.TrimSuffix(place+"?"+invalid+"&"+options, "&")
+	}
+	_, err := pgconn.ParseConfig(probe)
+	return err == nil
 }
 
 // plain is a fallback to a connection without TLS. libpq takes it unless told

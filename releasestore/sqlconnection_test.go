@@ -38,9 +38,20 @@ func TestSQLConnectionStrings(t *testing.T) {
 func TestSQLConnectionKeepsTLS(t *testing.T) {
 	t.Setenv("PGSSLMODE", "")
 	for connection, want := range map[string]bool{
-		"host=db.example":                 false,
-		"host=db.example sslmode=prefer":  true,
-		"host=db.example sslmode=require": false,
+		"host=db.example":                                                   false,
+		"host=db.example sslmode=prefer":                                    true,
+		"host=db.example sslmode=require":                                   false,
+		"postgres://helm@db.example/helm":                                   false,
+		"postgres://helm@db.example/helm?sslmode=prefer":                    true,
+		"postgres://helm@db.example/helm?connect_timeout=2&sslmode=prefer":  true,
+		"postgres://helm@db.example/sslmode":                                false,
+		"postgres://helm:sslmode@db.example/helm":                           false,
+		"postgres://helm@db.example/helm?application_name=sslmode%3Dprefer": false,
+		"host=db.example password=sslmode":                                  false,
+		"host=db.example dbname=sslmode user=helm":                          false,
+		"host=db.example password='x sslmode=prefer'":                       false,
+		"host=db.example sslmode = prefer":                                  true,
+		"sslmode=allow host=db.example":                                     false, // begins without TLS, as it says
 	} {
 		config, err := sqlConfig(connection)
 		must(t, err)

@@ -9,9 +9,7 @@
 package releasestore
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
@@ -20,31 +18,6 @@ import (
 type Client interface {
 	corev1client.SecretsGetter
 	corev1client.ConfigMapsGetter
-}
-
-// Clock tells the time and lets it pass.
-type Clock interface {
-	Now() time.Time
-	After(d time.Duration) <-chan time.Time
-}
-
-// SystemClock is the real time.
-type SystemClock struct{}
-
-// Now is the current time.
-func (SystemClock) Now() time.Time { return time.Now() }
-
-// After sends the time once d has passed.
-func (SystemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
-
-// sleep lets d pass. The error says why ctx ended before.
-func sleep(ctx context.Context, clock Clock, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-clock.After(d):
-		return nil
-	}
 }
 
 // Store reads and writes release records. It remembers which version of each

@@ -23,6 +23,7 @@ var _ apply.Store = (*Store)(nil)
 type stoppedClock struct{ now time.Time }
 
 func (c stoppedClock) Now() time.Time                     { return c.now }
+func (stoppedClock) Since(time.Time) time.Duration        { return 0 }
 func (stoppedClock) After(time.Duration) <-chan time.Time { return make(chan time.Time) }
 
 func testClock() Clock { return stoppedClock{time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)} }
@@ -91,7 +92,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := reader.History(t.Context(), testKey())
+			got, err := reader.History(t.Context(), testKey(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +129,7 @@ func TestLifeOfARecord(t *testing.T) {
 			if err := s.Update(t.Context(), r); !errors.As(err, &missing) {
 				t.Errorf("update of a deleted record: %v", err)
 			}
-			h, err := s.History(t.Context(), testKey())
+			h, err := s.History(t.Context(), testKey(), nil)
 			must(t, err)
 			if len(h) != 0 {
 				t.Errorf("history of nothing: %v", h)
@@ -177,7 +178,7 @@ func TestStoredObject(t *testing.T) {
 	stored.Annotations = map[string]string{"backup": "yes"}
 	_, err = client.Secrets("shop").Update(t.Context(), stored, metav1.UpdateOptions{})
 	must(t, err)
-	_, err = s.History(t.Context(), testKey())
+	_, err = s.History(t.Context(), testKey(), nil)
 	must(t, err)
 	must(t, s.Update(t.Context(), r.WithStatus(release.StatusDeployed, "")))
 	stored, err = client.Secrets("shop").Get(t.Context(), "sh.helm.release.v1.web.v7", metav1.GetOptions{})
@@ -268,7 +269,7 @@ func TestConflict(t *testing.T) {
 	if err := ours.Delete(t.Context(), testKey(), 1); !errors.As(err, &conflict) {
 		t.Fatalf("delete of what others changed: %v", err)
 	}
-	_, err = ours.History(t.Context(), testKey())
+	_, err = ours.History(t.Context(), testKey(), nil)
 	must(t, err)
 	must(t, ours.Update(t.Context(), mine.WithStatus(release.StatusSuperseded, "ours")))
 }

@@ -156,6 +156,9 @@ func (s *Store) encode(r *release.Revision) (string, error) {
 	if err := checkLabels(r); err != nil {
 		return "", err
 	}
+	if err := checkVersion(r.Version); err != nil {
+		return "", fmt.Errorf("store record of %s: %w", r, err)
+	}
 	record, err := encode(r)
 	if err != nil {
 		return "", err

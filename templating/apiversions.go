@@ -2,14 +2,14 @@
 
 package templating
 
-// builtinAPIVersions are the group versions of client-go v0.36.3's scheme and
+// builtinAPIVersions are the group versions of client-go v0.37.2's scheme and
 // those of custom resource definitions.
 const builtinAPIVersions = `
+v1
 admissionregistration.k8s.io/v1
 admissionregistration.k8s.io/v1alpha1
 admissionregistration.k8s.io/v1beta1
-apiextensions.k8s.io/v1
-apiextensions.k8s.io/v1beta1
+internal.apiserver.k8s.io/v1alpha1
 apps/v1
 apps/v1beta1
 apps/v1beta2
@@ -23,11 +23,11 @@ autoscaling/v2
 batch/v1
 batch/v1beta1
 certificates.k8s.io/v1
-certificates.k8s.io/v1alpha1
 certificates.k8s.io/v1beta1
-coordination.k8s.io/v1
+certificates.k8s.io/v1alpha1
 coordination.k8s.io/v1alpha2
 coordination.k8s.io/v1beta1
+coordination.k8s.io/v1
 discovery.k8s.io/v1
 discovery.k8s.io/v1beta1
 events.k8s.io/v1
@@ -37,7 +37,7 @@ flowcontrol.apiserver.k8s.io/v1
 flowcontrol.apiserver.k8s.io/v1beta1
 flowcontrol.apiserver.k8s.io/v1beta2
 flowcontrol.apiserver.k8s.io/v1beta3
-internal.apiserver.k8s.io/v1alpha1
+lifecycle.k8s.io/v1alpha1
 networking.k8s.io/v1
 networking.k8s.io/v1beta1
 node.k8s.io/v1
@@ -46,18 +46,20 @@ node.k8s.io/v1beta1
 policy/v1
 policy/v1beta1
 rbac.authorization.k8s.io/v1
-rbac.authorization.k8s.io/v1alpha1
 rbac.authorization.k8s.io/v1beta1
+rbac.authorization.k8s.io/v1alpha1
 resource.k8s.io/v1
-resource.k8s.io/v1alpha3
-resource.k8s.io/v1beta1
 resource.k8s.io/v1beta2
-scheduling.k8s.io/v1
-scheduling.k8s.io/v1alpha2
+resource.k8s.io/v1beta1
+resource.k8s.io/v1alpha3
+scheduling.k8s.io/v1alpha3
 scheduling.k8s.io/v1beta1
+scheduling.k8s.io/v1
+storage.k8s.io/v1beta1
 storage.k8s.io/v1
 storage.k8s.io/v1alpha1
-storage.k8s.io/v1beta1
+storagemigration.k8s.io/v1
 storagemigration.k8s.io/v1beta1
-v1
+apiextensions.k8s.io/v1beta1
+apiextensions.k8s.io/v1
 `

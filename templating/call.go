@@ -46,6 +46,7 @@ type function struct {
 	name     string
 	params   []param
 	variadic bool
+	weight   weight
 	// guard refuses calls that would use too much; nil for most.
 	guard guard
 	// grows says that the result is memory of its own, to be counted.
@@ -59,7 +60,7 @@ type function struct {
 // newFunction wraps any Go function of one result, or two with an error.
 func newFunction(name string, fn reflect.Value) *function {
 	t := fn.Type()
-	f := &function{name: name, variadic: t.IsVariadic(), params: make([]param, t.NumIn())}
+	f := &function{name: name, weight: ordinary(), variadic: t.IsVariadic(), params: make([]param, t.NumIn())}
 	for i := range f.params {
 		in := t.In(i)
 		if f.variadic && i == len(f.params)-1 {
@@ -171,7 +172,7 @@ func (s *state) run(f *function, args []any) any {
 			floats = true
 		}
 	}
-	if err := s.step(1 + size/16); err != nil {
+	if err := s.step(f.weight.call + size/f.weight.bytes); err != nil {
 		s.check(err)
 	}
 	if err := s.room(size); err != nil {

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Defaults of .Capabilities without a cluster. The Kubernetes version is that
-// of the API definitions we are built with; the Helm version is the one whose
-// results we promise.
+// Defaults of .Capabilities without a cluster. The Helm version is the one whose
+// results we promise, the Kubernetes version that of the client-go it is built
+// with, and we are.
 const (
-	defaultKubeVersion = "v1.36.0"
+	defaultKubeVersion = "v1.37.0"
 	helmVersion        = "v4.3.1"
-	kubeClientVersion  = "v1.36"
+	kubeClientVersion  = "v1.37"
 )
 
 // Capabilities is .Capabilities: what templates can ask about the cluster.

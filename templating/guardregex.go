@@ -11,7 +11,7 @@ import (
 // time, but time in proportion to the text and the expression together.
 func guardOfRegex(name string) guard {
 	switch name {
-	case "regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind", "regexQuoteMeta":
+	case "regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind":
 		return func(b *budget, a []any) error { return guardMatch(b, a) }
 	case "regexFindAll", "mustRegexFindAll", "regexSplit", "mustRegexSplit":
 		return guardMatches
@@ -23,15 +23,12 @@ func guardOfRegex(name string) guard {
 
 // guardMatch counts compiling the first argument and matching the second.
 func guardMatch(b *budget, args []any) error {
-	expr, in := text(args[0]), ""
-	if len(args) > 1 {
-		in = text(args[1])
-	}
+	expr, in := text(args[0]), text(args[1])
 	if len(expr) > maxPattern {
 		return fmt.Errorf("the regular expression is longer than %d KiB", maxPattern>>10)
 	}
 	size := patternSize(expr)
-	return b.step(size + product(size, len(in))/16)
+	return b.step(2*len(expr) + size + product(size, len(in))/16)
 }
 
 // patternSize is about how many instructions an expression compiles to. Only

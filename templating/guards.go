@@ -23,6 +23,9 @@ func guardOf(name string) guard {
 
 // guardOfWeigher is guardOf for what goes through a value all the way down.
 func guardOfWeigher(name string) guard {
+	if countsOn(name) {
+		return weighBy(8, 0)
+	}
 	switch name {
 	case "toYaml", "mustToYaml", "toYamlPretty", "toToml", "mustToToml":
 		return weighBy(10, 4)
@@ -36,6 +39,8 @@ func guardOfWeigher(name string) guard {
 		return weighBy(4, 6)
 	case "toString", "toStrings", "sortAlpha", "cat", "print", "println":
 		return weighBy(4, 1)
+	case "dict":
+		return guardDict
 	case "deepEqual", "eq", "ne":
 		return weighBy(2, 1)
 	case "has", "mustHas", "uniq", "mustUniq", "without", "mustWithout":
@@ -46,6 +51,15 @@ func guardOfWeigher(name string) guard {
 		return guardPrintf
 	}
 	return nil
+}
+
+// guardDict weighs keys, which become texts whatever they are.
+func guardDict(b *budget, args []any) error {
+	keys := make([]any, 0, len(args)/2+1)
+	for i := 0; i < len(args); i += 2 {
+		keys = append(keys, args[i])
+	}
+	return weighBy(8, 1)(b, keys)
 }
 
 // guardOfText is guardOf for what makes one text of others.
@@ -94,24 +108,11 @@ func guardOfKeys(name string) guard {
 		}
 	case "randBytes":
 		return func(b *budget, a []any) error { return b.room(product(2, number(a[0]))) }
-	case "genPrivateKey":
-		return func(b *budget, a []any) error { return b.step(stepsOfKey(text(a[0]))) }
-	case "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey", "derivePassword":
-		return func(b *budget, _ []any) error { return b.step(keySteps) }
-	case "bcrypt", "htpasswd":
-		return func(b *budget, _ []any) error { return b.step(hashSteps) }
+	case "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey",
+		"genSignedCert", "genSignedCertWithKey", "buildCustomCert":
+		return func(b *budget, a []any) error { return b.key(keyTime(name, a)) }
 	}
 	return nil
-}
-
-func stepsOfKey(kind string) int {
-	switch kind {
-	case "", "rsa":
-		return longKeySteps
-	case "dsa":
-		return dsaKeySteps
-	}
-	return shortKeySteps
 }
 
 // makesMemory says whether a function's result is new memory. Functions that

@@ -52,7 +52,7 @@ func (r *registry) get(name string) *function {
 		return nil
 	}
 	f := newFunction(name, reflect.ValueOf(raw))
-	f.guard = guardOf(name)
+	f.guard, f.weight = guardOf(name), weightOf(name)
 	f.grows = makesMemory(name, reflect.TypeOf(raw).Out(0))
 	r.ready[name] = f
 	return f

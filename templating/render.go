@@ -68,8 +68,11 @@ func Render(c *chart.Chart, top map[string]any, o Options) (Rendered, error) {
 	if c == nil || c.Metadata == nil {
 		return Rendered{}, fmt.Errorf("render chart: it has no metadata")
 	}
+	return newExecution(o).render(c, top)
+}
+
+func (e *execution) render(c *chart.Chart, top map[string]any) (Rendered, error) {
 	sources := collect(c, top)
-	e := newExecution(o)
 	if err := e.parse(sources); err != nil {
 		return Rendered{}, err
 	}
@@ -80,15 +83,15 @@ func Render(c *chart.Chart, top map[string]any, o Options) (Rendered, error) {
 		}
 		text, err := e.file(src)
 		if err != nil {
-			return Rendered{Seen: e.reads.seen(o.Watch)}, err
+			return Rendered{Seen: e.reads.seen(e.options.Watch)}, err
 		}
 		texts[src.path] = text
 	}
-	return e.sort(c, texts, o.SubchartNotes), nil
+	return e.sort(c, texts), nil
 }
 
 // sort parts notes from manifests and puts both in order.
-func (e *execution) sort(c *chart.Chart, texts map[string]string, subchartNotes bool) Rendered {
+func (e *execution) sort(c *chart.Chart, texts map[string]string) Rendered {
 	out := Rendered{Warnings: e.warnings, Seen: e.reads.seen(e.options.Watch), Exponents: e.exponents}
 	own := path.Join(c.Name(), "templates", notesName)
 	notes := []string{}
@@ -99,7 +102,7 @@ func (e *execution) sort(c *chart.Chart, texts map[string]string, subchartNotes 
 		switch {
 		case !strings.HasSuffix(name, notesName):
 			out.Files = append(out.Files, manifest.File{Path: name, Content: texts[name]})
-		case subchartNotes && name != own && texts[name] != "":
+		case e.options.SubchartNotes && name != own && texts[name] != "":
 			notes = append(notes, texts[name])
 		}
 	}

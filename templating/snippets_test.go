@@ -93,7 +93,7 @@ func renderParts(t *testing.T, parts map[string]string) (string, error) {
 
 func renderFolder(t *testing.T, dir string) (string, error) {
 	t.Helper()
-	c, _, err := chartload.Load(dir)
+	c, _, err := chartload.Load(dir, chartload.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

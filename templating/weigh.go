@@ -19,7 +19,7 @@ func weighAll(b *budget, args []any) error {
 }
 
 // weighBy is weighAll for functions that take some steps for each part of a
-// value and can make its text so many times as long.
+// value and can make its text so many times as long, which takes time as well.
 func weighBy(steps, growth int) guard {
 	return func(b *budget, args []any) error {
 		before := b.steps
@@ -31,10 +31,11 @@ func weighBy(steps, growth int) guard {
 			}
 			bytes += n
 		}
-		if err := b.step((steps - 1) * (b.steps - before)); err != nil {
+		grown := product(bytes, growth)
+		if err := b.room(grown); err != nil {
 			return err
 		}
-		return b.room(product(bytes, growth))
+		return b.step((steps-1)*(b.steps-before) + grown/16)
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 func TestCrowds(t *testing.T) {
 	told := &telling{lines: map[string]string{}}
 	clustertest.Program(t)
+	onMachine(t, time.Minute)
 	// Most of them wait most of the time: they run side by side, however many
 	// processors there are.
 	var group sync.WaitGroup
@@ -32,10 +33,19 @@ func TestCrowds(t *testing.T) {
 	}
 	for i, p := range pauses {
 		side(fmt.Sprintf("4%d", i), "a holder "+p.name, p.play)
+		slow, fast := p, p
+		slow.ahead, fast.ahead = -5*time.Minute, 5*time.Minute
+		slow.name += ", its clock 5 minutes slow"
+		fast.name += ", its clock 5 minutes fast"
+		side(fmt.Sprintf("4%d1", i), "a holder "+slow.name, slow.play)
+		side(fmt.Sprintf("4%d2", i), "a holder "+fast.name, fast.play)
 	}
-	side("1", "fifty upgrades", fiftyUpgrades)
-	side("2", "fifty upgrades that queue", fiftyThatQueue)
+	side("1", "fifty upgrades", func(t *testing.T) string { return fiftyUpgrades(t, 0) })
+	side("2", "fifty upgrades that queue", func(t *testing.T) string { return fiftyThatQueue(t, 0) })
 	side("3", "twenty releases", twentyReleases)
+	group.Wait()
+	side("11", "fifty upgrades, clocks apart", func(t *testing.T) string { return fiftyUpgrades(t, 24*time.Second) })
+	side("21", "fifty upgrades that queue, clocks apart", func(t *testing.T) string { return fiftyThatQueue(t, 24*time.Second) })
 	group.Wait()
 	if !t.Failed() {
 		report(t, "crowds", "| crowd | what came of it |\n|---|---|\n"+told.text())
@@ -65,17 +75,19 @@ func (c *telling) text() string {
 // webChart is the chart that crowds work with.
 var webChart = filepath.Join("..", "testdata", "charts", "web")
 
-// atOnce runs our program with each of the argument lists, all at once.
-func atOnce(t *testing.T, lists [][]string) []clustertest.Result {
+// atOnce runs our program with each of the argument lists, all at once. The clock of
+// each is ahead of that of the one before by apart, and those of the first and the
+// last one are off by the same.
+func atOnce(t *testing.T, apart time.Duration, lists [][]string) []clustertest.Result {
 	t.Helper()
-	program := clustertest.Program(t)
 	results := make([]clustertest.Result, len(lists))
 	start := make(chan struct{})
 	var group sync.WaitGroup
 	for i, args := range lists {
+		line := onMachine(t, time.Duration(2*i-len(lists)+1)*apart/2, args...)
 		group.Go(func() {
 			<-start
-			results[i] = cluster.Run(t, program, "", args...)
+			results[i] = cluster.Run(t, line[0], "", line[1:]...)
 		})
 	}
 	close(start)
@@ -105,12 +117,20 @@ func upgrades(namespace string, flags ...string) [][]string {
 // whoHolds is how the others are told who is at work.
 var whoHolds = regexp.MustCompile(`\S+ has been working on it since \d{4}-`)
 
-func fiftyUpgrades(t *testing.T) string {
+// apartText tells of clocks that are apart.
+func apartText(apart time.Duration, many int) string {
+	if apart == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", their clocks up to %.0f minutes apart", (time.Duration(many-1) * apart).Minutes())
+}
+
+func fiftyUpgrades(t *testing.T, apart time.Duration) string {
 	namespace := cluster.Namespace(t)
 	ours(t, "install", "web", webChart, "--namespace", namespace)
 	began := time.Now()
 	done, told := 0, 0
-	for i, r := range atOnce(t, upgrades(namespace)) {
+	for i, r := range atOnce(t, apart, upgrades(namespace)) {
 		switch {
 		case r.ExitCode == 0:
 			done++
@@ -125,22 +145,23 @@ func fiftyUpgrades(t *testing.T) string {
 		t.Errorf("%d were done and %d told who holds the lock, want some of each", done, told)
 	}
 	sound(t, namespace, "web", done+1)
-	return fmt.Sprintf("50 upgrades of one release at once, %s | done, one after the other: %d; ended with exit code 7 and said who holds the lock: %d; the history has %d revisions without a gap, one deployed, and the cluster holds its manifest",
-		took.Round(time.Second), done, told, done+1)
+	return fmt.Sprintf("50 upgrades of one release at once%s, %s | done, one after the other: %d; ended with exit code 7 and said who holds the lock: %d; the history has %d revisions without a gap, one deployed, and the cluster holds its manifest",
+		apartText(apart, 50), took.Round(time.Second), done, told, done+1)
 }
 
-func fiftyThatQueue(t *testing.T) string {
+func fiftyThatQueue(t *testing.T, apart time.Duration) string {
 	namespace := cluster.Namespace(t)
 	ours(t, "install", "web", webChart, "--namespace", namespace)
 	began := time.Now()
-	for i, r := range atOnce(t, upgrades(namespace, "--lock-timeout", "5m")) {
+	for i, r := range atOnce(t, apart, upgrades(namespace, "--lock-timeout", "5m")) {
 		if r.ExitCode != 0 {
 			t.Errorf("run %d: exit code %d\n%s", i, r.ExitCode, r.Stderr)
 		}
 	}
 	took := time.Since(began)
 	sound(t, namespace, "web", 51)
-	return fmt.Sprintf("50 upgrades of one release at once with --lock-timeout 5m, %s | all were done, one after the other; 51 revisions without a gap, one deployed, and the cluster holds its manifest", took.Round(time.Second))
+	return fmt.Sprintf("50 upgrades of one release at once with --lock-timeout 5m%s, %s | all were done, one after the other; 51 revisions without a gap, one deployed, and the cluster holds its manifest",
+		apartText(apart, 50), took.Round(time.Second))
 }
 
 // sound checks that a release has so many revisions without gaps, of which the
@@ -187,7 +208,7 @@ func twentyReleases(t *testing.T) string {
 			lists[i] = []string{command, name, webChart, "--namespace", namespace, "--set", fmt.Sprintf("greeting=%s-%s", command, name)}
 		}
 		began := time.Now()
-		for i, r := range atOnce(t, lists) {
+		for i, r := range atOnce(t, 0, lists) {
 			if r.ExitCode != 0 {
 				t.Errorf("%s: exit code %d\n%s", strings.Join(lists[i], " "), r.ExitCode, r.Stderr)
 			}
@@ -223,10 +244,11 @@ func twentyReleases(t *testing.T) string {
 		took[0].Seconds(), took[1].Seconds(), alone.Seconds())
 }
 
-// program is our program, ready to be started.
-func program(t *testing.T, args ...string) *exec.Cmd {
+// program is our program on a machine whose clock is ahead, ready to be started.
+func program(t *testing.T, ahead time.Duration, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.Command(clustertest.Program(t), args...)
+	line := onMachine(t, ahead, args...)
+	c := exec.Command(line[0], line[1:]...)
 	c.Env = cluster.Environment()
 	return c
 }

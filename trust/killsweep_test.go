@@ -82,7 +82,7 @@ func (k kill) play(t *testing.T, undisturbed map[string]any) bool {
 			_ = (*pid.Load())()
 		}}
 	})
-	upgrade := program(t, s.upgrade(append(flags, "--kubeconfig", kubeconfigFor(t, proxy, s.namespace))...)...)
+	upgrade := program(t, 0, s.upgrade(append(flags, "--kubeconfig", kubeconfigFor(t, proxy, s.namespace))...)...)
 	var out bytes.Buffer
 	upgrade.Stdout, upgrade.Stderr = &out, &out
 	if err := upgrade.Start(); err != nil {

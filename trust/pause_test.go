@@ -29,14 +29,16 @@ type pause struct {
 	when func(r *http.Request, write int) bool
 	// network says that its requests hang on the way, instead of the process.
 	network bool
+	// ahead is by how much its clock is ahead of that of the run that takes over.
+	ahead time.Duration
 }
 
 var pauses = []pause{
-	{"paused between two writes", nil, atWrite(3), false},
-	{"paused in a wait, atomic", []string{"--atomic", "--set", "behave=never-ready"}, atWatch("deployments"), false},
-	{"paused in a hook", []string{"--set", "hooks.pre-upgrade=migrate,hookBehave=run"}, atWatch("jobs"), false},
-	{"whose network stalls between two writes", nil, atWrite(3), true},
-	{"whose network stalls in a wait, atomic", []string{"--atomic", "--set", "behave=never-ready"}, atWatch("deployments"), true},
+	{"paused between two writes", nil, atWrite(3), false, 0},
+	{"paused in a wait, atomic", []string{"--atomic", "--set", "behave=never-ready"}, atWatch("deployments"), false, 0},
+	{"paused in a hook", []string{"--set", "hooks.pre-upgrade=migrate,hookBehave=run"}, atWatch("jobs"), false, 0},
+	{"whose network stalls between two writes", nil, atWrite(3), true, 0},
+	{"whose network stalls in a wait, atomic", []string{"--atomic", "--set", "behave=never-ready"}, atWatch("deployments"), true, 0},
 }
 
 func atWrite(k int) func(*http.Request, int) bool {
@@ -57,7 +59,7 @@ func (p pause) play(t *testing.T) string {
 	ours(t, "install", "web", webChart, "--namespace", namespace)
 	g := &gate{pause: p, reached: make(chan struct{}), still: make(chan struct{}), open: make(chan struct{})}
 	own := kubeconfigFor(t, newProxy(t, g.judge), namespace)
-	holder := program(t, append([]string{"upgrade", "web", webChart, "--kubeconfig", own, "--set", "greeting=old,banner=old"}, p.flags...)...)
+	holder := program(t, p.ahead, append([]string{"upgrade", "web", webChart, "--kubeconfig", own, "--set", "greeting=old,banner=old"}, p.flags...)...)
 	var out bytes.Buffer
 	holder.Stdout, holder.Stderr = &out, &out
 	if err := holder.Start(); err != nil {

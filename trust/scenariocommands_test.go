@@ -25,7 +25,8 @@ import (
 //	status RELEASE STATUSES        the statuses of the release's revisions, such as superseded,deployed
 //	                               (* stands for any: deployed,*,failed)
 //
-// and those of historyCommands, faultCommands, killCommands and crowdCommands.
+// and those of historyCommands, faultCommands, killCommands, crowdCommands and
+// clockCommands.
 func scenarioCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"claim": func(_ *testscript.TestScript, _ bool, args []string) { s.claim = strings.Join(args, " ") },
@@ -35,6 +36,7 @@ func scenarioCommands(s *stage) map[string]func(*testscript.TestScript, bool, []
 	maps.Copy(commands, faultCommands(s))
 	maps.Copy(commands, killCommands(s))
 	maps.Copy(commands, crowdCommands(s))
+	maps.Copy(commands, clockCommands(s))
 	return commands
 }
 

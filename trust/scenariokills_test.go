@@ -20,7 +20,7 @@ import (
 //
 //	killed SIGNAL [before] [since=CALL] CALL NTH PROGRAM ARGS...
 //
-// runs a program through the proxy and sends it a signal (SIGKILL, SIGTERM, SIGINT)
+// runs a program through the proxy and sends it a signal (SIGKILL, SIGTERM, SIGINT, SIGHUP)
 // when the API server has carried out that call, of which faultCommands speaks; with
 // the word before, when the call is about to reach it, which it then never does.
 // After SIGKILL its answer is lost; after the others it comes 300 ms later, and the
@@ -70,7 +70,7 @@ func killCommands(s *stage) map[string]func(*testscript.TestScript, bool, []stri
 }
 
 // signals are those that scripts may send.
-var signals = map[string]syscall.Signal{"SIGKILL": syscall.SIGKILL, "SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT}
+var signals = map[string]syscall.Signal{"SIGKILL": syscall.SIGKILL, "SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT, "SIGHUP": syscall.SIGHUP}
 
 // victim is a program that gets a signal.
 type victim struct {

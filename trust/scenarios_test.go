@@ -12,11 +12,14 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
 // TestScenarios runs each script of testdata/scenarios, unmodified, with our
 // program, Helm 3 and Helm 4. Ours has to pass. What the others do is reported as
-// it is seen: a table in docs/trust.md.
+// it is seen: a table in docs/trust.md. With -audit, whatever ours writes has to be in its
+// plans, see played.unplanned.
 //
 // A script's first line is "# S1: what it shows". $RELEASE is the program, $NS an
 // empty namespace (the kubeconfig's too), $FAULTY a kubeconfig for the same through
@@ -27,10 +30,16 @@ func TestScenarios(t *testing.T) {
 		t.Fatalf("no scenarios: %v", err)
 	}
 	outcomes := make(map[string][]outcome, len(scripts)) // by script, in the order of hands
+	hands := hands(t)
+	if *audited {
+		recorder := newRecorder(t, clustertest.Program(t))
+		hands[0].program = recorder.program()
+		defer func() { recorder.asPlanned(t, all(outcomes)) }()
+	}
 	t.Run("all", func(t *testing.T) {
 		for _, script := range scripts {
-			outcomes[script] = make([]outcome, len(hands(t)))
-			for i, h := range hands(t) {
+			outcomes[script] = make([]outcome, len(hands))
+			for i, h := range hands {
 				t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar")+"/"+h.name, func(t *testing.T) {
 					t.Parallel()
 					o := play(t, script, h)

@@ -4,6 +4,7 @@ package trust
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,21 +14,33 @@ import (
 )
 
 var (
-	soak   = flag.Bool("soak", false, "run every sweep whole")
-	update = flag.Bool("update", false, "write results into docs/trust.md")
+	soak = flag.Bool("soak", false, "run every sweep whole")
+	// audited is not the default until it has been tried on every scenario.
+	audited = flag.Bool("audit", false, "match what our program writes in TestScenarios with its plans, by the audit log")
+	update  = flag.Bool("update", false, "write results into docs/trust.md")
 )
 
 // cluster is the control plane of the whole suite.
 var cluster *clustertest.Cluster
 
+// audit is what its API server has done; "" of a cluster that is used again.
+var audit auditLog
+
 func TestMain(m *testing.M) {
-	if os.Args[0] == clustertest.MeasuredName {
-		clustertest.RunMeasured()
+	if filepath.Base(os.Args[0]) == recordedName {
+		runRecorded()
 		return
+	}
+	options := clustertest.Options{}
+	if os.Getenv(clustertest.ReuseVariable) == "" {
+		options.AuditLog = filepath.Join(os.TempDir(), fmt.Sprintf("trust-audit-%d.log", os.Getpid()))
+		audit = auditLog(options.AuditLog)
 	}
 	// Most of the time these tests wait: for pods, or for a dead run's lease.
 	_ = flag.Set("test.parallel", "6")
-	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
+	code := clustertest.Main(m, options, func(c *clustertest.Cluster) { cluster = c })
+	_ = os.Remove(options.AuditLog)
+	os.Exit(code)
 }
 
 // hand is one of the programs that work on a release.

@@ -38,8 +38,19 @@ const (
 	runLimit    = 2 * time.Minute
 	// dryRunKubeVersion is what Helm 4.3.1 assumes in a client dry run of
 	// install, which has no flag for it.
-	dryRunKubeVersion = "v1.36.0"
+	dryRunKubeVersion = "v1.37.0"
 )
+
+// Check says whether both programs are there to be run. Without them every case
+// would be an error on both sides, and so equal.
+func (s Sides) Check() error {
+	for _, program := range []string{s.Helm, s.Ours} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("look for a side of the comparison: %w", err)
+		}
+	}
+	return nil
+}
 
 // Run renders a case twice on each side and compares.
 func (s Sides) Run(ctx context.Context, c Case) (helm, ours [2]Output) {

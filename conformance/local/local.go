@@ -38,7 +38,7 @@ type Result struct {
 
 // Render renders once. Errors are those a user would see.
 func Render(r Request) (Result, error) {
-	loaded, _, err := chartload.Load(r.Chart)
+	loaded, _, err := chartload.Load(r.Chart, chartload.Options{})
 	if err != nil {
 		return Result{}, err
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// builtinRelease is the Kubernetes version of client-go v0.36.
-const builtinRelease = "1.36"
+// builtinRelease is the Kubernetes version of client-go v0.37.
+const builtinRelease = "1.37"
 
 // Builtin knows Kubernetes' own kinds from client-go's Go types. It asks no
 // cluster: it stands in for one where there is none. It is lint.Kinds.

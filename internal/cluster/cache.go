@@ -17,9 +17,10 @@ import (
 const discoveryAge = 6 * time.Hour
 
 // cache is where kubectl keeps what it knows of a cluster's API: a file for the
-// groups and one for each group version (client-go v0.36.3,
+// groups and one for each group version (client-go v0.37.2,
 // discovery/cached/disk). kubectl reads what we write there, and we what it
-// writes; like kubectl, we keep nothing of group versions without resources.
+// writes, of whichever versions both are; like kubectl, we keep nothing of group
+// versions without resources. One without a folder keeps nothing at all.
 type cache struct{ dir string }
 
 func (c cache) groupsFile() string { return filepath.Join(c.dir, "servergroups.json") }
@@ -31,6 +32,9 @@ func (c cache) resourcesFile(groupVersion string) string {
 // restore reads what an earlier run has learned; ok is false when that is
 // nothing, unreadable or too old. Group versions may be missing.
 func (c cache) restore() (a answers, ok bool) {
+	if c.dir == "" {
+		return answers{}, false
+	}
 	groups := &metav1.APIGroupList{}
 	if !read(c.groupsFile(), groups) || len(groups.Groups) == 0 {
 		return answers{}, false
@@ -51,6 +55,9 @@ func (c cache) restore() (a answers, ok bool) {
 // keep writes the answers for later runs and for kubectl. A cache that can't be
 // written only makes those ask again.
 func (c cache) keep(a answers) {
+	if c.dir == "" {
+		return
+	}
 	groups := &metav1.APIGroupList{}
 	for _, group := range a.Groups {
 		groups.Groups = append(groups.Groups, *group)
@@ -99,7 +106,9 @@ func write(file string, object runtime.Object) {
 	_ = os.Remove(temporary.Name())
 }
 
-// cacheRoot is kubectl's: KUBECACHEDIR, else ~/.kube/cache.
+// cacheRoot is kubectl's: KUBECACHEDIR, else ~/.kube/cache. It is "" without a
+// home: a folder for temporary files is open to others, who could put there what
+// they want us to believe of the cluster.
 func cacheRoot(dir string) string {
 	if dir != "" {
 		return dir
@@ -109,7 +118,7 @@ func cacheRoot(dir string) string {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return filepath.Join(os.TempDir(), "kubectl-release-cache")
+		return ""
 	}
 	return filepath.Join(home, ".kube", "cache")
 }

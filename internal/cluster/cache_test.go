@@ -71,9 +71,42 @@ func TestWeReadKubectlsCache(t *testing.T) {
 	}
 }
 
-// An answer that has not changed is not sent twice; one that has is read anew.
+// An answer that has not changed is not sent twice.
 func TestDiscoveryIsConditional(t *testing.T) {
 	s := newServer(t)
+	saved := s.tagged()
+	for range 2 {
+		facts, err := s.connect(t).Facts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(facts.APIVersions) < 4 {
+			t.Errorf("API versions %v", facts.APIVersions)
+		}
+	}
+	if saved.Load() != 2 {
+		t.Errorf("%d answers were spared, want both roots of the second run", saved.Load())
+	}
+}
+
+// Nor is one that kubectl has been sent, of the version that our client-go is of.
+func TestAnswersToKubectlAreOurs(t *testing.T) {
+	s := newServer(t)
+	saved := s.tagged()
+	if _, _, err := s.kubectls(t).ServerGroupsAndResources(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.connect(t).Facts(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if saved.Load() != 2 {
+		t.Errorf("%d answers were spared, want both roots", saved.Load())
+	}
+}
+
+// tagged has both roots of the API say that they are what they were, where they
+// are, and counts how often they do.
+func (s *server) tagged() *atomic.Int32 {
 	s.aggregate()
 	s.reply("GET /version", map[string]any{"gitVersion": "v1.36.3"})
 	var saved atomic.Int32
@@ -92,18 +125,7 @@ func TestDiscoveryIsConditional(t *testing.T) {
 			whole(w, r)
 		}
 	}
-	for range 2 {
-		facts, err := s.connect(t).Facts(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(facts.APIVersions) < 4 {
-			t.Errorf("API versions %v", facts.APIVersions)
-		}
-	}
-	if saved.Load() != 2 {
-		t.Errorf("%d answers were spared, want both roots of the second run", saved.Load())
-	}
+	return &saved
 }
 
 // A cache that is too old, broken or not writable is no reason to fail.
@@ -184,5 +206,31 @@ func TestDiscoveryIsSharedByThoseWhoWait(t *testing.T) {
 	}
 	if n := s.discovery(); n != 2 {
 		t.Errorf("%d requests, want two for both", n)
+	}
+}
+
+// Without a home nothing is cached, least of all where others can write: what they
+// have put there is not believed, and nothing is written to it.
+func TestNoCacheWithoutHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("KUBECACHEDIR", "")
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Chdir(t.TempDir())
+	s := newServer(t)
+	s.aggregate()
+	s.cache = ""
+	for range 2 {
+		before := s.discovery()
+		if _, err := s.connect(t).Kinds(t.Context(), []schema.GroupVersionKind{deployment}); err != nil {
+			t.Fatal(err)
+		}
+		if s.discovery() == before {
+			t.Error("nothing was asked of the server")
+		}
+	}
+	for _, dir := range []string{os.TempDir(), "."} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v, %v", dir, left, err)
+		}
 	}
 }

@@ -40,7 +40,9 @@ type Options struct {
 
 // Client is a connection to one cluster. It is safe for concurrent use.
 type Client struct {
-	host    string
+	host string
+	// ca identifies the certificate authorities that host is checked by.
+	ca      string
 	objects rest.Interface
 	dynamic dynamic.Interface
 	// answers is for requests whose answer is of interest but for its
@@ -71,6 +73,9 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	c := &Client{host: config.Host, slots: make(chan struct{}, Concurrency)}
+	if c.ca, err = authority(config); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
 	if err := c.connect(config, httpClient); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
@@ -116,6 +121,10 @@ func objectClient(config *rest.Config, httpClient *http.Client) (rest.Interface,
 	config.APIPath = "/unused" // the dynamic client writes whole paths
 	return rest.RESTClientForConfigAndClient(config, httpClient)
 }
+
+// Authority identifies the certificate authorities that the API server's
+// certificate is checked by, in the form of plan.Cluster.
+func (c *Client) Authority() string { return c.ca }
 
 // CoreV1 is the typed client that release records and logs go through.
 func (c *Client) CoreV1() corev1.CoreV1Interface { return c.core }

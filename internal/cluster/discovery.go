@@ -15,8 +15,11 @@ import (
 )
 
 // acceptDiscovery is what client-go's own discovery accepts, to the letter: the
-// cache of HTTP answers that is shared with kubectl tells answers apart by it.
-const acceptDiscovery = discovery.AcceptV2 + "," + discovery.AcceptV2Beta1 + "," + discovery.AcceptV1
+// cache of HTTP answers tells answers apart by it, so that they are shared with
+// kubectl 1.37 and later. Older ones accept a beta as well; they and we fetch anew
+// what the other one has put there. That is rare: all of them find the files of
+// cache first.
+const acceptDiscovery = discovery.AcceptV2 + "," + discovery.AcceptV1
 
 // answers are what discovery said.
 type answers struct {
@@ -31,12 +34,12 @@ var errSeparate = errors.New("discovery is not aggregated")
 
 // ask reads the whole API: two requests side by side where the server
 // aggregates its discovery (Kubernetes 1.30 and later), else one for each group
-// version besides, which do not end with ctx. Group versions that fail are
-// remembered with the reason and do not hinder the rest.
+// version besides. Group versions that fail are remembered with the reason and do
+// not hinder the rest.
 func ask(ctx context.Context, server rest.Interface) (answers, error) {
 	a, err := askAggregated(ctx, server)
 	if errors.Is(err, errSeparate) || apierrors.IsNotFound(err) || apierrors.IsNotAcceptable(err) {
-		a, err = askSeparately(server)
+		a, err = askSeparately(ctx, server)
 	}
 	if err == nil && len(a.Groups) == 0 {
 		return a, errors.New("it names none")
@@ -100,8 +103,8 @@ func part(ctx context.Context, server rest.Interface, path string) (answers, err
 	return a, nil
 }
 
-func askSeparately(server rest.Interface) (answers, error) {
-	groups, lists, err := discovery.ServerGroupsAndResources(discovery.NewDiscoveryClient(server))
+func askSeparately(ctx context.Context, server rest.Interface) (answers, error) {
+	groups, lists, err := discovery.ServerGroupsAndResourcesWithContext(ctx, discovery.NewDiscoveryClient(server))
 	a := answers{Groups: groups, Resources: lists, Failed: map[schema.GroupVersion]string{}}
 	var partial *discovery.ErrGroupDiscoveryFailed
 	if errors.As(err, &partial) {

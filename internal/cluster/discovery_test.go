@@ -155,3 +155,27 @@ func TestWriteToAStaleGroupIsUnavailable(t *testing.T) {
 		t.Errorf("the error is %v (%s), want ServiceUnavailable", err, reason)
 	}
 }
+
+// A kind that nobody serves is not excused by a custom resource whose kind is
+// called CustomResourceDefinition: one of Kubernetes' own defines it, or nothing.
+func TestValidateKnowsWhatDefinesKinds(t *testing.T) {
+	for group, defines := range map[string]bool{"apiextensions.k8s.io": true, "platform.x.io": false} {
+		s := newServer(t)
+		definition := group + "/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.x.io}\nspec: {group: x.io, names: {kind: Widget}}\n"
+		objects, err := manifest.ParseDocument("apiVersion: x.io/v1\nkind: Widget\nmetadata: {name: w}\n", "widget.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		crds, err := manifest.ParseDocument("apiVersion: "+definition, "crd.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts, err := s.connect(t).Validate(t.Context(), objects, crds, "shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := verdicts[0].Refused == ""; got != defines {
+			t.Errorf("%s: %+v", group, verdicts[0])
+		}
+	}
+}

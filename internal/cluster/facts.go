@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/version"
 
@@ -28,23 +29,17 @@ type Facts struct {
 // requests. The API never comes from the cache on disk, as with Helm (4.3.1): a
 // chart that asks for an API whose CRDs have just been installed would silently
 // render without what needs them. Not being allowed to see the namespace
-// kube-system only leaves the UID empty.
+// kube-system only leaves its UID empty.
 func (c *Client) Facts(ctx context.Context) (Facts, error) {
-	facts := Facts{Cluster: plan.Cluster{Server: c.host}}
+	facts := Facts{Cluster: plan.Cluster{Server: c.host, CA: c.Authority()}}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		facts.KubeVersion, err = c.version(ctx)
 		return err
 	})
-	group.Go(func() error {
-		_ = c.read(ctx, func(ctx context.Context) error { // without it, the UID stays empty
-			ns, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
-			if err == nil {
-				facts.Cluster.UID = string(ns.UID)
-			}
-			return err
-		})
-		return nil
+	group.Go(func() (err error) {
+		facts.Cluster.UID, err = c.identity(ctx)
+		return err
 	})
 	group.Go(func() error {
 		known, err := c.kinds.renew(ctx)
@@ -55,6 +50,25 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 		return nil
 	})
 	return facts, group.Wait()
+}
+
+// identity is the UID of the namespace kube-system, "" when it is not for this user
+// to see: any other error is one, or a plan would be bound to less than it could.
+func (c *Client) identity(ctx context.Context) (uid string, err error) {
+	err = c.read(ctx, func(ctx context.Context) error {
+		ns, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+		if err == nil {
+			uid = string(ns.UID)
+		}
+		return err
+	})
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask for the identity of the cluster (namespace %s): %w", metav1.NamespaceSystem, err)
+	}
+	return uid, nil
 }
 
 // version asks /version, which discovery does not cache.

@@ -17,17 +17,18 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// HandOver makes what the managers in from own of the object by plain updates
-// o.FieldManager's by server-side apply. Who owns what is read anew, since
+// HandOver makes what managers own of the object by plain updates, and the fields
+// that are named, o.FieldManager's by server-side apply. Who owns what is read anew, since
 // controllers write the object all the time; the server answers with a conflict
 // when that changes in between. Nothing is sent when nothing is left to hand
 // over, so that it can be called again. An object that is gone, or another one
 // than uid by now, is left for the apply itself to refuse.
-func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, from []string, o apply.WriteOptions) error {
+func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, fields apply.Fields, o apply.WriteOptions) error {
 	live, err := c.Get(ctx, ref)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -37,7 +38,7 @@ func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, fro
 	case live.GetUID() != uid:
 		return nil
 	}
-	data, err := handOverPatch(live, from, o.FieldManager)
+	data, err := handOverPatch(live, fields, o.FieldManager)
 	if err != nil {
 		return fmt.Errorf("read who owns the fields of %s: %w", ref, err)
 	}
@@ -51,31 +52,35 @@ func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, fro
 // handOverPatch is the JSON patch of HandOver, nil when there is nothing to do. A
 // resourceVersion makes the server answer with a conflict where the object has
 // been written since.
-func handOverPatch(live *unstructured.Unstructured, from []string, manager string) ([]byte, error) {
+func handOverPatch(live *unstructured.Unstructured, fields apply.Fields, manager string) ([]byte, error) {
 	before := live.GetManagedFields()
 	upgraded := live.DeepCopy()
 	if live.GetKind() == "Secret" && live.GetAPIVersion() == "v1" {
-		entries, err := patch.StringDataAsData(before, from...)
+		entries, err := managedfields.StringDataAsData(before, fields.From...)
 		if err != nil {
 			return nil, err
 		}
 		upgraded.SetManagedFields(entries)
 	}
-	if err := csaupgrade.UpgradeManagedFields(upgraded, sets.New(from...), manager); err != nil {
+	if err := csaupgrade.UpgradeManagedFields(upgraded, sets.New(fields.From...), manager); err != nil {
 		return nil, err
 	}
-	after := upgraded.GetManagedFields()
-	if equality.Semantic.DeepEqual(before, after) {
+	after, err := managedfields.AsApplied(upgraded.GetManagedFields(), manager, live.GetAPIVersion(), fields.Paths)
+	if err != nil {
+		return nil, err
+	}
+	operations := patch.Emptying(live, fields.Emptied)
+	if !equality.Semantic.DeepEqual(before, after) {
+		operations = append(operations, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": after})
+	}
+	if len(operations) == 0 {
 		return nil, nil
 	}
-	return json.Marshal([]map[string]any{
-		{"op": "replace", "path": "/metadata/managedFields", "value": after},
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
-	})
+	return json.Marshal(append(operations, map[string]any{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()}))
 }
 
-// dryRunAfterHandOver asks about a server-side apply that first takes over what
-// was written client-side. A dry run can't do both, so two are asked: the apply
+// dryRunAfterHandOver asks about a server-side apply that first takes over fields.
+// A dry run can't do both, so two are asked: the apply
 // for what speaks against it, apart from conflicts that the handing over
 // settles, and a replace by the merged object for what comes of it. Whether that
 // is valid is the replace's to say: the apply alone leaves in place what would

@@ -36,10 +36,14 @@ type kinds struct {
 
 // newKinds shares kubectl's cache below root: what it knows of the API and the
 // HTTP answers beside it, which spare a server to send again what it has sent.
-// Only client-go's own cached client has the door to the latter.
+// Only client-go's own cached client has the door to the latter. Without a root
+// nothing is cached.
 func newKinds(config *rest.Config, root string) (*kinds, error) {
-	dir := filepath.Join(root, "discovery", cacheName(config.Host))
-	cached, err := disk.NewCachedDiscoveryClientForConfig(config, dir, filepath.Join(root, "http"), discoveryAge)
+	dir, answers := "", ""
+	if root != "" {
+		dir, answers = filepath.Join(root, "discovery", cacheName(config.Host)), filepath.Join(root, "http")
+	}
+	cached, err := disk.NewCachedDiscoveryClientForConfig(config, dir, answers, discoveryAge)
 	if err != nil {
 		return nil, err
 	}

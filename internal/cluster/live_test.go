@@ -17,12 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -60,10 +60,7 @@ func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func object(t *testing.T, namespace, text string) *unstructured.Unstructured {
 	t.Helper()
-	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-		t.Fatal(err)
-	}
+	o := objecttest.Parse(t, text)
 	o.SetNamespace(namespace)
 	return o
 }
@@ -221,7 +218,7 @@ func TestLiveTroubles(t *testing.T) {
 	created := create(t, c, object(t, namespace, web))
 	var told []string
 	for range 100 {
-		if told = c.Troubles(t.Context(), refOf(created)); len(told) > 0 {
+		if told = c.Troubles(t.Context(), refOf(created), time.Time{}); len(told) > 0 {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)

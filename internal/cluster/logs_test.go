@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -133,7 +134,7 @@ func TestTroubles(t *testing.T) {
 		}
 		encode(w, map[string]any{"kind": "EventList", "apiVersion": "v1", "items": items})
 	}
-	got := s.connect(t).Troubles(t.Context(), apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "job"}, Version: "v1"})
+	got := s.connect(t).Troubles(t.Context(), apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "job"}, Version: "v1"}, time.Time{})
 	want := []string{
 		"Job/job: Mine: it happened",
 		"Pod/bad: container main is waiting: CrashLoopBackOff after 3 restarts",

@@ -23,12 +23,17 @@ func (c *Client) resource(ctx context.Context, gvk schema.GroupVersionKind, name
 }
 
 // written is the same for a request that writes. A dry run is answered by the
-// whole object but for its managedFields, a write by the object's metadata.
-func (c *Client) written(ctx context.Context, gvk schema.GroupVersionKind, namespace string, dryRun bool) (dynamic.ResourceInterface, error) {
-	if dryRun {
-		return c.resourceBy(ctx, c.answers, gvk, namespace)
+// whole object but for its managedFields, a write by the object's metadata,
+// where the whole is not asked for.
+func (c *Client) written(ctx context.Context, gvk schema.GroupVersionKind, namespace string, o apply.WriteOptions) (dynamic.ResourceInterface, error) {
+	by := c.brief
+	switch {
+	case o.Whole:
+		by = c.dynamic
+	case o.DryRun:
+		by = c.answers
 	}
-	return c.resourceBy(ctx, c.brief, gvk, namespace)
+	return c.resourceBy(ctx, by, gvk, namespace)
 }
 
 func (c *Client) resourceBy(ctx context.Context, by dynamic.Interface, gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
@@ -76,9 +81,9 @@ func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name s
 }
 
 // Create posts an object and returns its metadata; a dry run, all but its
-// managedFields. Replace and Patch do so, too.
+// managedFields; with o.Whole, all. Replace and Patch do so, too.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o.DryRun)
+	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +93,7 @@ func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, 
 
 // Replace puts an object.
 func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o.DryRun)
+	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +103,7 @@ func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured,
 
 // Patch sends a patch or a server-side apply.
 func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	r, err := c.written(ctx, ref.GVK(), ref.Namespace, o.DryRun)
+	r, err := c.written(ctx, ref.GVK(), ref.Namespace, o)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/immutable"
+	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
-	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -36,7 +37,7 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 			o := o
 			o.Force = o.Force || s.InPlace() // as apply does it
 			after, err := c.foresee(ctx, s, o)
-			drift := patch.ChangedByHand(err)
+			drift := managedfields.OnlyKubectlConflicts(err)
 			if drift {
 				o.Force = true
 				after, err = c.foresee(ctx, s, o)
@@ -82,7 +83,7 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 			return nil, err
 		}
 		p := apply.Patch{Type: types.ApplyPatchType, Data: data}
-		if len(s.HandOver) > 0 {
+		if s.TakesOver() {
 			return c.dryRunAfterHandOver(ctx, ref, p, s, o)
 		}
 		return c.Patch(ctx, ref, p, o)
@@ -162,7 +163,7 @@ func refusal(err error, status metav1.Status) *plan.Refusal {
 			}
 		}
 	}
-	if fields := patch.ImmutableFromStatus(status); len(fields) > 0 {
+	if fields := immutable.FromStatus(status); len(fields) > 0 {
 		r.Immutable, r.Fields, r.Message = true, nil, fields[0].Why
 		for _, f := range fields {
 			if f.Path != "" {

@@ -9,10 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 )
@@ -28,33 +25,47 @@ const (
 
 // Troubles explains why an object is not ready: container states of its pods,
 // the last warning events of both, and the end of one troubled container's log.
+// Pods of older revisions and events from before since are history, not reasons.
 // What can't be read is left out.
-func (c *Client) Troubles(ctx context.Context, ref apply.Ref) []string {
+func (c *Client) Troubles(ctx context.Context, ref apply.Ref, since time.Time) []string {
 	ctx, cancel := context.WithTimeout(ctx, troublesTimeout)
 	defer cancel()
-	lines := c.warnings(ctx, ref.Kind, ref.Namespace, func(name string) bool { return name == ref.Name })
-	pods, err := c.podsOf(ctx, ref)
+	events := warner{c, ref.Namespace, since}
+	lines := events.about(ctx, ref.Kind, func(name string) bool { return name == ref.Name })
+	b, err := c.behind(ctx, ref, since)
 	if err != nil || ref.Kind == "Pod" {
-		for _, pod := range pods {
+		for _, pod := range b.pods {
 			lines = append(lines, containerStates(pod)...)
 		}
 		return last(lines, maxTroubles)
 	}
-	if ref.Kind == "Deployment" && len(pods) == 0 {
-		// Why no pod comes into being is told of the ReplicaSets.
-		lines = append(lines, c.warnings(ctx, "ReplicaSet", ref.Namespace, func(name string) bool {
-			return strings.HasPrefix(name, ref.Name+"-")
-		})...)
+	if b.replicaSet != nil && len(b.pods) == 0 {
+		// Why no pod comes into being is told of the ReplicaSet.
+		lines = append(lines, events.about(ctx, "ReplicaSet", b.replicaSet)...)
 	}
-	lines = last(append(lines, c.podTroubles(ctx, ref.Namespace, pods)...), maxTroubles)
+	lines = append(lines, events.ofPods(ctx, b.pods)...)
+	for _, pod := range b.inTheWay {
+		for _, state := range containerStates(pod) {
+			lines = append(lines, state+" (of an earlier revision, and waited for before it is replaced)")
+		}
+	}
+	lines = last(lines, maxTroubles)
 	if ref.Kind == "Job" { // apply shows its log
 		return lines
 	}
-	return append(lines, c.lastWords(ctx, pods)...)
+	return append(lines, c.lastWords(ctx, b.pods)...)
 }
 
-// podTroubles are the states and events of the first few pods that have any.
-func (c *Client) podTroubles(ctx context.Context, namespace string, pods []corev1.Pod) []string {
+// warner reads the warning events of a namespace that were last seen at since or
+// after.
+type warner struct {
+	*Client
+	namespace string
+	since     time.Time
+}
+
+// ofPods are the states and events of the first few pods that have any.
+func (w warner) ofPods(ctx context.Context, pods []corev1.Pod) []string {
 	var lines []string
 	troubled := map[string]bool{}
 	for _, pod := range pods {
@@ -68,22 +79,25 @@ func (c *Client) podTroubles(ctx context.Context, namespace string, pods []corev
 	if len(troubled) == 0 {
 		return lines
 	}
-	return append(lines, c.warnings(ctx, "Pod", namespace, func(name string) bool { return troubled[name] })...)
+	return append(lines, w.about(ctx, "Pod", func(name string) bool { return troubled[name] })...)
 }
 
-// warnings are the last three warnings about objects of a kind, newest last:
-// one request, however many objects there are.
-func (c *Client) warnings(ctx context.Context, kind, namespace string, about func(name string) bool) []string {
+// about are the last three warnings about objects of a kind, newest last: one
+// request, however many objects there are.
+func (w warner) about(ctx context.Context, kind string, which func(name string) bool) []string {
+	namespace := w.namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
-	list, err := c.core.Events(namespace).List(ctx, metav1.ListOptions{
+	list, err := w.core.Events(namespace).List(ctx, metav1.ListOptions{
 		FieldSelector: fields.Set{"involvedObject.kind": kind, "type": corev1.EventTypeWarning}.AsSelector().String(),
 	})
 	if err != nil {
 		return nil
 	}
-	events := slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return !about(e.InvolvedObject.Name) })
+	events := slices.DeleteFunc(list.Items, func(e corev1.Event) bool {
+		return !which(e.InvolvedObject.Name) || happened(e).Before(w.since)
+	})
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return happened(a).Compare(happened(b)) })
 	var lines []string
 	for _, e := range last(events, maxEvents) {
@@ -128,50 +142,4 @@ func containerStates(pod corev1.Pod) []string {
 		lines = append(lines, fmt.Sprintf("Pod/%s: it is pending", pod.Name))
 	}
 	return lines
-}
-
-// podsOf finds the pods behind an object by the selector of its spec.
-func (c *Client) podsOf(ctx context.Context, ref apply.Ref) ([]corev1.Pod, error) {
-	if ref.Kind == "Pod" {
-		pod, err := c.core.Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-		if err != nil {
-			return nil, err
-		}
-		return []corev1.Pod{*pod}, nil
-	}
-	owner, err := c.Get(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	selector := selectorOf(owner)
-	if selector.Empty() {
-		return nil, nil
-	}
-	list, err := c.core.Pods(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize})
-	if err != nil {
-		return nil, err
-	}
-	return list.Items, nil
-}
-
-// selectorOf is the selector of an object's pods: that of spec.selector with
-// matchLabels and matchExpressions, or as a plain map (ReplicationController,
-// Service). It is empty where there is none.
-func selectorOf(owner *unstructured.Unstructured) labels.Selector {
-	raw, ok, _ := unstructured.NestedMap(owner.Object, "spec", "selector")
-	if !ok {
-		return labels.Everything()
-	}
-	if plain, ok, err := unstructured.NestedStringMap(owner.Object, "spec", "selector"); ok && err == nil {
-		return labels.SelectorFromSet(plain)
-	}
-	var typed metav1.LabelSelector
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &typed); err != nil {
-		return labels.Everything()
-	}
-	selector, err := metav1.LabelSelectorAsSelector(&typed)
-	if err != nil {
-		return labels.Everything()
-	}
-	return selector
 }

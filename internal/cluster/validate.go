@@ -107,7 +107,7 @@ func namespaceMissing(err error) bool {
 func broughtKinds(objects []manifest.Object) map[schema.GroupKind]bool {
 	out := map[schema.GroupKind]bool{}
 	for _, o := range objects {
-		if o.Kind != "CustomResourceDefinition" {
+		if !o.IsCRD() {
 			continue
 		}
 		spec, _ := o.Doc.Object["spec"].(map[string]any)

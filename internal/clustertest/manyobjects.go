@@ -2,7 +2,6 @@ package clustertest
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,23 +29,15 @@ var manyKinds = [ManyKinds]struct{ kind, body string }{
 func ManyObjects(t testing.TB, perKind int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "many")
-	if err := os.MkdirAll(filepath.Join(dir, "templates"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("Chart.yaml", "apiVersion: v2\nname: many\nversion: 1.0.0\n")
-	write("values.yaml", "changed: 0\nmark: \"\"\n")
+	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: many\nversion: 1.0.0\n", "values.yaml": "changed: 0\nmark: \"\"\n"}
 	for _, k := range manyKinds {
 		var b strings.Builder
 		for i := range perKind {
 			change := fmt.Sprintf("{{ if gt (int .Values.changed) %d }}-changed{{ end }}", i)
 			b.WriteString("---\n" + strings.NewReplacer("NUMBER", strconv.Itoa(i), "CHANGE", change).Replace(k.body))
 		}
-		write(filepath.Join("templates", strings.ToLower(k.kind)+".yaml"), b.String())
+		files["templates/"+strings.ToLower(k.kind)+".yaml"] = b.String()
 	}
+	WriteFiles(t, dir, files)
 	return dir
 }

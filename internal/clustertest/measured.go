@@ -22,17 +22,24 @@ type Usage struct {
 	Stderr   string
 }
 
-// Measure runs a program against the cluster and measures it. Linux counts a child's memory from
-// that of its parent, and the parent, with a whole suite in it, is large: so a
-// small process stands between the two, see RunMeasured.
+// Measure runs a program against the cluster and measures it, as the function
+// Measure does.
 func (c *Cluster) Measure(t testing.TB, program string, args ...string) Usage {
+	t.Helper()
+	return Measure(t, c.Environment(), program, args...)
+}
+
+// Measure runs a program and measures it. Linux counts a child's memory from that
+// of its parent, and the parent, with a whole suite in it, is large: so a small
+// process stands between the two, which is this binary again (see Main).
+func Measure(t testing.TB, environment []string, program string, args ...string) Usage {
 	t.Helper()
 	own, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var failure strings.Builder
-	between := &exec.Cmd{Path: own, Args: append([]string{MeasuredName, program}, args...), Env: c.Environment(), Stderr: &failure}
+	between := &exec.Cmd{Path: own, Args: append([]string{measuredName, program}, args...), Env: environment, Stderr: &failure}
 	out, err := between.Output()
 	if err != nil {
 		t.Fatalf("measure %s: %v\n%s", program, err, failure.String())
@@ -44,14 +51,14 @@ func (c *Cluster) Measure(t testing.TB, program string, args ...string) Usage {
 	return u
 }
 
-// MeasuredName is the name under which this binary is RunMeasured.
-const MeasuredName = "measured"
+// measuredName is the name under which this binary measures a program.
+const measuredName = "measured"
 
 // endless is when a run is given up.
 const endless = 2 * time.Minute
 
-// RunMeasured runs its arguments as a program and prints the usage.
-func RunMeasured() {
+// runMeasured runs its arguments as a program and prints the usage.
+func runMeasured() {
 	var stdout, stderr strings.Builder
 	command := exec.Command(os.Args[1], os.Args[2:]...)
 	command.Stdout, command.Stderr = &stdout, &stderr

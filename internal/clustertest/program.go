@@ -21,15 +21,20 @@ func Program(t testing.TB) string {
 	return path
 }
 
-var buildProgram = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(programFolder(), "kubectl-release")
-	command := exec.Command("go", "build", "-trimpath", "-o", path, "github.com/kubectl-release/kubectl-release")
+var buildProgram = sync.OnceValues(func() (string, error) { return Build("kubectl-release") })
+
+// Build builds kubectl-release under a name of its own, with further flags of go
+// build, and returns its path. Main removes it as well.
+func Build(name string, flags ...string) (string, error) {
+	path := filepath.Join(programFolder(), name)
+	args := append([]string{"build", "-o", path}, flags...)
+	command := exec.Command("go", append(args, "github.com/kubectl-release/kubectl-release")...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program: %w\n%s", err, out)
 	}
 	return path, nil
-})
+}
 
 // programFolder is the folder of the program, one a test process.
 func programFolder() string {

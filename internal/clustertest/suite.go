@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 )
 
@@ -17,6 +19,10 @@ import (
 //		os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
 //	}
 func Main(m *testing.M, options Options, use func(*Cluster)) int {
+	if os.Args[0] == measuredName {
+		return MainWithoutCluster(m)
+	}
+	hangUpOnPrograms()
 	c, err := Start(context.Background(), options)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "clustertest:", err)
@@ -30,4 +36,23 @@ func Main(m *testing.M, options Options, use func(*Cluster)) int {
 		return max(code, 1)
 	}
 	return code
+}
+
+// MainWithoutCluster is Main for a suite that runs programs and needs no cluster.
+func MainWithoutCluster(m *testing.M) int {
+	if os.Args[0] == measuredName {
+		runMeasured()
+		return 0
+	}
+	hangUpOnPrograms()
+	defer removeProgram()
+	return m.Run()
+}
+
+// hangUpOnPrograms has the programs that tests start hear SIGHUP where the suite
+// was told to ignore it, as under nohup: they would ignore it, too.
+func hangUpOnPrograms() {
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -22,11 +23,12 @@ const againstCategory = "Comparing"
 // againstFlags compare a chart with something else than live objects.
 func againstFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "against", Usage: "compare with a `REVISION, FILE or CHART` in the place of live objects: a number, rendered YAML or a saved plan (- for standard input), a chart", Category: againstCategory},
+		&cli.StringFlag{Name: "against", Usage: "compare with a `REVISION, FILE or CHART` in the place of live objects: a number, rendered YAML or a saved plan (- for standard input), a chart, wherever it is", Category: againstCategory},
+		&cli.StringFlag{Name: "against-version", Usage: "compare with this `VERSION` of the chart of --against, or of CHART without it; asks no cluster", Category: againstCategory},
 		&cli.StringSliceFlag{Name: "against-values", Usage: "render the chart of --against with the values of this `FILE` and no others (repeatable); without it, with the same values", Category: againstCategory},
-		&cli.BoolFlag{Name: "offline", Usage: "ask no cluster for anything; needs --against", Category: againstCategory},
-		&cli.StringFlag{Name: "kube-version", Usage: "with --offline: the Kubernetes `VERSION` that templates see", Category: againstCategory},
-		&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "with --offline: API `VERSION` that templates see besides the built-in ones (repeatable)", Category: againstCategory},
+		&cli.BoolFlag{Name: "offline", Usage: "ask no cluster for anything, and fetch nothing; needs --against", Category: againstCategory},
+		&cli.StringFlag{Name: "kube-version", Usage: "without a cluster: the Kubernetes `VERSION` that templates see", Category: againstCategory},
+		&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "without a cluster: API `VERSION` that templates see besides the built-in ones (repeatable)", Category: againstCategory},
 	}
 }
 
@@ -37,11 +39,11 @@ func (p *program) planChart(c *cli.Context, name, path string) error {
 		return err
 	}
 	switch {
-	case c.String("against") == "":
+	case c.String("against") == "" && !withoutCluster(c):
 		return p.planned(c, func(s *session) (*plan.Plan, error) {
 			return p.planDeployment(c, s, name, path, engine.InstallOrUpgrade)
 		})
-	case c.Bool("offline"):
+	case withoutCluster(c):
 		made, err := p.planOffline(c, name, path)
 		if err != nil {
 			return err
@@ -53,32 +55,36 @@ func (p *program) planChart(c *cli.Context, name, path string) error {
 		if err != nil {
 			return nil, err
 		}
-		b, err := p.baseline(c, d)
+		b, err := p.baseline(c, path, d)
 		if err != nil {
 			return nil, err
 		}
-		return s.engine.PlanAgainst(c.Context, d, b)
+		made, err := s.engine.PlanAgainst(c.Context, d, b)
+		return p.hideRead(d.Source.Values, made, err)
 	})
 }
+
+// withoutCluster says whether no cluster is asked for anything.
+func withoutCluster(c *cli.Context) bool { return c.Bool("offline") || c.IsSet("against-version") }
 
 // checkAgainst refuses flags that mean nothing together.
 func checkAgainst(c *cli.Context) error {
 	switch {
-	case c.Bool("offline") && c.String("against") == "":
+	case c.Bool("offline") && c.String("against") == "" && !c.IsSet("against-version"):
 		return usage("--offline needs --against: what to compare with; an empty file, such as /dev/null, plans a first install")
-	case c.String("against") == "" && c.IsSet("against-values"):
+	case c.String("against") == "" && c.IsSet("against-values") && !c.IsSet("against-version"):
 		return usage("--against-values needs --against: the chart that these values are for")
-	case c.Bool("offline"):
+	case withoutCluster(c):
 		for _, flag := range []string{"reuse-values", "reset-then-reuse-values"} {
 			if c.Bool(flag) {
-				return usage("--%s needs the release's records, which --offline does not read: give the values with -f", flag)
+				return usage("--%s needs the release's records, which --offline and --against-version do not read: give the values with -f", flag)
 			}
 		}
 		return nil
 	}
 	for _, flag := range []string{"kube-version", "api-versions"} {
 		if c.IsSet(flag) {
-			return usage("--%s goes with --offline: with a cluster, templates see what it serves", flag)
+			return usage("--%s goes with --offline or --against-version: with a cluster, templates see what it serves", flag)
 		}
 	}
 	return nil
@@ -94,30 +100,32 @@ func (p *program) planOffline(c *cli.Context, name, path string) (*plan.Plan, er
 	if err != nil {
 		return nil, err
 	}
-	b, err := p.baseline(c, d)
+	b, err := p.baseline(c, path, d)
 	if err != nil {
 		return nil, err
 	}
 	if b.Kind == plan.AgainstRevision {
-		return nil, usage("--against %s is a revision, and --offline reads no records: save its manifest with %s get manifest %s --revision %s, or write ./%s for a file of that name", b.Name, p.name, name, b.Name, b.Name)
+		return nil, usage("--against %s is a revision, and --offline reads no records: save its manifest with %s, or write ./%s for a file of that name", b.Name, p.command("get", "manifest", name, "--revision", b.Name), b.Name)
 	}
 	return engine.PlanOffline(c.Context, engine.Offline{Capabilities: caps}, toolVersion(), d, b)
 }
 
 // baseline reads what --against names: a number is a revision, a folder or an
 // archive a chart, a file a saved plan or rendered YAML.
-func (p *program) baseline(c *cli.Context, d engine.Deployment) (engine.Baseline, error) {
-	name := c.String("against")
+func (p *program) baseline(c *cli.Context, path string, d engine.Deployment) (engine.Baseline, error) {
+	name := orDefault(c.String("against"), path)
 	b := engine.Baseline{Against: plan.Against{Name: name}}
+	if c.IsSet("against-version") {
+		return p.chartBaseline(c, b, d)
+	}
 	if number, err := strconv.Atoi(name); err == nil && number > 0 {
 		b.Kind, b.Revision = plan.AgainstRevision, number
 		return b, againstOnlyChart(c)
 	}
 	info, err := os.Stat(name)
-	if name != "-" && err != nil {
-		return b, chartHint(name, fmt.Errorf("--against %s: it is no revision number, file or chart: %w", name, err))
-	}
-	if name != "-" && info.IsDir() {
+	switch {
+	case name == "-":
+	case err != nil || info.IsDir():
 		return p.chartBaseline(c, b, d)
 	}
 	data, err := p.readFile(name)
@@ -149,7 +157,11 @@ func againstOnlyChart(c *cli.Context) error {
 // chartBaseline is another chart with the same values, or with those of
 // --against-values and no others.
 func (p *program) chartBaseline(c *cli.Context, b engine.Baseline, d engine.Deployment) (engine.Baseline, error) {
-	loaded, warnings, err := loadChart(b.Name)
+	found, err := p.located(c, againstRequest(c, b.Name))
+	if err != nil {
+		return b, fmt.Errorf("--against %s: it is no revision number or file, and as a chart: %w", b.Name, err)
+	}
+	loaded, warnings, err := found.load()
 	if err != nil {
 		return b, err
 	}
@@ -157,9 +169,17 @@ func (p *program) chartBaseline(c *cli.Context, b engine.Baseline, d engine.Depl
 	b.Source.Chart, b.Source.Warnings = loaded, warnings
 	if c.IsSet("against-values") {
 		b.Source.Reuse = values.ResetValues
-		if b.Source.Values, _, err = (values.Sources{Files: c.StringSlice("against-values")}).Merge(p.readFile); err != nil {
+		if b.Source.Values, _, err = (values.Sources{Files: c.StringSlice("against-values")}).Merge(p.valuesReader(c)); err != nil {
 			return b, fmt.Errorf("--against-values: %w", err)
 		}
 	}
 	return b, nil
+}
+
+// againstRequest is what the flags say of the chart to compare with: the version is
+// its own.
+func againstRequest(c *cli.Context, name string) resolve.Request {
+	r := chartRequest(c, name)
+	r.Version = c.String("against-version")
+	return r
 }

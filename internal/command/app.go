@@ -9,14 +9,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/invocation"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -32,7 +33,10 @@ type Streams struct {
 // Main runs the program with args (args[0] is its name) and returns its exit
 // code: see the table in exit.go.
 func Main(ctx context.Context, args []string, s Streams) int {
-	p := &program{streams: s, name: programName(args)}
+	cli.FlagStringer = flagLine // the library has no other door for it
+	s.Out, s.Err = outlived(s.Out), outlived(s.Err)
+	p := newProgram(s, invocation.Name(args[0], os.Getenv(helmPlugin), os.Getenv("_")))
+	p.brokenPipes = outlivePipes()
 	app := p.app()
 	if len(args) > 1 && args[1] == completeWord {
 		p.complete(app, args[2:])
@@ -45,39 +49,33 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	return p.exit(err)
 }
 
-// programName is what people type: "kubectl release", or "helm release" when
-// Helm runs us as its plugin.
-func programName(args []string) string {
-	if plugin := os.Getenv("HELM_PLUGIN_NAME"); plugin != "" {
-		return "helm " + plugin
-	}
-	if len(args) == 0 {
-		return "kubectl-release"
-	}
-	base := filepath.Base(args[0])
-	if strings.HasPrefix(base, "kubectl-release") {
-		return "kubectl release"
-	}
-	return base
-}
-
 // program is one run of the command line.
 type program struct {
-	streams Streams
-	name    string
+	// streams are safe: see cleaned. raw are those that the program was given, for
+	// what is safe already, or has to stay as it is.
+	streams, raw Streams
+	// invocation is how the program was called, for hints that can be pasted.
+	invocation invocation.Invocation
 	// mask hides secrets in what is printed beside a plan, as soon as they are
 	// known.
-	mask atomic.Pointer[report.Mask]
+	mask atomic.Pointer[redact.Mask]
 	// hidden is the plan whose secrets mask knows.
 	hidden *plan.Plan
 	// stream is what -o json prints while a command applies, else nil.
 	stream *stream
+	// charts are those that this run has fetched.
+	charts map[resolve.Request]located
+	// brokenPipes has the program outlive its output, see outlivePipes.
+	brokenPipes chan os.Signal
+}
+
+func newProgram(s Streams, name string) *program {
+	return &program{raw: s, streams: Streams{In: s.In, Out: &cleaned{to: s.Out}, Err: &cleaned{to: s.Err}}, invocation: invocation.Invocation{Program: name}}
 }
 
 func (p *program) app() *cli.App {
-	cli.FlagStringer = flagLine
 	app := &cli.App{
-		Name:                      p.name,
+		Name:                      p.invocation.Program,
 		Usage:                     "deploy Helm charts by plan, then apply",
 		Description:               "Shows what an install, upgrade, rollback or uninstall will do before it does it,\nthen does exactly that. Releases are shared with Helm 3 and 4.\n\nExamples:\n" + indent(appExamples),
 		Version:                   Version,
@@ -91,52 +89,62 @@ func (p *program) app() *cli.App {
 		UseShortOptionHandling:    false,
 		OnUsageError:              badValue,
 		CustomAppHelpTemplate:     appHelp,
-		Action: func(c *cli.Context) error {
+		Action: p.reading(func(c *cli.Context) error {
 			if c.Args().Present() {
-				return unknownCommand(c.App.Commands, c.Args().First(), p.name)
+				return unknownCommand(c.App.Commands, c.Args().First(), p.invocation.Program)
 			}
 			return cli.ShowAppHelp(c)
-		},
+		}),
 		Commands: []*cli.Command{
 			p.planCommand(), p.applyCommand(),
 			p.installCommand(), p.upgradeCommand(), p.rollbackCommand(), p.uninstallCommand(), p.testCommand(),
 			p.listCommand(), p.statusCommand(), p.historyCommand(), p.getCommand(),
-			p.templateCommand(), p.lintCommand(), p.showCommand(), p.versionCommand(), p.completionCommand(), p.unlockCommand(),
+			p.templateCommand(), p.lintCommand(), p.showCommand(), p.repoCommand(), p.registryCommand(), p.pullCommand(), p.pushCommand(), p.packageCommand(), p.versionCommand(), p.completionCommand(), p.unlockCommand(),
 		},
 	}
 	app.Description = p.inItsName(app.Description)
-	p.finishCommands(app.Commands, "")
+	p.finishCommands(app.Commands)
 	return app
 }
 
 // inItsName makes examples show what people type, also as Helm's plugin.
 func (p *program) inItsName(text string) string {
-	return strings.ReplaceAll(text, "kubectl release", p.name)
+	return strings.ReplaceAll(text, "kubectl release", p.invocation.Program)
 }
 
 // finishCommands gives every command the connection flags, so that help shows
 // them and they can stand anywhere on the line.
-func (p *program) finishCommands(commands []*cli.Command, parent string) {
+func (p *program) finishCommands(commands []*cli.Command) {
 	for _, c := range commands {
 		c.Description = p.inItsName(c.Description)
 		c.HideHelpCommand = true
 		c.OnUsageError = badValue
 		c.CustomHelpTemplate = commandHelp
-		if len(c.Subcommands) > 0 {
-			p.finishCommands(c.Subcommands, c.Name)
+		c.Before = func(c *cli.Context) error {
+			p.invocation.Flags = connectionOf(c)
+			return nil
 		}
-		readOnly(c, parent)
+		if len(c.Subcommands) > 0 {
+			p.finishCommands(c.Subcommands)
+		}
 		c.Flags = append(c.Flags, without(connectionFlags(), c.Flags)...)
 	}
 }
 
 // without takes away from flags the names that a command uses itself: the -s of
-// template is Helm's --show-only, not kubectl's --server.
+// template is Helm's --show-only, not kubectl's --server, and
+// --insecure-skip-tls-verify is about the server of a chart where one is named.
 func without(flags, own []cli.Flag) []cli.Flag {
 	taken := flagIndex(own)
+	free := func(aliases []string) []string {
+		return slices.DeleteFunc(aliases, func(alias string) bool { return taken[alias] != nil })
+	}
 	for _, f := range flags {
-		if s, ok := f.(*cli.StringFlag); ok {
-			s.Aliases = slices.DeleteFunc(s.Aliases, func(alias string) bool { return taken[alias] != nil })
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			f.Aliases = free(f.Aliases)
+		case *cli.BoolFlag:
+			f.Aliases = free(f.Aliases)
 		}
 	}
 	return flags

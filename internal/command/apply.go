@@ -21,7 +21,7 @@ func (p *program) applyCommand() *cli.Command {
 		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
 			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
 		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag()},
-			openingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+			openingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
 		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 2)
 			if err != nil {
@@ -43,7 +43,7 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	if err := saved.Applicable(); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if err := guarded(c, saved); err != nil {
+	if saved, err = guarded(c, saved); err != nil {
 		return err
 	}
 	p.hide(c, saved)
@@ -101,7 +101,7 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 	if err := p.confirm(c); err != nil {
 		return err
 	}
-	if isTerminal(p.streams.Out) && p.stream == nil {
+	if isTerminal(p.raw.Out) && p.stream == nil {
 		fmt.Fprintln(p.streams.Err) // the plan ends here
 	}
 	return p.reviewed(c, s, made)
@@ -119,7 +119,7 @@ func (p *program) confirm(c *cli.Context) error {
 	if c.Bool("yes") {
 		return nil
 	}
-	if !isTerminal(p.streams.In) {
+	if !isTerminal(p.raw.In) {
 		return errors.New("nobody is there to be asked: add --yes to apply without a question")
 	}
 	fmt.Fprint(p.streams.Err, "\nGo on? Only \"yes\" is accepted: ")
@@ -164,7 +164,7 @@ func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome,
 func (p *program) nextStep(made *plan.Plan) string {
 	const again = "run it again to go on from there"
 	if made.Operation == plan.Upgrade || made.Operation == plan.Rollback {
-		return fmt.Sprintf("%s, or go back: %s rollback %s", again, p.name, made.Release.Name)
+		return again + ", or go back: " + p.command("rollback", made.Release.Name)
 	}
 	return again
 }
@@ -184,6 +184,6 @@ func (p *program) result(c *cli.Context, made *plan.Plan) {
 		fmt.Fprintf(p.streams.Out, "The tests of release %s have passed.\n", name)
 	}
 	if notes := strings.TrimSpace(made.Notes); notes != "" && !c.Bool("hide-notes") && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
-		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", printable(p.mask.Load().Text(notes)))
+		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", p.mask.Load().Text(notes))
 	}
 }

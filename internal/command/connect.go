@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -16,6 +16,9 @@ import (
 )
 
 const connectionCategory = "Connection"
+
+// tokenVariable is where Helm puts the bearer token for its plugins.
+const tokenVariable = "HELM_KUBETOKEN"
 
 // connectionFlags are kubectl's, with Helm's names where these differ, and the
 // environment that Helm gives its plugins.
@@ -30,7 +33,7 @@ func connectionFlags() []cli.Flag {
 		text("cluster", "cluster of the kubeconfig", nil),
 		text("user", "user of the kubeconfig", nil),
 		text("server", "address of the API server", []string{"HELM_KUBEAPISERVER"}, "s", "kube-apiserver"),
-		text("token", "bearer token", []string{"HELM_KUBETOKEN"}, "kube-token"),
+		text("token", "bearer token", []string{tokenVariable}, "kube-token"),
 		text("as", "user to impersonate", []string{"HELM_KUBEASUSER"}, "kube-as-user"),
 		&cli.StringSliceFlag{Name: "as-group", Aliases: []string{"kube-as-group"}, Usage: "group to impersonate (repeatable)", Category: connectionCategory},
 		text("as-uid", "UID to impersonate", nil),
@@ -38,7 +41,7 @@ func connectionFlags() []cli.Flag {
 		text("client-certificate", "client certificate file", nil),
 		text("client-key", "client key file", nil),
 		text("tls-server-name", "name to expect in the server's certificate", []string{"HELM_KUBETLS_SERVER_NAME"}, "kube-tls-server-name"),
-		&cli.BoolFlag{Name: "insecure-skip-tls-verify", Aliases: []string{"kube-insecure-skip-tls-verify"}, Usage: "do not check the server's certificate", EnvVars: []string{"HELM_KUBEINSECURE_SKIP_TLS_VERIFY"}, Category: connectionCategory},
+		&cli.BoolFlag{Name: "kube-insecure-skip-tls-verify", Aliases: []string{"insecure-skip-tls-verify"}, Usage: "do not check the API server's certificate; the short name is for commands that take no chart", EnvVars: []string{"HELM_KUBEINSECURE_SKIP_TLS_VERIFY"}, Category: connectionCategory},
 		text("request-timeout", "how long one request may take, such as 10s", nil),
 		text("cache-dir", "where discovery is cached", nil),
 		&cli.Float64Flag{Name: "qps", Usage: "most requests a second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
@@ -46,6 +49,34 @@ func connectionFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "debug", Usage: "tell the requests that are made: -v 6 by its name in Helm", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
 	}
 }
+
+// connectionOf are the flags that say which cluster and namespace a command is for,
+// as they are repeated in hints. A token is not, nor what the environment tells the
+// next command as well; that of Helm's plugins is Helm's, made from its flags.
+func connectionOf(c *cli.Context) []string {
+	var flags []string
+	for _, flag := range connectionFlags() {
+		name := flag.Names()[0]
+		text, isText := flag.(*cli.StringFlag)
+		if !isText || name == "token" || name == "request-timeout" || name == "cache-dir" {
+			continue
+		}
+		inherited := slices.ContainsFunc(text.EnvVars, func(v string) bool { return os.Getenv(v) == c.String(name) })
+		if c.String(name) != "" && (!inherited || os.Getenv(helmPlugin) != "") {
+			flags = append(flags, "--"+name, c.String(name))
+		}
+	}
+	for _, group := range c.StringSlice("as-group") {
+		flags = append(flags, "--as-group", group)
+	}
+	return flags
+}
+
+// helmPlugin is set by Helm where it runs us as its plugin.
+const helmPlugin = "HELM_PLUGIN_NAME"
+
+// command is a command of ours as a line to paste.
+func (p *program) command(args ...string) string { return p.invocation.Command(args...) }
 
 // configFlags translates our flags into those of cli-runtime, which reads the
 // kubeconfig as kubectl does.
@@ -74,7 +105,7 @@ func configFlags(c *cli.Context) *genericclioptions.ConfigFlags {
 	if groups := impersonated(c); len(groups) > 0 {
 		f.ImpersonateGroup = &groups
 	}
-	if insecure := c.Bool("insecure-skip-tls-verify"); insecure {
+	if insecure := c.Bool("kube-insecure-skip-tls-verify"); insecure {
 		f.Insecure = &insecure
 	}
 	return f
@@ -136,13 +167,13 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	watched := p.watcher()
+	watched, clock := p.watcher(), releasestore.SystemClock{}
 	return &session{
 		cluster: client, store: store, namespace: namespace, progress: watched,
 		engine: &engine.Engine{
 			Cluster: client, Store: store,
-			Locker:   releasestore.NewLocker(client.CoordinationV1(), releasestore.SystemClock{}),
-			Observer: watched, Now: time.Now, ToolVersion: toolVersion(), Owner: owner(),
+			Invocation: p.invocation, Locker: releasestore.NewLocker(client.CoordinationV1(), clock),
+			Observer: watched, Now: clock.Now, ToolVersion: toolVersion(), Identity: releasestore.NewIdentity(runText()),
 		},
 	}, nil
 }
@@ -166,8 +197,9 @@ func openStore(client releasestore.Client) (*releasestore.Store, error) {
 
 func toolVersion() string { return "kubectl-release " + Version }
 
-// owner says who holds a lock: user, host and process.
-func owner() string {
+// runText tells people whose run this is: user, host and process. In containers these
+// are often those of another run, too.
+func runText() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"

@@ -10,12 +10,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // now is plan and apply in one. With --dry-run the plan is shown instead.
-func (p *program) now(c *cli.Context, make func(context.Context, *session) (*plan.Plan, error)) error {
+func (p *program) now(c *cli.Context, prepare func(context.Context, *session) (*plan.Plan, error)) error {
 	s, err := p.connect(c)
 	if err != nil {
 		return err
@@ -23,7 +24,7 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 	if dry, err := dryRun(c.String("dry-run")); err != nil {
 		return err
 	} else if dry {
-		return p.planned(c, func(s *session) (*plan.Plan, error) { return make(c.Context, s) })
+		return p.planned(c, func(s *session) (*plan.Plan, error) { return prepare(c.Context, s) })
 	}
 	warned := false
 	see := func(made *plan.Plan) error {
@@ -49,7 +50,7 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 		return p.blocked(c, made)
 	}
 	made, outcome, err := s.engine.PlanAndApply(c.Context, lockOptions(c),
-		func(ctx context.Context) (*plan.Plan, error) { return make(ctx, s) }, see)
+		func(ctx context.Context) (*plan.Plan, error) { return prepare(ctx, s) }, see)
 	s.progress.Stop()
 	if made == nil {
 		return err
@@ -61,7 +62,7 @@ func (p *program) now(c *cli.Context, make func(context.Context, *session) (*pla
 // way, and what to do about it.
 func (p *program) blocked(c *cli.Context, made *plan.Plan) error {
 	if !c.Bool("show-secrets") {
-		made = report.Redact(made)
+		made = redact.Plan(made)
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s of %s can't be done, and nothing was written:", made.Operation, made.Release)
@@ -145,12 +146,12 @@ func (p *program) installCommand() *cli.Command {
 	return &cli.Command{
 		Name: "install", Usage: "install a release", ArgsUsage: "NAME CHART",
 		Description: describe("Plans the installation of CHART as release NAME and applies it at once.",
-			"kubectl release install web ./chart -n shop --create-namespace\nkubectl release install web ./chart --set replicas=2 --atomic\nkubectl release install --generate-name ./chart"),
+			"kubectl release install web ./chart -n shop --create-namespace\nkubectl release install web ./chart --set replicas=2 --atomic\nkubectl release install web stable/web --version '~1.4'\nkubectl release install --generate-name ./chart"),
 		Flags: joined(nowFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's", Category: applyCategory},
 			&cli.StringFlag{Name: "name-template", Usage: "template for the name", Category: applyCategory},
 			&cli.BoolFlag{Name: "replace", Usage: "use the name of an uninstalled release again", Category: applyCategory},
-		}, valuesFlags(), renderFlags(), deployFlags()),
+		}, valuesFlags(), renderFlags(), deployFlags(), chartFlags()),
 		Action: p.streamed(func(c *cli.Context) error {
 			name, path, err := p.nameAndChart(c)
 			if err != nil {
@@ -170,7 +171,7 @@ func (p *program) upgradeCommand() *cli.Command {
 			"kubectl release upgrade web ./chart --reuse-values --set image.tag=2.0\nkubectl release upgrade --install --atomic web ./chart -f prod.yaml"),
 		Flags: joined(nowFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "install", Aliases: []string{"i"}, Usage: "install when there is no such release", Category: applyCategory},
-		}, valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
+		}, valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
 		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 2, 2)
 			if err != nil {

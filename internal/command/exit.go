@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -24,6 +27,8 @@ const (
 	exitRolledBack     = 5
 	exitRollbackFailed = 6
 	exitLocked         = 7
+	exitUntrusted      = 8 // a chart is not what was promised
+	exitOffline        = 9
 )
 
 // codeError ends the program with a code and without a message.
@@ -40,7 +45,7 @@ func (p *program) exit(err error) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	fmt.Fprintf(p.streams.Err, "Error: %s\n", printable(p.mask.Load().Text(err.Error())))
+	fmt.Fprintf(p.streams.Err, "Error: %s\n", p.mask.Load().Text(err.Error()))
 	if hint := p.hint(err); hint != "" {
 		fmt.Fprintf(p.streams.Err, "Hint: %s\n", hint)
 	}
@@ -51,7 +56,13 @@ func exitCode(err error) int {
 	var stale *engine.StaleError
 	var back *engine.RolledBackError
 	var locked *releasestore.LockedError
+	var digest *source.DigestError
+	var offline *source.OfflineError
 	switch {
+	case errors.As(err, &digest):
+		return exitUntrusted
+	case errors.As(err, &offline):
+		return exitOffline
 	case errors.As(err, &stale):
 		return exitStale
 	case errors.As(err, &back) && back.Rollback != nil:
@@ -68,12 +79,17 @@ func exitCode(err error) int {
 // hint is the next command to type, "" when there is nothing to say.
 func (p *program) hint(err error) string {
 	var usage *usageError
+	var outside *inputfile.OutsideError
 	var stale *engine.StaleError
 	var noRelease *engine.NoReleaseError
+	var noRevision *engine.NoRevisionError
 	var locked *releasestore.LockedError
 	var lost *releasestore.LostError
 	var compared *plan.ComparedError
 	var back *engine.RolledBackError
+	if text := p.hintSource(err); text != "" {
+		return text
+	}
 	switch {
 	case errors.As(err, &back):
 		return p.hintAfter(back)
@@ -81,14 +97,18 @@ func (p *program) hint(err error) string {
 		return "make a plan with the cluster, without --against, and apply that"
 	case errors.As(err, &usage):
 		return ""
+	case errors.As(err, &outside):
+		return "when the link is your own, --" + outsideLinks + " follows it"
 	case errors.As(err, &stale):
 		return "nothing was written; make a new plan and have it reviewed"
 	case errors.As(err, &noRelease):
-		return p.name + " list --all-namespaces shows the releases that there are"
+		return p.command("list", "--all-namespaces") + " shows the releases that there are"
+	case errors.As(err, &noRevision):
+		return p.command("history", noRevision.Key.Name) + " shows those that there are"
 	case errors.As(err, &locked):
-		return fmt.Sprintf("wait with --lock-timeout, or look with %s status %s", p.name, locked.Key.Name)
+		return "wait with --lock-timeout, or look: " + p.command("status", locked.Key.Name)
 	case errors.As(err, &lost):
-		return fmt.Sprintf("somebody else may be at work on it: look with %s status %s", p.name, lost.Key.Name)
+		return "somebody else may be at work on it: look with " + p.command("status", lost.Key.Name)
 	case errors.Is(err, apply.ErrBlocked):
 		return "nothing was written"
 	case errors.Is(err, context.Canceled):
@@ -104,27 +124,17 @@ func (p *program) hint(err error) string {
 
 // hintAfter is what to do about a run that was rolled back, or was to be.
 func (p *program) hintAfter(back *engine.RolledBackError) string {
-	r := back.Back.Revision
+	r, to := back.Back.Revision, strconv.Itoa(back.To)
 	switch {
 	case r == nil:
 		return ""
 	case back.Rollback == nil && back.To == 0:
 		return "nothing of it is left; correct what failed and install it again"
 	case back.Rollback == nil:
-		return fmt.Sprintf("revision %d is what failed: %s get values %s --revision %d", r.Version-1, p.name, r.Name, r.Version-1)
+		return fmt.Sprintf("revision %d is what failed: %s", r.Version-1, p.command("get", "values", r.Name, "--revision", strconv.Itoa(r.Version-1)))
 	case back.To == 0:
-		return fmt.Sprintf("%s plan uninstall %s shows what is left to undo", p.name, r.Name)
+		return p.command("plan", "uninstall", r.Name) + " shows what is left to undo"
 	default:
-		return fmt.Sprintf("%s plan rollback %s %d shows what is left to undo; %s rollback %s %d does it", p.name, r.Name, back.To, p.name, r.Name, back.To)
+		return fmt.Sprintf("%s shows what is left to undo; %s does it", p.command("plan", "rollback", r.Name, to), p.command("rollback", r.Name, to))
 	}
-}
-
-// printable escapes what would steer a terminal; newlines and tabs stay.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || (r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f)) {
-			return r
-		}
-		return '\uFFFD'
-	}, text)
 }

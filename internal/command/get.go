@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
@@ -18,24 +18,24 @@ func (p *program) getCommand() *cli.Command {
 			Name: name, Usage: usage, ArgsUsage: "NAME",
 			Description: describe("Prints what is stored of a revision. It is printed as it is stored, secrets included.", "kubectl release get "+name+" web --revision 3"),
 			Flags:       append([]cli.Flag{outputFlag(), revisionFlag()}, flags...),
-			Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
+			Action: p.reading(p.onRelease(func(c *cli.Context, s *session, name string) error {
 				r, err := p.revision(c, s, name)
 				if err != nil {
 					return err
 				}
-				return print(c, p.streams.Out, r)
-			}),
+				return print(c, content(p.raw.Out), r)
+			})),
 		}
 	}
 	return &cli.Command{
 		Name: "get", Usage: "print what is stored of a release", ArgsUsage: "values|manifest|hooks|notes|metadata|all NAME",
 		Description: describe("Prints parts of a release's record.", "kubectl release get values web\nkubectl release get manifest web --revision 3"),
-		Action: func(c *cli.Context) error {
+		Action: p.reading(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}
 			return cli.ShowSubcommandHelp(c)
-		},
+		}),
 		Subcommands: []*cli.Command{
 			get("values", "print a release's values", getValues, &cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "with the chart's defaults"}),
 			get("manifest", "print a release's manifest", func(_ *cli.Context, w io.Writer, r *release.Revision) error {
@@ -43,11 +43,11 @@ func (p *program) getCommand() *cli.Command {
 				return err
 			}),
 			get("hooks", "print a release's hooks", func(_ *cli.Context, w io.Writer, r *release.Revision) error { return printHooks(w, r) }),
-			get("notes", "print a release's notes", func(_ *cli.Context, w io.Writer, r *release.Revision) error {
+			get("notes", "print a release's notes", func(_ *cli.Context, _ io.Writer, r *release.Revision) error {
 				if r.Info.Notes == "" {
 					return nil
 				}
-				_, err := fmt.Fprintf(w, "NOTES:\n%s\n", printable(r.Info.Notes))
+				_, err := fmt.Fprintf(p.streams.Out, "NOTES:\n%s\n", r.Info.Notes)
 				return err
 			}),
 			get("metadata", "print a release's metadata", getMetadata),
@@ -79,12 +79,10 @@ func getValues(c *cli.Context, w io.Writer, r *release.Revision) error {
 }
 
 func printYAML(w io.Writer, heading string, value any) error {
-	text, err := yaml.Marshal(value)
-	if err != nil {
+	if _, err := fmt.Fprintln(w, heading); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s\n%s", heading, text)
-	return err
+	return structured(w, "yaml", value)
 }
 
 func printHooks(w io.Writer, r *release.Revision) error {
@@ -136,8 +134,8 @@ func getMetadata(c *cli.Context, w io.Writer, r *release.Revision) error {
 	if f != "text" {
 		return structured(w, f, m)
 	}
-	_, err = fmt.Fprintf(w, "NAME: %s\nCHART: %s\nVERSION: %s\nAPP_VERSION: %s\nDEPENDENCIES: %s\nNAMESPACE: %s\nREVISION: %d\nSTATUS: %s\nDEPLOYED_AT: %s\nAPPLY_METHOD: %s\n",
-		m.Name, printable(m.Chart), printable(m.Version), printable(m.AppVersion), strings.Join(m.Dependencies, ","), m.Namespace, m.Revision, m.Status, m.DeployedAt, m.ApplyMethod)
+	_, err = fmt.Fprint(w, escape.Text(fmt.Sprintf("NAME: %s\nCHART: %s\nVERSION: %s\nAPP_VERSION: %s\nDEPENDENCIES: %s\nNAMESPACE: %s\nREVISION: %d\nSTATUS: %s\nDEPLOYED_AT: %s\nAPPLY_METHOD: %s\n",
+		m.Name, m.Chart, m.Version, m.AppVersion, strings.Join(m.Dependencies, ","), m.Namespace, m.Revision, m.Status, m.DeployedAt, m.ApplyMethod)))
 	return err
 }
 
@@ -168,7 +166,7 @@ func getAll(c *cli.Context, w io.Writer, r *release.Revision) error {
 	}
 	fmt.Fprintf(w, "MANIFEST:\n%s\n", r.Manifest)
 	if r.Info.Notes != "" {
-		fmt.Fprintf(w, "NOTES:\n%s\n", printable(r.Info.Notes))
+		fmt.Fprintf(w, "NOTES:\n%s\n", r.Info.Notes)
 	}
 	return nil
 }

@@ -2,12 +2,12 @@ package command
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -34,7 +34,7 @@ func policy(c *cli.Context) (plan.Policy, error) {
 		return plan.Policy{}, usage("--deny: %s", err)
 	}
 	for _, file := range c.StringSlice("policy") {
-		data, err := os.ReadFile(file)
+		data, err := inputfile.Read(file, maxInputBytes)
 		if err != nil {
 			return plan.Policy{}, fmt.Errorf("read the policy: %w", err)
 		}
@@ -49,15 +49,13 @@ func policy(c *cli.Context) (plan.Policy, error) {
 
 // guarded judges a saved plan by what the command line denies now, on top of
 // what was denied when the plan was made.
-func guarded(c *cli.Context, saved *plan.Plan) error {
+func guarded(c *cli.Context, saved *plan.Plan) (*plan.Plan, error) {
 	more, err := policy(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := sensitive(c); err != nil {
-		return err
+		return nil, err
 	}
-	saved.Options.Sensitive = append(saved.Options.Sensitive, c.StringSlice("sensitive")...)
-	saved.Judge(more)
-	return nil
+	return saved.WithSensitive(c.StringSlice("sensitive")).Judged(more), nil
 }

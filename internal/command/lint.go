@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
@@ -29,8 +28,8 @@ func (p *program) lintCommand() *cli.Command {
 			&cli.BoolFlag{Name: "skip-schema-validation", Usage: "do not check values against values.schema.json"},
 			&cli.BoolFlag{Name: "validate", Usage: "have the cluster check every object in a dry run with strict field validation"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json or yaml", Value: "text", Category: planCategory},
-		}, valuesFlags()),
-		Action: p.lint,
+		}, valuesFlags(), chartFlags()),
+		Action: p.reading(p.lint),
 	}
 }
 
@@ -53,7 +52,7 @@ func (p *program) lint(c *cli.Context) error {
 	}
 	out := linted{Findings: []lint.Finding{}}
 	for _, path := range args {
-		charts, findings, err := l.tree(c, path)
+		charts, findings, err := l.tree(p, c, path)
 		if err != nil {
 			return err
 		}
@@ -95,7 +94,7 @@ func (p *program) newLinter(c *cli.Context) (*linter, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, warnings, err := sources.Merge(p.readFile)
+	given, warnings, err := sources.Merge(p.valuesReader(c))
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +117,22 @@ func (p *program) newLinter(c *cli.Context) (*linter, error) {
 }
 
 // tree lints the chart at a path and, when asked, those in its charts/.
-func (l *linter) tree(c *cli.Context, path string) (int, []lint.Finding, error) {
+func (l *linter) tree(p *program, c *cli.Context, path string) (int, []lint.Finding, error) {
+	refused := func(err error) (int, []lint.Finding, error) {
+		return 1, []lint.Finding{{Severity: lint.Error, Chart: path, Message: err.Error()}}, nil
+	}
+	found, err := p.located(c, chartRequest(c, path))
+	if err != nil {
+		return refused(err)
+	}
 	in := lint.Input{Values: l.values, Options: l.options}
-	in.Chart, in.Warnings, in.LoadErr = chartload.Load(path)
+	in.Chart, in.Warnings, in.LoadErr = found.load()
 	if in.LoadErr == nil {
 		in.Files = in.Chart.Raw
 		return l.chart(c, path, in)
 	}
-	var err error
-	if in.Files, err = chartload.Files(path); err != nil {
-		return 1, []lint.Finding{{Severity: lint.Error, Chart: path, Message: chartHint(path, in.LoadErr).Error()}}, nil
+	if in.Files, err = found.files(); err != nil {
+		return refused(in.LoadErr)
 	}
 	return l.chart(c, path, in)
 }

@@ -29,10 +29,10 @@ func (p *program) printLinted(c *cli.Context, out linted) error {
 		return err
 	}
 	if f != "text" {
-		return structured(p.streams.Out, f, out)
+		return p.structured(f, out)
 	}
 	for _, finding := range out.Findings {
-		fmt.Fprintf(p.streams.Out, "%s\n", printable(findingLine(finding)))
+		fmt.Fprintf(p.streams.Out, "%s\n", findingLine(finding))
 	}
 	if !quiet || len(out.Findings) > 0 {
 		fmt.Fprintf(p.streams.Err, "%s linted: %s, %s\n", counted(out.Charts, "chart"), counted(out.Errors, "error"), counted(out.Warnings, "warning"))

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -48,7 +49,7 @@ func (p *program) listCommand() *cli.Command {
 			&cli.IntFlag{Name: "offset", Usage: "leave out so many first ones"},
 			&cli.BoolFlag{Name: "no-headers", Usage: "print no header"},
 		},
-		Action: p.list,
+		Action: p.reading(p.list),
 	}
 }
 
@@ -71,7 +72,7 @@ func (p *program) list(c *cli.Context) error {
 	found, err := s.store.List(c.Context, query)
 	if corrupt, only := releasestore.Corrupt(err); only {
 		for _, one := range corrupt {
-			fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(one.Error()))
+			fmt.Fprintf(p.streams.Err, "Warning: %s\n", one.Error())
 		}
 	} else if err != nil {
 		return err
@@ -159,14 +160,14 @@ func (p *program) printList(c *cli.Context, format string, found []*release.Revi
 		for _, r := range rows {
 			names = append(names, r.Name)
 		}
-		return structured(p.streams.Out, format, names)
+		return p.structured(format, names)
 	case c.Bool("short"):
 		for _, r := range rows {
-			fmt.Fprintln(p.streams.Out, printable(r.Name))
+			fmt.Fprintln(p.streams.Out, escape.Line(r.Name))
 		}
 		return nil
 	case format != "text":
-		return structured(p.streams.Out, format, rows)
+		return p.structured(format, rows)
 	}
 	cells := make([][]string, 0, len(rows))
 	for i, r := range rows {
@@ -188,7 +189,7 @@ func table(w io.Writer, header []string, rows [][]string) error {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = strings.ReplaceAll(printable(cell), "\t", " ")
+			cells[i] = escape.Line(cell)
 		}
 		if _, err := fmt.Fprintln(t, strings.Join(cells, "\t")); err != nil {
 			return err

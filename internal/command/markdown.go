@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/kubectl-release/kubectl-release/internal/planfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -52,7 +52,7 @@ func (p *program) markdown(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	if err := report.Markdown(&comment, made, o); err != nil {
 		return err
 	}
-	if err := planfile.WritePrivate(file, rest.Bytes()); err != nil {
+	if err := outputfile.Write(file, rest.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("--spill: %w", err)
 	}
 	_, err := w.Write(comment.Bytes())

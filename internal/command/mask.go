@@ -3,21 +3,23 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // sensitive checks the patterns of --sensitive.
 func sensitive(c *cli.Context) error {
 	for _, text := range c.StringSlice("sensitive") {
-		if err := report.CheckSensitive(text); err != nil {
+		if err := redact.CheckPattern(text); err != nil {
 			return usage("--sensitive: %s", err)
 		}
 	}
@@ -28,14 +30,14 @@ func sensitive(c *cli.Context) error {
 func (p *program) hide(c *cli.Context, made *plan.Plan) {
 	if !c.Bool("show-secrets") {
 		p.hidden = made
-		p.mask.Store(report.NewMask(made))
+		p.mask.Store(redact.NewMask(made))
 	}
 }
 
 // hideMore masks the secrets of a way back, too.
 func (p *program) hideMore(back *plan.Plan) {
 	if p.hidden != nil {
-		p.mask.Store(report.NewMask(p.hidden, back))
+		p.mask.Store(redact.NewMask(p.hidden, back))
 	}
 }
 
@@ -43,8 +45,21 @@ func (p *program) hideMore(back *plan.Plan) {
 // values may quote them.
 func (p *program) hideValues(c *cli.Context, values map[string]any) {
 	if !c.Bool("show-secrets") && p.mask.Load() == nil {
-		p.mask.Store(report.NewValuesMask(values))
+		p.mask.Store(redact.NewValuesMask(values))
 	}
+}
+
+// hideRead sees to it that what templates have read from Secrets is masked: in
+// the plan, which keeps what it has of that, or in the error that may quote it.
+func (p *program) hideRead(values map[string]any, made *plan.Plan, err error) (*plan.Plan, error) {
+	var quoting *engine.RenderError
+	if errors.As(err, &quoting) && p.mask.Load() != nil { // else --show-secrets
+		p.mask.Store(redact.NewValuesMask(values, quoting.Secrets...))
+	}
+	if made != nil {
+		made = made.WithSecrets(redact.Recurring(made))
+	}
+	return made, err
 }
 
 // record prints the revision that a run has stored.
@@ -53,7 +68,7 @@ func (p *program) record(c *cli.Context, r *release.Revision) error {
 	if err != nil {
 		return err
 	}
-	return structured(p.streams.Out, c.String("output"), p.mask.Load().Tree(tree))
+	return p.structured(c.String("output"), p.mask.Load().Tree(tree))
 }
 
 // recordTree is a revision as its JSON decodes to.
@@ -76,7 +91,7 @@ func recordTree(r *release.Revision) (any, error) {
 // are left out unless secrets are to be shown.
 type logWriter struct {
 	to   io.Writer
-	mask *atomic.Pointer[report.Mask]
+	mask *atomic.Pointer[redact.Mask]
 	open bool
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
 // nameAndChart reads install's arguments: NAME CHART, or only CHART when the
@@ -41,6 +42,11 @@ func (p *program) nameAndChart(c *cli.Context) (name, path string, err error) {
 
 // generated is Helm's form: the chart's base name and the time in seconds.
 func generated(path string, now time.Time) string {
+	if resolve.IsRegistry(path) {
+		if image, _, err := resolve.ParseImage(path); err == nil {
+			path = image.Name()
+		}
+	}
 	base := filepath.Base(path)
 	if base == "." || base == "" {
 		base = "chart"

@@ -30,7 +30,7 @@ func TestOffline(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("..", "..", "testdata", "offline"), RequireUniqueNames: true, RequireExplicitExec: true,
+		Dir: filepath.Join("testdata", "offline"), RequireUniqueNames: true, RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CHARTS", charts)
 			e.Setenv("HOME", e.WorkDir)

@@ -30,7 +30,7 @@ func TestOrder(t *testing.T) {
 		"a value is missing":                     {"plan web . --set", "", "flag --set needs a value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &program{streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, name: "kubectl release"}
+			p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
 			got, err := order(p.app(), append([]string{"kubectl-release"}, strings.Fields(c.line)...))
 			message := ""
 			if err != nil {

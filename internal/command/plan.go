@@ -17,14 +17,14 @@ func (p *program) planCommand() *cli.Command {
 		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
 		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1.",
 			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan web ./chart --against 3\nkubectl release plan web ./chart --offline --against ../base/chart -o markdown\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
-		Flags: joined(savingFlags(), openingFlags(), planFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags()),
-		Action: func(c *cli.Context) error {
+		Flags: joined(savingFlags(), openingFlags(), planFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
+		Action: p.reading(func(c *cli.Context) error {
 			args, err := arguments(c, 2, 2)
 			if err != nil {
 				return err
 			}
 			return p.planChart(c, args[0], args[1])
-		},
+		}),
 		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand(), p.planGraphCommand()},
 	}
 }
@@ -34,13 +34,13 @@ func (p *program) planRollbackCommand() *cli.Command {
 		Name: "rollback", Usage: "show what a rollback would do", ArgsUsage: "NAME [REVISION]",
 		Description: describe("Shows what a rollback would do. Without REVISION it goes to the last successful\nrevision before the newest one.", "kubectl release plan rollback web"),
 		Flags:       joined(savingFlags(), planFlags(), deployFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.reading(func(c *cli.Context) error {
 			name, to, err := rollbackArguments(c)
 			if err != nil {
 				return err
 			}
 			return p.planned(c, func(s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
-		},
+		}),
 	}
 }
 
@@ -49,13 +49,13 @@ func (p *program) planUninstallCommand() *cli.Command {
 		Name: "uninstall", Usage: "show what an uninstall would do", ArgsUsage: "NAME",
 		Description: describe("Shows what an uninstall would delete, and what it would keep.", "kubectl release plan uninstall web"),
 		Flags:       joined(savingFlags(), planFlags(), uninstallFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.reading(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err
 			}
 			return p.planned(c, func(s *session) (*plan.Plan, error) { return p.planUninstall(c, s, args[0]) })
-		},
+		}),
 	}
 }
 
@@ -65,7 +65,7 @@ func (p *program) planShowCommand() *cli.Command {
 		Description: describe("Shows a plan that --out saved, in every form of output. No cluster is needed.",
 			"kubectl release plan show web.plan\nkubectl release plan show web.plan -o html > web.html\nkubectl release plan show web.plan.age --identity key.txt"),
 		Flags: joined(planFlags(), openingFlags()),
-		Action: func(c *cli.Context) error {
+		Action: p.reading(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err
@@ -77,14 +77,13 @@ func (p *program) planShowCommand() *cli.Command {
 			if err := sensitive(c); err != nil {
 				return err
 			}
-			saved.Options.Sensitive = append(saved.Options.Sensitive, c.StringSlice("sensitive")...)
-			return p.show(c, p.streams.Out, saved)
-		},
+			return p.show(c, p.raw.Out, saved.WithSensitive(c.StringSlice("sensitive")))
+		}),
 	}
 }
 
 // planned makes a plan, shows it, and saves it where that is asked for.
-func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error)) error {
+func (p *program) planned(c *cli.Context, prepare func(*session) (*plan.Plan, error)) error {
 	if err := errors.Join(checkSaving(c), checkShowing(c)); err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func (p *program) planned(c *cli.Context, make func(*session) (*plan.Plan, error
 	if err != nil {
 		return err
 	}
-	made, err := make(s)
+	made, err := prepare(s)
 	if err != nil {
 		return err
 	}
@@ -112,9 +111,9 @@ func (p *program) presented(c *cli.Context, made *plan.Plan) error {
 			return err
 		}
 		if made.Applicable() != nil {
-			fmt.Fprintf(p.streams.Err, "Saved for reading: %s plan show %s. A comparison can't be applied.\n", p.name, file)
+			fmt.Fprintf(p.streams.Err, "Saved for reading: %s. A comparison can't be applied.\n", p.invocation.WithoutNamespace().Command("plan", "show", file))
 		} else {
-			fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s apply %s\n", p.name, file)
+			fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s\n", p.invocation.WithoutNamespace().Command("apply", file))
 		}
 	}
 	return detailed(c, made)
@@ -141,7 +140,8 @@ func (p *program) planDeployment(c *cli.Context, s *session, name, path string, 
 	if err != nil {
 		return nil, err
 	}
-	return s.engine.PlanDeployment(c.Context, d)
+	made, err := s.engine.PlanDeployment(c.Context, d)
+	return p.hideRead(d.Source.Values, made, err)
 }
 
 // deployment reads chart, values and flags.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -49,9 +50,11 @@ type stepProgress struct {
 }
 
 func (p *program) progress() *progress {
-	out := &progress{program: p, steps: map[string]*stepProgress{}, region: newRegion(p.streams.Err)}
-	if out.region != nil {
-		p.streams.Err = out.region
+	out := &progress{program: p, steps: map[string]*stepProgress{}}
+	if r, ok := p.raw.Err.(*region); ok { // of an earlier run: of several releases each has one
+		out.region = r
+	} else if r := newRegion(p.raw.Err); r != nil {
+		out.region, p.raw.Err, p.streams.Err = r, r, &cleaned{to: r}
 	}
 	return out
 }
@@ -71,8 +74,11 @@ func (p *progress) Observe(e apply.Event) {
 	case apply.RollbackStarted:
 		p.rollback(e)
 		p.forget()
+		p.failures = nil
 	case apply.Note:
 		p.line("• %s", e.Message)
+	case apply.Warning:
+		p.warn(p.mask.Load().Text(e.Message))
 	case apply.StepStarted:
 		p.started(e)
 	case apply.StepProgress:
@@ -122,7 +128,7 @@ func (p *progress) started(e apply.Event) {
 		return
 	}
 	hook := e.Message == string(plan.OpRun)
-	p.steps[e.Step] = &stepProgress{name: e.Object.String(), began: e.Time, hook: hook}
+	p.steps[e.Step] = &stepProgress{name: subject(e), began: e.Time, hook: hook}
 	if hook {
 		p.line("    %s: started", e.Object)
 	}
@@ -138,7 +144,7 @@ func (p *progress) later(e apply.Event) {
 	s.state = e.Message
 	switch {
 	case len(e.Reasons) > 0: // it takes long
-		p.line("    %s: %s", e.Object, s.state)
+		p.line("    %s: %s", s.name, s.state)
 		for _, reason := range e.Reasons {
 			p.line("      %s", reason)
 		}
@@ -150,7 +156,7 @@ func (p *progress) later(e apply.Event) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if s.state != "" && !s.ended {
-				p.line("    %s: %s", e.Object, s.state)
+				p.line("    %s: %s", s.name, s.state)
 				s.state = ""
 			}
 		})
@@ -168,9 +174,9 @@ func (p *progress) ended(e apply.Event) {
 	case e.Type == apply.StepFailed:
 		why := firstLine(e.Message)
 		p.failures = append(p.failures, why)
-		p.line("    ✗ %s: %s", e.Object, why)
+		p.line("    ✗ %s: %s", s.name, why)
 	case s.hook, took >= lengthy:
-		p.line("    %s: done after %s", e.Object, took.Round(100*time.Millisecond))
+		p.line("    %s: done after %s", s.name, took.Round(100*time.Millisecond))
 	}
 }
 
@@ -187,7 +193,6 @@ func (p *progress) forget() {
 		s.end()
 	}
 	clear(p.steps)
-	p.failures = nil
 	if p.region != nil {
 		p.region.show(nil)
 	}
@@ -235,7 +240,7 @@ func (p *progress) pending(now time.Time) []string {
 	return lines
 }
 
-// subject is what a retried request was about: records have no object.
+// subject is what an event is about: records have no object.
 func subject(e apply.Event) string {
 	if e.Object.Kind == "" {
 		return "the release's record"
@@ -248,7 +253,7 @@ func (p *progress) line(format string, args ...any) {
 }
 
 // safe is a text without secrets and escapes.
-func (p *progress) safe(text string) string { return printable(p.mask.Load().Text(text)) }
+func (p *progress) safe(text string) string { return escape.Text(p.mask.Load().Text(text)) }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")

@@ -18,7 +18,7 @@ import (
 func TestProgressTellsOnceWhatLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := (&program{streams: Streams{Err: &out}}).progress()
+		p := newProgram(Streams{Err: &out}, "").progress()
 		job := manifest.ID{Group: "batch", Kind: "Job", Name: "migrate"}
 		see := func(kind apply.EventType, message string) {
 			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "x", Step: "hook", Object: job, Message: message})
@@ -37,6 +37,29 @@ func TestProgressTellsOnceWhatLasts(t *testing.T) {
 		time.Sleep(time.Minute)
 		p.Stop()
 		want := "• pre-upgrade hooks\n    Job/migrate: started\n    Job/migrate: 0 of 1 done\n    Job/migrate: done after 3s\n"
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+}
+
+// Records have no object: a line about writing one calls it by its name.
+func TestProgressNamesTheRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := newProgram(Streams{Err: &out}, "").progress()
+		see := func(kind apply.EventType, step, message string) {
+			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "record", Step: step, Message: message})
+		}
+		see(apply.StepStarted, "slow", "record")
+		see(apply.StepStarted, "refused", "record")
+		time.Sleep(1800 * time.Millisecond)
+		see(apply.StepProgress, "refused", "the server is slow")
+		time.Sleep(time.Second)
+		see(apply.StepDone, "slow", "")
+		see(apply.StepFailed, "refused", "the server says no")
+		p.Stop()
+		want := "    the release's record: the server is slow\n    the release's record: done after 2.8s\n    ✗ the release's record: the server says no\n"
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}

@@ -3,23 +3,18 @@ package command
 import (
 	"context"
 	"errors"
-	"slices"
+	"os/signal"
 
 	"github.com/urfave/cli/v2"
 )
 
-// writers are the commands that may be in the middle of something when a signal
-// comes. They end in their own way.
-var writers = []string{"apply", "install", "upgrade", "rollback", "uninstall", "test", "unlock"}
-
-// readOnly makes a command that writes nothing to a cluster end at once on a
-// signal: rendering and reading standard input know nothing of one.
-func readOnly(c *cli.Command, parent string) {
-	if c.Action == nil || parent == "" && slices.Contains(writers, c.Name) {
-		return
-	}
-	action := c.Action
-	c.Action = func(c *cli.Context) error {
+// reading wraps the action of a command that writes nothing to a cluster. It ends
+// at once on a signal, also where it renders or reads standard input, which know
+// nothing of one, and quietly when nobody reads its output any more. Commands
+// without it may be in the middle of something, and end in their own way.
+func (p *program) reading(action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		signal.Stop(p.brokenPipes)
 		done := make(chan error, 1)
 		go func() { done <- action(c) }()
 		select {

@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/invocation"
 )
 
 // Reference writes the reference of all commands and flags as Markdown, for
 // docs/cli.md.
 func Reference(w io.Writer) error {
-	p := &program{name: "kubectl release"}
+	p := &program{invocation: invocation.Invocation{Program: invocation.Plugin}}
 	app := p.app()
 	var b strings.Builder
 	b.WriteString("# Commands\n\nGenerated from the program by `go generate ./...`; a test keeps it fresh.\nEvery command also takes the [connection flags](#connection-flags). Flags may stand\nanywhere on the line.\n")

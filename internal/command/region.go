@@ -25,7 +25,7 @@ type region struct {
 
 // newRegion is nil when the stream is no terminal, or a dumb one.
 func newRegion(stream io.Writer) *region {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(descriptor)
 	if !ok || !isTerminal(stream) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (r *region) show(lines []string) {
 	var out bytes.Buffer
 	r.erase(&out)
 	r.draw(&out)
-	_, _ = r.to.Write(out.Bytes()) // a terminal that is gone can't be told
+	_, _ = r.to.Write(out.Bytes())
 }
 
 func (r *region) erase(out *bytes.Buffer) {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -49,8 +50,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		r := &region{to: &out, size: fixed(80, 24)}
-		p := (&program{streams: Streams{Err: r}}).progress()
-		p.region = r
+		p := newProgram(Streams{Err: r}, "").progress()
 		printed := func() string {
 			synctest.Wait()
 			p.mu.Lock() // whoever prints holds it
@@ -87,10 +87,26 @@ func TestProgressOnATerminal(t *testing.T) {
 	})
 }
 
+// Of several releases each is seen on the terminal, not only the first.
+func TestProgressOfSeveralReleases(t *testing.T) {
+	screen, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	defer terminal.Close()
+	t.Setenv("TERM", "xterm")
+	p := newProgram(Streams{Err: outlived(terminal)}, "")
+	first, second := p.progress(), p.progress()
+	if first.region == nil || second.region != first.region {
+		t.Errorf("the lines of the first are %v, of the second %v", first.region, second.region)
+	}
+}
+
 // The way back tells why it begins, once, and in the end what it has undone.
 func TestProgressTellsOfAWayBack(t *testing.T) {
 	var out bytes.Buffer
-	p := (&program{streams: Streams{Err: &out}}).progress()
+	p := newProgram(Streams{Err: &out}, "").progress()
 	web := manifest.ID{Group: "apps", Kind: "Deployment", Name: "web"}
 	back := wayBackPlan(web, manifest.ID{Kind: "Service", Name: "web"})
 	for _, e := range []apply.Event{

@@ -122,10 +122,10 @@ func (p *program) passphrase(c *cli.Context, question string) (string, error) {
 // typed asks on the terminal, without showing the answer.
 func (p *program) typed(question string) (string, error) {
 	terminal, ok := p.streams.In.(*os.File)
-	if !ok || !isTerminal(p.streams.In) {
+	if !ok || !isTerminal(p.raw.In) {
 		return "", errors.New("a passphrase is needed and nobody is there to be asked: add --passphrase-file")
 	}
-	fmt.Fprintf(p.streams.Err, "%s: ", printable(question))
+	fmt.Fprintf(p.streams.Err, "%s: ", question)
 	answer, err := term.ReadPassword(int(terminal.Fd()))
 	fmt.Fprintln(p.streams.Err)
 	if err != nil && !errors.Is(err, io.EOF) {

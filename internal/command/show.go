@@ -14,6 +14,8 @@ import (
 	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -25,7 +27,7 @@ func (p *program) show(c *cli.Context, w io.Writer, made *plan.Plan) error {
 		return err
 	}
 	if !c.Bool("show-secrets") {
-		made = report.Redact(made)
+		made = redact.Plan(made)
 	}
 	switch format := orDefault(c.String("output"), "text"); format {
 	case "text":
@@ -33,7 +35,7 @@ func (p *program) show(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	case "json":
 		return report.JSON(w, made)
 	case "yaml":
-		return planYAML(w, made)
+		return planYAML(content(w), made)
 	case "markdown", "md":
 		return p.markdown(c, w, made)
 	case "html":
@@ -102,17 +104,12 @@ func (p *program) color(c *cli.Context, w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
 // width is the terminal's, or COLUMNS; 0 leaves it to the printer.
 func width(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
-	if f, ok := w.(*os.File); ok {
+	if f, ok := w.(descriptor); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return columns
 		}
@@ -121,11 +118,16 @@ func width(w io.Writer) int {
 }
 
 // structured prints any value as JSON or YAML.
+func (p *program) structured(format string, value any) error {
+	return structured(content(p.raw.Out), format, value)
+}
+
 func structured(w io.Writer, format string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
+	data = escape.JSON(data) // some of that YAML reads as escapes only
 	if format == "yaml" {
 		if data, err = yaml.JSONToYAML(data); err != nil {
 			return err

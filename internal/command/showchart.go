@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
@@ -18,20 +17,20 @@ import (
 func (p *program) showCommand() *cli.Command {
 	part := func(name, usage string, print func(*cli.Context, io.Writer, *chart.Chart) error, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{
-			Name: name, Usage: usage, ArgsUsage: "CHART", Flags: flags,
+			Name: name, Usage: usage, ArgsUsage: "CHART", Flags: joined(flags, []cli.Flag{outsideLinksFlag()}, chartFlags()),
 			Description: describe("Prints it as the chart has it.", "kubectl release show "+name+" ./chart"),
-			Action:      func(c *cli.Context) error { return p.showChart(c, print) },
+			Action:      p.reading(func(c *cli.Context) error { return p.showChart(c, print) }),
 		}
 	}
 	return &cli.Command{
 		Name: "show", Aliases: []string{"inspect"}, Usage: "print what a chart holds", ArgsUsage: "chart|values|readme|crds|all CHART",
-		Description: describe("Prints parts of a chart, which is a folder or a .tgz file.", "kubectl release show values ./chart\nkubectl release show values ./chart --jsonpath '{.image.tag}'"),
-		Action: func(c *cli.Context) error {
+		Description: describe("Prints parts of a chart.", "kubectl release show values ./chart\nkubectl release show values stable/web --version '^1'\nkubectl release show values ./chart --jsonpath '{.image.tag}'"),
+		Action: p.reading(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}
 			return cli.ShowSubcommandHelp(c)
-		},
+		}),
 		Subcommands: []*cli.Command{
 			part("chart", "print Chart.yaml", showMetadata),
 			part("values", "print values.yaml", showValues, &cli.StringFlag{Name: "jsonpath", Usage: "print only what this `TEMPLATE` picks from the values"}),
@@ -47,20 +46,16 @@ func (p *program) showChart(c *cli.Context, print func(*cli.Context, io.Writer, 
 	if err != nil {
 		return err
 	}
-	loaded, warnings, err := chartload.Load(args[0])
+	loaded, warnings, err := p.loadChart(c, args[0])
 	if err != nil {
-		return chartHint(args[0], err)
+		return err
 	}
 	p.warnAll(warnings)
 	var b bytes.Buffer
 	if err := print(c, &b, loaded); err != nil {
 		return err
 	}
-	text := b.String()
-	if isTerminal(p.streams.Out) {
-		text = printable(text)
-	}
-	_, err = io.WriteString(p.streams.Out, text)
+	_, err = content(p.raw.Out).Write(b.Bytes())
 	return err
 }
 

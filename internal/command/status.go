@@ -9,8 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -25,15 +27,11 @@ func (p *program) revision(c *cli.Context, s *session, name string) (*release.Re
 		r, err := s.store.Get(c.Context, s.key(name), version)
 		var missing *releasestore.NotFoundError
 		if errors.As(err, &missing) {
-			return nil, fmt.Errorf("release %s has no revision %d: see %s history %s", name, version, p.name, name)
+			return nil, &engine.NoRevisionError{Key: s.key(name), Revision: version}
 		}
 		return r, err
 	}
-	history, err := s.engine.History(c.Context, s.key(name))
-	if err != nil {
-		return nil, err
-	}
-	return history.Last(), nil
+	return s.engine.Newest(c.Context, s.key(name))
 }
 
 // onRelease is the action of commands that read one release: NAME is their
@@ -60,7 +58,7 @@ func (p *program) statusCommand() *cli.Command {
 		Name: "status", Usage: "show a release's state", ArgsUsage: "NAME",
 		Description: describe("Shows the newest revision's status and notes, who is at work on the release, and what\na plan would make of an interrupted run.", "kubectl release status web\nkubectl release status web --revision 3 -o json"),
 		Flags:       []cli.Flag{outputFlag(), revisionFlag()},
-		Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
+		Action: p.reading(p.onRelease(func(c *cli.Context, s *session, name string) error {
 			r, err := p.revision(c, s, name)
 			if err != nil {
 				return err
@@ -70,31 +68,32 @@ func (p *program) statusCommand() *cli.Command {
 				return err
 			}
 			if f != "text" {
-				return structured(p.streams.Out, f, r.WithStatus(r.Info.Status, described(r)))
+				return p.structured(f, r.WithStatus(r.Info.Status, described(r)))
 			}
 			return p.printStatus(c, s, r)
-		}),
+		})),
 	}
 }
 
 func (p *program) printStatus(c *cli.Context, s *session, r *release.Revision) error {
-	holder, held, err := s.engine.Locker.Inspect(c.Context, r.Key())
+	holder, held, err := s.engine.Holder(c.Context, r.Key())
 	if err != nil {
 		return err
 	}
 	out := p.streams.Out
 	fmt.Fprintf(out, "NAME: %s\nLAST DEPLOYED: %s\nNAMESPACE: %s\nSTATUS: %s\nREVISION: %d\nCHART: %s\nDESCRIPTION: %s\n",
-		r.Name, r.Info.LastDeployed.Local().Format(time.ANSIC), r.Namespace, r.Info.Status, r.Version, printable(r.ChartLabel()), printable(described(r)))
+		escape.Line(r.Name), r.Info.LastDeployed.Local().Format(time.ANSIC), escape.Line(r.Namespace), escape.Line(string(r.Info.Status)), r.Version,
+		escape.Line(r.ChartLabel()), described(r))
 	switch {
 	case held:
-		fmt.Fprintf(out, "LOCKED BY: %s, since %s\n", printable(holder.Owner), localTime(holder.Since))
+		fmt.Fprintf(out, "LOCKED BY: %s, since %s, last renewed %s\n", escape.Line(holder.Identity.Text()), localTime(holder.Since), localTime(holder.Renewed))
 	case r.Info.Status.Pending() && (holder.Unread || strings.HasSuffix(r.Info.Description, plan.UnlockedMark)):
 		fmt.Fprintf(out, "\nThere is no permission on Leases, so that nobody can tell whether the run that wrote this\nrevision is still at work. When it is not, --take-over goes on from it.\n")
 	case r.Info.Status.Pending():
-		fmt.Fprintf(out, "\nNobody holds the release's lock, so the run that wrote this revision was interrupted,\nor it was another tool's. %s plan %s CHART shows how it would go on.\n", p.name, r.Name)
+		fmt.Fprintf(out, "\nNobody holds the release's lock, so the run that wrote this revision was interrupted,\nor it was another tool's. %s shows how it would go on.\n", p.command("plan", r.Name, "CHART"))
 	}
 	if notes := strings.TrimSpace(r.Info.Notes); notes != "" {
-		fmt.Fprintf(out, "\nNOTES:\n%s\n", printable(notes))
+		fmt.Fprintf(out, "\nNOTES:\n%s\n", notes)
 	}
 	return nil
 }
@@ -106,7 +105,7 @@ func described(r *release.Revision) string {
 	if r.Info.Status != release.StatusFailed {
 		return r.Info.Description
 	}
-	return report.NewRecordMask(r).Text(r.Info.Description)
+	return redact.NewRecordMask(r).Text(r.Info.Description)
 }
 
 // historical is a revision in the words of Helm's history -o json.
@@ -124,7 +123,7 @@ func (p *program) historyCommand() *cli.Command {
 		Name: "history", Aliases: []string{"hist"}, Usage: "list a release's revisions", ArgsUsage: "NAME",
 		Description: describe("Lists the stored revisions of a release, oldest first.", "kubectl release history web"),
 		Flags:       []cli.Flag{outputFlag(), &cli.IntFlag{Name: "max", Usage: "at most so many of the newest", Value: 256}},
-		Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
+		Action: p.reading(p.onRelease(func(c *cli.Context, s *session, name string) error {
 			history, err := s.engine.History(c.Context, s.key(name))
 			if err != nil {
 				return err
@@ -137,7 +136,7 @@ func (p *program) historyCommand() *cli.Command {
 				return err
 			}
 			return p.printHistory(f, history)
-		}),
+		})),
 	}
 }
 
@@ -155,7 +154,7 @@ func (p *program) printHistory(format string, history release.History) error {
 		})
 	}
 	if format != "text" {
-		return structured(p.streams.Out, format, rows)
+		return p.structured(format, rows)
 	}
 	return table(p.streams.Out, []string{"REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION", "DESCRIPTION"}, cells)
 }

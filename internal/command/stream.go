@@ -10,8 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/eventstream"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -29,7 +30,7 @@ type stream struct {
 	mu  sync.Mutex
 	now func() time.Time
 	// last is the type of the last line.
-	last report.EventType
+	last eventstream.Type
 	// began is when the run began that the next summary is about, and release
 	// what it is of.
 	began   time.Time
@@ -42,6 +43,8 @@ type runSteps struct {
 	forth *plan.Plan
 	back  wayBack
 	ops   map[string]plan.Op
+	// tidies are the steps that a hook's delete policy demands, by ID: they are not counted.
+	tidies map[string]bool
 	// open are the steps that have begun, by when; a step and the wait it ends
 	// with report under one ID.
 	open, ended map[string]time.Time
@@ -51,7 +54,7 @@ type runSteps struct {
 
 func newRunSteps() runSteps {
 	return runSteps{
-		ops: map[string]plan.Op{}, open: map[string]time.Time{}, ended: map[string]time.Time{},
+		ops: map[string]plan.Op{}, tidies: map[string]bool{}, open: map[string]time.Time{}, ended: map[string]time.Time{},
 		counts: map[plan.Op]int{},
 	}
 }
@@ -60,7 +63,6 @@ func newRunSteps() runSteps {
 // stream, and closes it with a summary whichever way the action ends.
 func (p *program) streamed(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		surviveBrokenPipes()
 		if dry, err := dryRun(c.String("dry-run")); c.String("output") != "json" || dry || err != nil {
 			return action(c)
 		}
@@ -76,8 +78,8 @@ func (s *stream) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.began = s.now()
-	s.line(report.Event{
-		Type: report.EventVersion, FormatVersion: report.EventsVersion,
+	s.line(eventstream.Event{
+		Type: eventstream.Version, FormatVersion: eventstream.FormatVersion,
 		PlanFormatVersion: plan.FormatVersion, ToolVersion: toolVersion(),
 	})
 }
@@ -89,7 +91,7 @@ func (p *program) about(key release.Key) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.release = &key
-		if s.last == report.EventSummary {
+		if s.last == eventstream.Summary {
 			s.last = ""
 			s.runSteps, s.began = newRunSteps(), s.now()
 		}
@@ -103,27 +105,29 @@ func (s *stream) plan(made *plan.Plan) {
 	s.runSteps = newRunSteps()
 	s.forth = made
 	s.know(made)
-	s.line(report.Event{Type: report.EventPlanned, Plan: s.redacted(made)})
+	s.line(eventstream.Event{Type: eventstream.Planned, Plan: s.redacted(made)})
 }
 
 func (s *stream) know(made *plan.Plan) {
 	clear(s.open)
 	clear(s.ended)
-	made.Steps(func(_ plan.StageName, step *plan.Step) { s.ops[step.ID] = step.Op })
+	made.AllSteps(func(_ plan.StageName, step *plan.Step) {
+		s.ops[step.ID], s.tidies[step.ID] = step.Op, step.HookDeletion()
+	})
 }
 
 func (s *stream) redacted(made *plan.Plan, others ...*plan.Plan) *plan.Plan {
 	if s.mask.Load() == nil { // --show-secrets
 		return made
 	}
-	return report.Redact(made, others...)
+	return redact.Plan(made, others...)
 }
 
 // warn tells a warning that no plan holds.
 func (s *stream) warn(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.line(report.Event{Type: report.EventWarning, Message: text})
+	s.line(eventstream.Event{Type: eventstream.Warning, Message: text})
 }
 
 // Stop implements watcher: nothing is printed later.
@@ -134,8 +138,8 @@ func (s *stream) Observe(e apply.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.back.see(e)
-	out := report.Event{
-		Time: e.Time, Undoing: s.undoing(), Stage: e.Stage, Step: e.Step, Op: s.op(e.Step),
+	out := eventstream.Event{
+		Time: e.Time, Undoing: s.undoing(), Stage: e.Stage, Step: e.Step, Op: s.ops[e.Step],
 		Message: e.Message, Reasons: e.Reasons,
 	}
 	if e.Object.Kind != "" {
@@ -143,24 +147,27 @@ func (s *stream) Observe(e apply.Event) {
 	}
 	switch e.Type {
 	case apply.StageStarted:
-		out.Type = report.EventStage
+		out.Type = eventstream.Stage
 	case apply.RollbackStarted:
 		s.rollback(out, e.Plan)
 		return
 	case apply.Note:
-		out.Type = report.EventNote
+		out.Type = eventstream.Note
+	case apply.Warning:
+		out.Type = eventstream.Warning
+		s.program.warn(s.mask.Load().Text(e.Message))
 	case apply.LogOutput:
-		out.Type = report.EventLog
+		out.Type = eventstream.Log
 	case apply.StepRetried:
-		out.Type = report.EventRetried
+		out.Type = eventstream.Retried
 	case apply.StepStarted:
 		if !s.open[e.Step].IsZero() {
 			return
 		}
 		s.open[e.Step] = e.Time
-		out.Type, out.Message = report.EventStarted, ""
+		out.Type, out.Message = eventstream.Started, ""
 	case apply.StepProgress:
-		out.Type, out.ElapsedSeconds = report.EventProgress, s.elapsed(e)
+		out.Type, out.ElapsedSeconds = eventstream.Progress, s.elapsed(e)
 	case apply.StepDone, apply.StepFailed:
 		if !s.ended[e.Step].IsZero() {
 			return
@@ -169,15 +176,6 @@ func (s *stream) Observe(e apply.Event) {
 		s.end(&out, e)
 	}
 	s.line(out)
-}
-
-// op is what a step does; what the plan does not have is the clean-up of a
-// failed run.
-func (s *stream) op(step string) plan.Op {
-	if op, known := s.ops[step]; known || step == "" {
-		return op
-	}
-	return plan.OpDelete
 }
 
 func (s *stream) elapsed(e apply.Event) *float64 {
@@ -190,11 +188,11 @@ func (s *stream) elapsed(e apply.Event) *float64 {
 
 func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
 
-func (s *stream) end(out *report.Event, e apply.Event) {
+func (s *stream) end(out *eventstream.Event, e apply.Event) {
 	out.ElapsedSeconds = s.elapsed(e)
 	switch {
 	case e.Type == apply.StepFailed:
-		out.Type = report.EventFailed
+		out.Type = eventstream.Failed
 		if out.Reasons == nil {
 			out.Message, out.Reasons = messageAndReasons(e.Message)
 		}
@@ -202,10 +200,10 @@ func (s *stream) end(out *report.Event, e apply.Event) {
 			s.failed = append(s.failed, e.Step)
 		}
 		return
-	case !s.undoing():
+	case !s.undoing() && !s.tidies[e.Step]:
 		s.counts[out.Op]++
 	}
-	out.Type = report.EventDone
+	out.Type = eventstream.Done
 	if out.Message == string(out.Op) {
 		out.Message = ""
 	}
@@ -227,22 +225,22 @@ func messageAndReasons(text string) (string, []string) {
 func (s *stream) undoing() bool { return s.back.plan != nil }
 
 // rollback tells that there is a way back, and its plan.
-func (s *stream) rollback(out report.Event, back *plan.Plan) {
-	out.Type, out.Undoing, out.Time = report.EventRollback, true, s.now()
+func (s *stream) rollback(out eventstream.Event, back *plan.Plan) {
+	out.Type, out.Undoing, out.Time = eventstream.Rollback, true, s.now()
 	s.line(out)
 	s.hideMore(back)
 	s.know(back)
-	s.line(report.Event{Type: report.EventPlanned, Undoing: true, Plan: s.redacted(back, s.forth)})
+	s.line(eventstream.Event{Type: eventstream.Planned, Undoing: true, Plan: s.redacted(back, s.forth)})
 }
 
 // line prints an event. It is called with the stream locked.
-func (s *stream) line(e report.Event) {
+func (s *stream) line(e eventstream.Event) {
 	if e.Time.IsZero() {
 		e.Time = s.now()
 	}
 	s.last = e.Type
 	// A reader that has gone away is no reason to leave a release half-way.
-	_ = report.EventLine(s.streams.Out, e, s.mask.Load())
+	_ = eventstream.Write(s.raw.Out, e, s.mask.Load())
 }
 
 // close prints the summary of the run that has just ended, unless that has been
@@ -250,8 +248,8 @@ func (s *stream) line(e report.Event) {
 func (s *stream) close(ctx context.Context, end ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.last == report.EventSummary {
+	if s.last == eventstream.Summary {
 		return
 	}
-	s.line(report.Event{Type: report.EventSummary, Summary: s.summary(ctx, end)})
+	s.line(eventstream.Event{Type: eventstream.Summary, Summary: s.summary(ctx, end)})
 }

@@ -3,14 +3,12 @@ package command
 import (
 	"context"
 	"errors"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/eventstream"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -25,8 +23,8 @@ type ending struct {
 }
 
 // summary is the last event of a run. It is called with the stream locked.
-func (s *stream) summary(ctx context.Context, end ending) *report.RunSummary {
-	out := &report.RunSummary{
+func (s *stream) summary(ctx context.Context, end ending) *eventstream.RunSummary {
+	out := &eventstream.RunSummary{
 		Outcome: s.runOutcome(ctx, end), Release: s.release, Counts: s.counts, Failed: s.failed,
 		ElapsedSeconds: milliseconds(s.now().Sub(s.began).Seconds()),
 	}
@@ -53,46 +51,41 @@ func (s *stream) summary(ctx context.Context, end ending) *report.RunSummary {
 	return out
 }
 
-func recorded(out *report.RunSummary, r *release.Revision) {
+func recorded(out *eventstream.RunSummary, r *release.Revision) {
 	out.Revision, out.Status = r.Version, r.Info.Status
 	// A record that JSON does not have would not have been stored.
 	out.Record, _ = recordTree(r)
 }
 
-func (s *stream) runOutcome(ctx context.Context, end ending) report.RunOutcome {
+func (s *stream) runOutcome(ctx context.Context, end ending) eventstream.RunOutcome {
 	var back *engine.RolledBackError
 	switch code := exitCode(end.err); {
 	case end.err == nil && end.idle:
-		return report.RunNothing
+		return eventstream.RunNothing
 	case end.err == nil:
-		return report.RunDone
+		return eventstream.RunDone
 	case code == exitStale:
-		return report.RunStale
+		return eventstream.RunStale
 	case code == exitLocked:
-		return report.RunLocked
+		return eventstream.RunLocked
 	case errors.As(end.err, &back) && back.Rollback != nil:
-		return report.RunRollbackFailed
+		return eventstream.RunRollbackFailed
 	case errors.As(end.err, &back):
-		return report.RunRolledBack
+		return eventstream.RunRolledBack
 	case ctx.Err() != nil:
-		return report.RunCancelled
+		return eventstream.RunCancelled
 	case s.forth != nil && s.forth.Blocked():
-		return report.RunBlocked
+		return eventstream.RunBlocked
 	default:
-		return report.RunFailed
+		return eventstream.RunFailed
 	}
 }
 
-func (s *stream) undo(back *engine.RolledBackError) *report.UndoSummary {
-	out := &report.UndoSummary{ToRevision: back.To}
+func (s *stream) undo(back *engine.RolledBackError) *eventstream.UndoSummary {
+	out := &eventstream.UndoSummary{ToRevision: back.To}
 	if back.Rollback != nil {
 		out.Error = back.Rollback.Error()
 	}
 	out.Undone, out.NotUndone = s.back.undone()
 	return out
 }
-
-// surviveBrokenPipes keeps a run going when whoever reads its output has gone
-// away, as in "upgrade … | head", or a tee that got the same Ctrl-C: a signal
-// would end the process in the middle of it.
-func surviveBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }

@@ -33,8 +33,8 @@ func (p *program) templateCommand() *cli.Command {
 			&cli.StringFlag{Name: "dry-run", Usage: "client asks no cluster; server renders for the cluster, lookups included", Value: "client"},
 			&cli.StringFlag{Name: "name-template", Usage: "template for the name"},
 			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's"},
-		}, valuesFlags(), renderFlags()),
-		Action: p.template,
+		}, valuesFlags(), renderFlags(), chartFlags()),
+		Action: p.reading(p.template),
 	}
 }
 
@@ -78,7 +78,7 @@ func (p *program) template(c *cli.Context) error {
 		}
 		return p.writeFiles(dir, docs)
 	}
-	_, err = fmt.Fprint(p.streams.Out, manifest.Text(docs))
+	_, err = fmt.Fprint(content(p.raw.Out), manifest.Text(docs))
 	return err
 }
 

@@ -4,27 +4,29 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 )
 
 func (p *program) unlockCommand() *cli.Command {
 	return &cli.Command{
 		Name: "unlock", Usage: "show who holds a release's lock, and free it", ArgsUsage: "NAME",
-		Description: describe("Shows who holds the lock of a release. With --yes, or after a question, the lock is\nfreed; its holder then stops before its next write.", "kubectl release unlock web"),
+		Description: describe("Shows who holds the lock of a release. With --yes, or after a question, the lock is\nfreed; its holder notices that at its next renewal, within seconds, and writes nothing more.", "kubectl release unlock web"),
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"}},
 		Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
-			holder, held, err := s.engine.Locker.Inspect(c.Context, s.key(name))
+			holder, held, err := s.engine.Holder(c.Context, s.key(name))
 			if err != nil {
 				return err
 			}
 			if !held {
 				return p.tellPending(c, s, name)
 			}
-			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s, since %s; it expires %s unless it is renewed.\n",
-				name, printable(holder.Owner), localTime(holder.Since), localTime(holder.Expires))
+			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s, since %s; it was last renewed %s, and living holders renew it every few seconds.\n",
+				name, escape.Line(holder.Identity.Text()), localTime(holder.Since), localTime(holder.Renewed))
 			if err := p.confirm(c); err != nil {
 				return err
 			}
-			if err := s.engine.Unlock(c.Context, s.key(name), holder.Owner); err != nil {
+			if err := s.engine.Locker.Free(c.Context, s.key(name), holder.Identity); err != nil {
 				return err
 			}
 			fmt.Fprintln(p.streams.Out, "It is free.")
@@ -43,7 +45,7 @@ func (p *program) tellPending(c *cli.Context, s *session, name string) error {
 	fmt.Fprintf(p.streams.Out, "Nobody holds the lock of %s.\n", name)
 	if last := history.Last(); last != nil && last.Info.Status.Pending() {
 		fmt.Fprintf(p.streams.Out, "Its revision %d has been %s since %s (%s); a plan says how to go on from it.\n",
-			last.Version, last.Info.Status, localTime(last.Info.LastDeployed), printable(last.Info.Description))
+			last.Version, last.Info.Status, localTime(last.Info.LastDeployed), last.Info.Description)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (p *program) validate(c *cli.Context, v view, rendered *chart.Chart, docs [
 		case verdict.Refused != "":
 			refused = append(refused, fmt.Sprintf("\n  %s: %s", object, verdict.Refused))
 		case verdict.Unasked != "":
-			fmt.Fprintf(p.streams.Err, "Warning: %s was not checked: %s\n", printable(object), printable(verdict.Unasked))
+			fmt.Fprintf(p.streams.Err, "Warning: %s was not checked: %s\n", object, verdict.Unasked)
 		}
 	}
 	if len(refused) > 0 {

@@ -1,20 +1,14 @@
 package command
 
 import (
-	"context"
 	"encoding/csv"
-	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
-	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
@@ -35,7 +29,19 @@ func valuesFlags() []cli.Flag {
 		list("set-file", "`KEY=FILE` whose content is the value"),
 		list("set-json", "`KEY=JSON`, or a whole JSON object"),
 		list("set-literal", "`KEY=VALUE` with nothing in it escaped"),
+		outsideLinksFlag(),
 	}
+}
+
+// outsideLinksFlag is for charts and files of values that are one's own.
+func outsideLinksFlag() cli.Flag {
+	return &cli.BoolFlag{Name: outsideLinks, Usage: "follow symbolic links that lead out of a chart's folder, or out of the folder of a values file", Category: valuesCategory}
+}
+
+const outsideLinks = "allow-outside-symlinks"
+
+func chartOptions(c *cli.Context) chartload.Options {
+	return chartload.Options{OutsideLinks: c.Bool(outsideLinks)}
 }
 
 func renderFlags() []cli.Flag {
@@ -78,7 +84,7 @@ func reuseMode(c *cli.Context) values.Reuse {
 
 // source loads the chart and reads the values that flags name.
 func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
-	loaded, warnings, err := loadChart(path)
+	loaded, warnings, err := p.loadChart(c, path)
 	if err != nil {
 		return engine.Source{}, err
 	}
@@ -86,7 +92,7 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 	if err != nil {
 		return engine.Source{}, err
 	}
-	read := remembered(p.readFile)
+	read := remembered(p.valuesReader(c))
 	given, more, err := sources.Merge(read)
 	if err != nil {
 		return engine.Source{}, err
@@ -99,14 +105,6 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 			SubchartNotes: c.Bool("render-subchart-notes"), Strict: c.Bool("strict"), PostRender: postRenderer(c),
 		},
 	}, nil
-}
-
-func loadChart(path string) (*chart.Chart, []chart.Warning, error) {
-	loaded, warnings, err := chartload.Load(path)
-	if err != nil {
-		return nil, nil, chartHint(path, err)
-	}
-	return loaded, warnings, nil
 }
 
 // valueSources are what the flags for values name.
@@ -138,47 +136,27 @@ func commaSeparated(flag string, given []string) ([]string, error) {
 	return out, nil
 }
 
-// repoChart is a chart of a repository as Helm's users write it.
-var repoChart = regexp.MustCompile(`^[a-zA-Z0-9][^/]*/[^/]+$`)
-
-// chartHint tells people who write REPO/CHART what this tool reads.
-func chartHint(path string, err error) error {
-	if _, statErr := os.Stat(path); statErr == nil || !os.IsNotExist(statErr) {
-		return err
+// valuesReader reads files of values. What came with a chart, as in the checkout
+// of a pull request, may be a link to what somebody else keeps on this machine.
+func (p *program) valuesReader(c *cli.Context) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if name == "-" || c.Bool(outsideLinks) {
+			return p.readFile(name)
+		}
+		return inputfile.ReadInside(name, maxInputBytes)
 	}
-	if strings.HasPrefix(path, "oci://") || strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") || repoChart.MatchString(path) {
-		return fmt.Errorf("%w\n%s is no folder or file: fetch the chart first, for example with helm pull %s", err, path, path)
-	}
-	return err
 }
 
+// readFile reads what a flag names, - for standard input.
 func (p *program) readFile(name string) ([]byte, error) {
 	if name == "-" {
-		return readBounded(p.streams.In)
+		return inputfile.ReadAll(p.streams.In, "standard input", maxInputBytes)
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	data, err := readBounded(file)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return data, nil
+	return inputfile.Read(name, maxInputBytes)
 }
 
-// maxInputBytes is the size of a file that a flag for values names.
+// maxInputBytes is the size of a file that a flag names.
 const maxInputBytes = 32 << 20
-
-// readBounded is io.ReadAll for what may have no end, such as /dev/zero.
-func readBounded(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
-	if err == nil && len(data) > maxInputBytes {
-		err = fmt.Errorf("it is larger than %d MiB", maxInputBytes>>20)
-	}
-	return data, err
-}
 
 // remembered reads every file once: standard input has no second time.
 func remembered(read func(string) ([]byte, error)) func(string) ([]byte, error) {
@@ -192,27 +170,5 @@ func remembered(read func(string) ([]byte, error)) func(string) ([]byte, error) 
 			content[name] = data
 		}
 		return data, err
-	}
-}
-
-// postRenderer runs a program with the manifest on its standard input.
-func postRenderer(c *cli.Context) func(context.Context, string) (string, error) {
-	name := c.String("post-renderer")
-	if name == "" {
-		return nil
-	}
-	return func(ctx context.Context, text string) (string, error) {
-		run := exec.CommandContext(ctx, name, c.StringSlice("post-renderer-args")...)
-		run.Stdin = strings.NewReader(text)
-		var failure strings.Builder
-		run.Stderr = &failure
-		out, err := run.Output()
-		if err != nil {
-			return "", fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(failure.String()))
-		}
-		if strings.TrimSpace(string(out)) == "" {
-			return "", fmt.Errorf("%s printed nothing", name)
-		}
-		return string(out), nil
 	}
 }

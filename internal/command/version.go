@@ -14,7 +14,7 @@ func (p *program) versionCommand() *cli.Command {
 		Name: "version", Usage: "print the version",
 		Description: describe("Prints the program's version and that of its plan format.", "kubectl release version -o json"),
 		Flags:       []cli.Flag{outputFlag(), &cli.BoolFlag{Name: "short", Usage: "only the version"}},
-		Action: func(c *cli.Context) error {
+		Action: p.reading(func(c *cli.Context) error {
 			if _, err := arguments(c, 0, 0); err != nil {
 				return err
 			}
@@ -24,7 +24,7 @@ func (p *program) versionCommand() *cli.Command {
 			}
 			switch {
 			case f != "text":
-				return structured(p.streams.Out, f, map[string]string{
+				return p.structured(f, map[string]string{
 					"version": Version, "planFormat": plan.FormatVersion, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			case c.Bool("short"):
@@ -33,6 +33,6 @@ func (p *program) versionCommand() *cli.Command {
 				fmt.Fprintf(p.streams.Out, "kubectl-release %s, plan format %s, %s %s/%s\n", Version, plan.FormatVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			}
 			return nil
-		},
+		}),
 	}
 }

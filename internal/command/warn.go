@@ -6,12 +6,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
-	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // warn prints a warning. Whoever calls it sees to it that it is said once.
-func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", printable(text)) }
+func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", text) }
 
 // serverWarning tells what the API server warns of.
 func (p *program) serverWarning(text string) {
@@ -34,7 +34,7 @@ func (p *program) warnings(c *cli.Context, made *plan.Plan) {
 		return
 	}
 	if !c.Bool("show-secrets") {
-		made = report.Redact(made)
+		made = redact.Plan(made)
 	}
 	for _, problem := range made.Problems {
 		if problem.Blocking {
@@ -54,10 +54,10 @@ func (p *program) warnings(c *cli.Context, made *plan.Plan) {
 // shown prints a plan, and its warnings on standard error unless somebody at a
 // terminal has just read them in the plan.
 func (p *program) shown(c *cli.Context, made *plan.Plan) error {
-	if err := p.show(c, p.streams.Out, made); err != nil {
+	if err := p.show(c, p.raw.Out, made); err != nil {
 		return err
 	}
-	if format := c.String("output"); format != "" && format != "text" || !isTerminal(p.streams.Out) {
+	if format := c.String("output"); format != "" && format != "text" || !isTerminal(p.raw.Out) {
 		p.warnings(c, made)
 	}
 	return nil

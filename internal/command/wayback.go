@@ -2,7 +2,7 @@ package command
 
 import (
 	"github.com/kubectl-release/kubectl-release/apply"
-	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/eventstream"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -20,16 +20,16 @@ func (w *wayBack) see(e apply.Event) {
 		if w.plan != nil {
 			w.done[e.Step] = true
 		}
-	case apply.StageStarted, apply.StepStarted, apply.StepProgress, apply.StepFailed, apply.StepRetried, apply.LogOutput, apply.Note:
+	case apply.StageStarted, apply.StepStarted, apply.StepProgress, apply.StepFailed, apply.StepRetried, apply.LogOutput, apply.Note, apply.Warning:
 	}
 }
 
 // undone tells which changes were made and which were not.
-func (w *wayBack) undone() (undone, notUndone []report.UndoStep) {
+func (w *wayBack) undone() (undone, notUndone []eventstream.UndoStep) {
 	if w.plan == nil {
 		return nil, nil
 	}
-	return report.Undone(w.plan, w.done)
+	return eventstream.UndoSteps(w.plan, w.done)
 }
 
 // tellUndone prints what a way back has undone and what it has not.

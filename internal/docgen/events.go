@@ -6,20 +6,20 @@ import (
 
 	"github.com/invopop/jsonschema"
 
-	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/eventstream"
 )
 
 // eventsSchema is the JSON schema of one line of the stream that -o json prints
 // while a command applies, from the Go types. What every event of a type has
-// comes from report.EventTypes.
+// comes from report.Types.
 func eventsSchema() ([]byte, error) {
-	schema := reflector().Reflect(&report.Event{})
+	schema := reflector().Reflect(&eventstream.Event{})
 	schema.ID = pages + "events.schema.json"
-	schema.Title = "An event of kubectl release, format " + report.EventsVersion
-	types := report.EventTypes()
+	schema.Title = "An event of kubectl release, format " + eventstream.FormatVersion
+	types := eventstream.Types()
 	event := schema.Definitions["Event"]
 	event.Properties.Set("type", enum(slices.Sorted(maps.Keys(types))))
-	schema.Definitions["RunSummary"].Properties.Set("outcome", enum(report.RunOutcomes()))
+	schema.Definitions["RunSummary"].Properties.Set("outcome", enum(eventstream.RunOutcomes()))
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		only := jsonschema.NewProperties()
 		only.Set("type", &jsonschema.Schema{Const: name})

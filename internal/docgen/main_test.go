@@ -10,6 +10,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -60,7 +61,7 @@ func TestAPlanFitsItsSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		var printed bytes.Buffer
-		if err := report.JSON(&printed, report.Redact(p)); err != nil {
+		if err := report.JSON(&printed, redact.Plan(p)); err != nil {
 			t.Fatal(err)
 		}
 		value, err := validator.UnmarshalJSON(&printed)

@@ -22,9 +22,9 @@ func TestEventsPageNamesEveryField(t *testing.T) {
 
 // pageNamesEveryField looks for the fields of a schema's types, or only of some
 // of them, on a page.
-func pageNamesEveryField(t *testing.T, name string, make func() ([]byte, error), least int, only ...string) {
+func pageNamesEveryField(t *testing.T, name string, schemaOf func() ([]byte, error), least int, only ...string) {
 	t.Helper()
-	raw, err := make()
+	raw, err := schemaOf()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,24 +19,22 @@ func (e *StaleError) Error() string {
 }
 
 // Again plans the same target anew: nothing is rendered, everything is looked
-// at afresh.
+// at afresh. What rendering has warned of is in p and not in the new plan.
 func (e *Engine) Again(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	g, err := e.gather(ctx, p.Release)
 	if err != nil {
 		return nil, err
 	}
 	in := e.input(p.Operation, p.Release, p.Options, g)
-	in.RollbackTo, in.Values = p.RollbackTo, p.Values
+	in.RollbackTo, in.Secrets = p.RollbackTo, p.Secrets
 	if p.Record != nil {
 		target, err := newTarget(p.Record, p.CRDs, p.ChartTo)
 		if err != nil {
 			return nil, err
 		}
 		in.Target = &target
-	}
-	for _, problem := range p.Problems {
-		if problem.Object.Kind == "" && !problem.Blocking {
-			in.Warnings = append(in.Warnings, problem)
+		if p.Operation != plan.Test {
+			in.Values = valuesChanges(g.history, p.Record)
 		}
 	}
 	return e.decide(ctx, in)
@@ -69,12 +67,15 @@ func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.L
 	return outcome, err
 }
 
+// Planner makes a plan for what the cluster holds now.
+type Planner func(context.Context) (*plan.Plan, error)
+
 // PlanAndApply plans and applies in one go. The plan is made without the lock, so that
 // a plan that can't be applied leaves no trace; when the release has moved on
-// until the lock is held, it is planned again. see is shown each plan before
+// before the lock is held, it is planned again. see is shown each plan before
 // it is applied and may end it by an error.
-func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions, make func(context.Context) (*plan.Plan, error), see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
-	p, err := e.WhenFree(ctx, lock, make)
+func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions, prepare Planner, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
+	p, err := e.WhenFree(ctx, lock, prepare)
 	if err != nil {
 		return nil, apply.Outcome{}, err
 	}
@@ -90,7 +91,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 		}
 		if moved(history, p) {
 			history = nil // it may move on while a dead run is looked into
-			if p, err = make(ctx); err != nil {
+			if p, err = prepare(ctx); err != nil {
 				return err
 			}
 			if err := see(p); err != nil {

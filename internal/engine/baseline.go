@@ -35,6 +35,8 @@ type base struct {
 	chart plan.ChartRef
 	// partial says that there may be more CRDs than crds tells of.
 	partial bool
+	// secrets are what templates had read for it.
+	secrets [][]byte
 }
 
 func (c comparison) base(ctx context.Context, g gathered) (base, error) {
@@ -57,7 +59,7 @@ func (c comparison) storedBase(h release.History) (base, error) {
 	}
 	r := h.Revision(c.baseline.Revision)
 	if r == nil {
-		return base{}, fmt.Errorf("release %s has no revision %d: see kubectl release history %s", c.Release, c.baseline.Revision, c.Release.Name)
+		return base{}, &NoRevisionError{Key: c.Release, Revision: c.baseline.Revision}
 	}
 	crds, err := crdsOf(r)
 	return base{revision: r.WithStatus(release.StatusDeployed, ""), crds: crds, chart: refOf(r)}, err
@@ -76,7 +78,7 @@ func (c comparison) savedBase() (base, error) {
 		return base{}, fmt.Errorf("%s is for %s, so there is nothing in it to compare with", c.baseline, saved.Operation)
 	}
 	crds, err := crdsOf(saved.Record)
-	return base{revision: unstored(saved.Record), crds: append(crds, saved.CRDs...), chart: saved.ChartTo}, err
+	return base{revision: unstored(saved.Record), crds: append(crds, saved.CRDs...), chart: saved.ChartTo, secrets: saved.Secrets}, err
 }
 
 // chartBase renders the other chart in the same moment as the target, so that

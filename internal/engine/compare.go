@@ -20,12 +20,14 @@ func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*pl
 	if err != nil {
 		return nil, err
 	}
-	history, err := e.history(ctx, d.Release)
+	history, err := e.history(ctx, d.Release, func(h release.History) []*release.Revision {
+		return []*release.Revision{h.Revision(b.Revision)}
+	})
 	if err != nil {
 		return nil, err
 	}
 	c := comparison{api: e.Cluster, toolVersion: e.ToolVersion, Deployment: d, baseline: b, recordLimit: e.recordLimit()}
-	return c.plan(ctx, gathered{facts: facts, history: history, lookup: e.lookup(ctx)})
+	return c.plan(ctx, gathered{facts: facts, history: history, lookups: e.lookups(ctx)})
 }
 
 // PlanOffline plans without any cluster: nobody is asked for records or
@@ -68,7 +70,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	in := plan.Input{
 		Operation: op, Release: c.Release, Options: c.Options, ToolVersion: c.toolVersion,
 		KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster,
-		Target: &target.Target, Warnings: target.warnings, Predictions: map[string]plan.Prediction{},
+		Target: &target.Target, Warnings: target.warnings, Secrets: append(base.secrets, g.lookups.read()...), Predictions: map[string]plan.Prediction{},
 	}
 	against := c.baseline.Against
 	against.Chart = base.chart

@@ -14,13 +14,9 @@ import (
 
 // customResources counts the custom resources of each CRD that a plan deletes,
 // besides the release's own. What can't be listed is not counted: whoever may not
-// list them is rarely allowed to delete their CRD. On the way back from a failed
-// run nobody is asked.
+// list them is rarely allowed to delete their CRD.
 func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest.ID]int {
 	counts := map[manifest.ID]int{}
-	if e.undoing {
-		return counts
-	}
 	for _, s := range p.DeletedCRDs() {
 		kind, ok := defines(s.Before)
 		if !ok {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -51,24 +52,36 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 		if in.Predictions != nil && len(open) == 0 {
 			return p, nil
 		}
-		if in.CustomResources == nil {
+		if in.CustomResources == nil && !in.Undoing {
 			in.CustomResources = e.customResources(ctx, p)
 		}
-		if err := e.answer(ctx, &in, open, p.Needs); err != nil {
+		if err := e.answer(ctx, &in, open, p); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // answer has the server predict the steps, and tell whether the rest of the plan
-// is allowed, side by side.
-func (e *Engine) answer(ctx context.Context, in *plan.Input, open []plan.Step, needs []plan.Permission) error {
-	answered := make(chan plan.Access, 1)
-	go func() { answered <- e.access(ctx, needs) }()
+// is allowed and what quotas there are, side by side. The way back from a failed run
+// goes as far as it is allowed to, so that nobody is asked beforehand.
+func (e *Engine) answer(ctx context.Context, in *plan.Input, open []plan.Step, p *plan.Plan) error {
+	answered, listed := make(chan plan.Access, 1), make(chan []*unstructured.Unstructured, 1)
+	needed, counted := p.Needs, p.Counted
+	if in.Undoing {
+		needed, counted = nil, nil
+	}
+	go func() { answered <- e.access(ctx, needed) }()
+	go func() {
+		if in.Quotas == nil {
+			listed <- e.quotas(ctx, counted)
+			return
+		}
+		listed <- in.Quotas
+	}()
 	answers, err := e.Cluster.Predict(ctx, open, apply.WriteOptions{
 		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
 	})
-	in.Access = <-answered
+	in.Access, in.Quotas = <-answered, <-listed
 	if in.Predictions == nil {
 		in.Predictions = map[string]plan.Prediction{}
 	}
@@ -182,7 +195,10 @@ func refs(in plan.Input) []apply.Ref {
 		for _, o := range in.Target.CRDs {
 			add(o)
 		}
-		addNamespace(add, in.Release.Namespace)
+	}
+	addNamespace(add, in.Release.Namespace)
+	for _, o := range in.HooksToRun() {
+		add(o)
 	}
 	for _, s := range in.Stored {
 		add(s.Latest())

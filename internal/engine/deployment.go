@@ -55,9 +55,10 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	in.Options.ServerSide = d.ServerSide.settle(g.history)
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	in.Target = &target.Target
-	in.Warnings = target.warnings
+	in.Warnings, in.Secrets = target.warnings, g.lookups.read()
 	in.Values = valuesChanges(g.history, target.Record)
-	return e.decide(ctx, in)
+	p, err := e.decide(ctx, in)
+	return p, g.lookups.quoted(err)
 }
 
 // operation settles whether this is an install or an upgrade. A release whose
@@ -128,18 +129,18 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 		version = last.Version + 1
 	}
 	moment := Moment{Key: d.Release, Revision: version, IsInstall: op == plan.Install, IsUpgrade: op == plan.Upgrade}
-	r, err := Render(ctx, source, moment, caps, g.lookup)
+	r, err := Render(ctx, source, moment, caps, g.lookups.answer())
 	if err != nil {
-		return rendered{}, err
+		return rendered{}, g.lookups.quoted(err)
 	}
 	record := newRecord(d, r, version, g.history)
 	t, err := newTarget(record, crds, chartRef(source.Chart))
-	return rendered{Target: t, warnings: problems(r.Warnings)}, err
+	return rendered{Target: t, warnings: problems(r.Warnings)}, g.lookups.quoted(err)
 }
 
 func (e *Engine) input(op plan.Operation, key release.Key, o plan.Options, g gathered) plan.Input {
 	return plan.Input{
-		Operation: op, Release: key, Options: o, ToolVersion: e.ToolVersion,
+		Operation: op, Release: key, Options: o, ToolVersion: e.ToolVersion, Invocation: e.Invocation,
 		Now: e.Now(), KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster, History: g.history, Pending: g.pending,
 	}
 }

@@ -14,11 +14,11 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
-	"github.com/kubectl-release/kubectl-release/templating"
 )
 
 // API is what is known of a cluster apart from its objects.
@@ -46,11 +46,10 @@ type Engine struct {
 	Now      func() time.Time
 
 	ToolVersion string
-	// undoing is set on the way back from a failed run: it goes as far as it is
-	// allowed to, so nobody is asked beforehand.
-	undoing bool
-	// Owner is what others are told when they find the release locked.
-	Owner string
+	// Invocation is how the program was called, for the commands in hints.
+	Invocation invocation.Invocation
+	// Identity is this run's, by which others find the release locked.
+	Identity releasestore.Identity
 }
 
 // gathered is what every plan starts from.
@@ -58,19 +57,21 @@ type gathered struct {
 	facts   cluster.Facts
 	history release.History
 	pending plan.Pending
-	// lookup answers templates; nil without a cluster.
-	lookup templating.LookupFunc
+	// also are what the history was asked for beside the usual.
+	also []goals
+	// lookups answer templates; nil without a cluster.
+	lookups *lookups
 }
 
 // gather asks for the facts and the history side by side: far from the cluster
 // each costs a round trip. When both fail, the cluster's own error counts.
-func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) {
-	var g gathered
+func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (gathered, error) {
+	g := gathered{also: also}
 	var historyErr error
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		g.history, historyErr = e.history(ctx, key)
+		g.history, historyErr = e.history(ctx, key, also...)
 	}()
 	var err error
 	g.facts, err = e.Cluster.Facts(ctx)
@@ -81,7 +82,7 @@ func (e *Engine) gather(ctx context.Context, key release.Key) (gathered, error) 
 	if err != nil {
 		return gathered{}, err
 	}
-	g.lookup = e.lookup(ctx)
+	g.lookups = e.lookups(ctx)
 	return g, e.settle(ctx, key, &g)
 }
 

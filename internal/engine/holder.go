@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -17,17 +19,17 @@ const (
 	// renews it: a bit more than the time between two renewals.
 	signOfLife = releasestore.DefaultDuration/6 + time.Second
 	// expiry is how long the lock of a holder that is gone can stand in the
-	// way: its duration and what the next one watches it for, and some more.
+	// way: its duration, and some more.
 	expiry = releasestore.DefaultDuration * 3 / 2
 )
 
-// lock takes the release's lock. Without a time to wait it gives up when
-// somebody is at work on the release, but not when the holder has died: then
-// it waits until the lock expires.
+// lock takes the release's lock. When somebody is at work on the release for longer
+// than there is time to wait, it gives up, but not when the holder has died: then it
+// waits until the lock expires.
 func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.Held, error) {
-	held, err := e.Locker.Lock(ctx, key, e.Owner, o)
+	held, err := e.Locker.Lock(ctx, key, e.Identity, o)
 	var locked *releasestore.LockedError
-	if o.Wait > 0 || !errors.As(err, &locked) {
+	if !errors.As(err, &locked) || o.Wait > 0 && locked.Unchanged < signOfLife {
 		return held, err
 	}
 	silent, lookErr := e.silent(ctx, key, locked.Holder)
@@ -37,22 +39,34 @@ func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockO
 	if !silent {
 		return nil, err
 	}
-	e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("%s does not renew its lock any more; waiting until it expires", locked.Owner)})
+	e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("%s does not renew its lock any more; waiting until it expires", locked.Identity.Text())})
 	o.Wait = expiry
-	return e.Locker.Lock(ctx, key, e.Owner, o)
+	return e.Locker.Lock(ctx, key, e.Identity, o)
 }
 
-// silent watches a lock and says whether its holder has let it be. A holder
-// that has freed it, or lost it to the next one, has not.
+// Holder tells who holds the release's lock, as Locker.Inspect does. Without
+// permission to read Leases nobody does, and the holder is Unread.
+func (e *Engine) Holder(ctx context.Context, key release.Key) (holder releasestore.Holder, held bool, err error) {
+	holder, held, err = e.Locker.Inspect(ctx, key)
+	if apierrors.IsForbidden(err) {
+		if err = e.notPermitted(ctx, err, plan.LockReading(key.Namespace, releasestore.LeaseName(key.Name))); err == nil {
+			holder.Unread = true
+		}
+	}
+	return holder, held, err
+}
+
+// silent watches a lock until its holder would have renewed it, and says that it has
+// not. A holder that has freed it, or lost it to the next one, is not silent.
 func (e *Engine) silent(ctx context.Context, key release.Key, seen releasestore.Holder) (bool, error) {
-	if err := sleep(ctx, signOfLife); err != nil {
+	if err := sleep(ctx, signOfLife-seen.Unchanged); err != nil {
 		return false, fmt.Errorf("watch the lock of %s: %w", key, err)
 	}
-	now, _, err := e.Locker.Inspect(ctx, key)
+	now, _, err := e.Holder(ctx, key)
 	if err != nil {
-		return false, fmt.Errorf("look at the lock of %s: %w", key, err)
+		return false, err
 	}
-	return now.Owner == seen.Owner && now.Expires.Equal(seen.Expires), nil
+	return now.Identity == seen.Identity && now.Unchanged >= signOfLife, nil
 }
 
 // settle finds out about a pending revision: whose it is, how old, and whether
@@ -63,27 +77,27 @@ func (e *Engine) settle(ctx context.Context, key release.Key, g *gathered) error
 	if last == nil || !last.Info.Status.Pending() {
 		return nil
 	}
-	holder, held, err := e.Locker.Inspect(ctx, key)
+	holder, held, err := e.Holder(ctx, key)
 	if err != nil {
-		return fmt.Errorf("look at the lock of %s: %w", key, err)
+		return err
 	}
-	if held && holder.Owner != e.Owner {
+	if held && holder.Identity != e.Identity {
 		silent, err := e.silent(ctx, key, holder)
 		if err != nil {
 			return err
 		}
-		if g.history, err = e.history(ctx, key); err != nil {
+		if g.history, err = e.history(ctx, key, g.also...); err != nil {
 			return err
 		}
 		if last = g.history.Last(); last == nil || !last.Info.Status.Pending() {
 			return nil
 		}
 		if !silent {
-			g.pending.Holder = holder.Owner
+			g.pending.Holder = holder.Identity.Text()
 		}
 	}
 	working := g.pending.Holder
-	g.pending = e.pendingOf(last, holder.Unread)
+	g.pending = pendingOf(last, holder.Unread)
 	g.pending.Holder = working
 	if since := last.Info.LastDeployed; !since.IsZero() {
 		g.pending.Age = plan.Age(e.Now().Sub(since))
@@ -94,10 +108,10 @@ func (e *Engine) settle(ctx context.Context, key release.Key, g *gathered) error
 // WhenFree makes a plan. While another run is at work on the release, it waits
 // as lock says, and plans again. Errors: a *releasestore.LockedError when the
 // other one goes on for longer than that.
-func (e *Engine) WhenFree(ctx context.Context, lock releasestore.LockOptions, make func(context.Context) (*plan.Plan, error)) (*plan.Plan, error) {
+func (e *Engine) WhenFree(ctx context.Context, lock releasestore.LockOptions, prepare Planner) (*plan.Plan, error) {
 	deadline := e.Now().Add(lock.Wait)
 	for again := false; ; again = true {
-		p, err := make(ctx)
+		p, err := prepare(ctx)
 		if err != nil || !p.Blocked() || !p.FoundPending {
 			return p, err
 		}
@@ -114,15 +128,15 @@ func (e *Engine) WhenFree(ctx context.Context, lock releasestore.LockOptions, ma
 	}
 }
 
-// await returns when nobody else holds the release's lock; waited says whether
-// somebody did.
+// await returns when nobody else holds the release's lock, or its holder is silent;
+// waited says whether somebody was at work.
 func (e *Engine) await(ctx context.Context, key release.Key, deadline time.Time) (waited bool, err error) {
 	for ; ; waited = true {
-		holder, held, err := e.Locker.Inspect(ctx, key)
+		holder, held, err := e.Holder(ctx, key)
 		switch {
 		case err != nil:
-			return waited, fmt.Errorf("look at the lock of %s: %w", key, err)
-		case !held || holder.Owner == e.Owner:
+			return waited, err
+		case !held || holder.Identity == e.Identity || holder.Unchanged >= signOfLife:
 			return waited, nil
 		case !e.Now().Before(deadline):
 			return waited, &releasestore.LockedError{Key: key, Holder: holder}

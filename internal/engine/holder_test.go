@@ -3,13 +3,18 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -38,15 +43,37 @@ func inBubble(t *testing.T, test func(t *testing.T, b bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		client, told := fake.NewClientset(), &heard{}
+		numberWrites(client)
 		store, err := releasestore.Open(client.CoreV1(), "memory", releasestore.SystemClock{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		e := &Engine{
 			Store: store, Locker: releasestore.NewLocker(client.CoordinationV1(), releasestore.SystemClock{}),
-			Observer: told, Now: time.Now, Owner: "me",
+			Observer: told, Now: time.Now, Identity: "me",
 		}
 		test(t, bench{Engine: e, t: t, client: client, told: told})
+	})
+}
+
+// numberWrites gives each Lease that is written a new resource version, as an API
+// server does.
+func numberWrites(client *fake.Clientset) {
+	var writes atomic.Int64
+	client.PrependReactor("*", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		written, ok := action.(interface{ GetObject() runtime.Object })
+		if !ok {
+			return false, nil, nil
+		}
+		lease := written.GetObject().(*coordinationv1.Lease)
+		lease.ResourceVersion = strconv.FormatInt(writes.Add(1), 10)
+		store := client.Tracker().Update
+		if action.GetVerb() == "create" {
+			store = func(resource schema.GroupVersionResource, o runtime.Object, namespace string, _ ...metav1.UpdateOptions) error {
+				return client.Tracker().Create(resource, o, namespace)
+			}
+		}
+		return true, lease, store(action.GetResource(), lease, action.GetNamespace())
 	})
 }
 
@@ -64,7 +91,7 @@ func (b bench) killed(owner string) {
 }
 
 // works takes the lock and renews it until the test ends or end is called.
-func (b bench) works(owner string) (end func()) {
+func (b bench) works(owner releasestore.Identity) (end func()) {
 	b.t.Helper()
 	held, err := b.Locker.Lock(b.t.Context(), webKey, owner, releasestore.LockOptions{})
 	if err != nil {
@@ -120,7 +147,7 @@ func TestLockedGivesUpOnALivingHolder(t *testing.T) {
 			t.Error("it ran beside the holder")
 			return nil
 		})
-		if !errors.As(err, &locked) || locked.Owner != "the living" {
+		if !errors.As(err, &locked) || locked.Identity != "the living" {
 			t.Errorf("error is %v, want one that names the holder", err)
 		}
 	})

@@ -20,6 +20,3 @@ func (e *Engine) Capabilities(ctx context.Context, c *chart.Chart) (*templating.
 	}
 	return capabilities(facts, crds)
 }
-
-// Lookup answers templates from the cluster; what is not there is empty.
-func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc { return e.lookup(ctx) }

@@ -38,14 +38,14 @@ func (o Offline) Kinds(_ context.Context, gvks []schema.GroupVersionKind) (map[s
 	return kinds, nil
 }
 
-// BuiltinScope is the scope of a kind of Kubernetes' own (1.36, and what charts
+// BuiltinScope is the scope of a kind of Kubernetes' own (1.37, and what charts
 // still carry of older ones); unknown for any other.
 func BuiltinScope(gk schema.GroupKind) manifest.Scope {
 	switch gk.Group {
 	case "":
 		return scopeAmong(gk.Kind, "Namespace", "Node", "PersistentVolume", "ComponentStatus")
 	case "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "flowcontrol.apiserver.k8s.io",
-		"node.k8s.io", "scheduling.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io":
+		"node.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io":
 		return manifest.ScopeCluster
 	case "authentication.k8s.io":
 		return scopeAmong(gk.Kind, "SelfSubjectReview", "TokenReview")
@@ -60,10 +60,12 @@ func BuiltinScope(gk schema.GroupKind) manifest.Scope {
 	case "rbac.authorization.k8s.io":
 		return scopeAmong(gk.Kind, "ClusterRole", "ClusterRoleBinding")
 	case "resource.k8s.io":
-		return scopeAmong(gk.Kind, "DeviceClass", "ResourceSlice", "DeviceTaintRule")
+		return scopeAmong(gk.Kind, "DeviceClass", "ResourceSlice", "DeviceTaintRule", "ResourcePoolStatusRequest")
+	case "scheduling.k8s.io":
+		return scopeAmong(gk.Kind, "PriorityClass")
 	case "storage.k8s.io":
 		return scopeAmong(gk.Kind, "StorageClass", "CSIDriver", "CSINode", "VolumeAttachment", "VolumeAttributesClass")
-	case "apps", "autoscaling", "batch", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "extensions":
+	case "apps", "autoscaling", "batch", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "extensions", "lifecycle.k8s.io":
 		return manifest.ScopeNamespaced
 	}
 	return manifest.ScopeUnknown

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
@@ -178,20 +177,6 @@ func brought(crds []manifest.Object) []string {
 		}
 	}
 	return out
-}
-
-// lookup answers templates from the cluster; what is not there is empty.
-func (e *Engine) lookup(ctx context.Context) templating.LookupFunc {
-	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
-		found, err := e.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
-		if apierrors.IsNotFound(err) {
-			return map[string]any{}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		return found.Object, nil
-	}
 }
 
 // ParseCRDs reads the files of crds/ folders.

@@ -12,13 +12,28 @@ import (
 // PlanRollback plans the return to a revision; 0 is the last successful one
 // before the newest.
 func (e *Engine) PlanRollback(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options) (*plan.Plan, error) {
-	g, err := e.gather(ctx, key)
+	in, err := e.rollback(ctx, key, to, s, o)
 	if err != nil {
 		return nil, err
 	}
+	return e.decide(ctx, in)
+}
+
+// rollback gathers for PlanRollback.
+func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options) (plan.Input, error) {
+	g, err := e.gather(ctx, key, func(h release.History) []*release.Revision {
+		goal, err := rollbackGoal(h, key, to)
+		if err != nil {
+			return nil // told below
+		}
+		return []*release.Revision{goal}
+	})
+	if err != nil {
+		return plan.Input{}, err
+	}
 	goal, err := rollbackGoal(g.history, key, to)
 	if err != nil {
-		return nil, err
+		return plan.Input{}, err
 	}
 	last := g.history.Last()
 	record := &release.Revision{
@@ -34,14 +49,14 @@ func (e *Engine) PlanRollback(ctx context.Context, key release.Key, to int, s Se
 	}
 	target, err := newTarget(record, nil, refOf(goal))
 	if err != nil {
-		return nil, err
+		return plan.Input{}, err
 	}
 	in := e.input(plan.Rollback, key, o, g)
 	in.Options.ServerSide = s.settle(release.History{goal})
 	record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	in.Target, in.RollbackTo = &target, goal.Version
 	in.Values = valuesChanges(g.history, record)
-	return e.decide(ctx, in)
+	return in, nil
 }
 
 func refOf(r *release.Revision) plan.ChartRef {
@@ -64,7 +79,7 @@ func rollbackGoal(h release.History, key release.Key, to int) (*release.Revision
 		if goal := h.Revision(to); goal != nil {
 			return goal, nil
 		}
-		return nil, fmt.Errorf("release %s has no revision %d: see kubectl release history %s", key, to, key.Name)
+		return nil, &NoRevisionError{Key: key, Revision: to}
 	}
 	for _, r := range slices.Backward(h[:len(h)-1]) {
 		if r.Info.Status == release.StatusDeployed || r.Info.Status == release.StatusSuperseded {

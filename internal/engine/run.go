@@ -47,7 +47,7 @@ func (e *RolledBackError) Unwrap() []error { return []error{e.Cause, e.Rollback}
 // Locked runs work while this engine holds the release's lock. Errors: a
 // *releasestore.LockedError when somebody else is at work on it.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
-	held, err := e.lock(ctx, key, o)
+	held, err := e.lockOrGoWithout(ctx, key, o)
 	if err != nil {
 		if missing := namespaceMissing(err); missing {
 			return work(ctx, nil) // the plan brings the namespace, or says that it can't
@@ -65,7 +65,7 @@ func (e *Engine) act(ctx context.Context, p *plan.Plan, history release.History,
 	forward, end := withinOverall(ctx, p.Options.OverallTimeout)
 	defer end()
 	outcome, err := e.run(forward, p, history, lock)
-	if err == nil || !p.Options.Atomic || !outcome.Recorded {
+	if err == nil || p.OnFailure == nil || p.OnFailure.Rollback == nil || !outcome.Recorded {
 		return outcome, err
 	}
 	if lock != nil && lock.Check() != nil {
@@ -83,7 +83,6 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 			return apply.Outcome{}, err
 		}
 	}
-	tellUnlocked(p, lock)
 	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
 		Now: e.Now, Sleep: sleep, Lock: lock,
@@ -108,7 +107,6 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, lock apply.Lock, c
 	}
 	if err == nil {
 		result.To = p.RollbackTo
-		tellUndone(p)
 		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause), Reasons: reasons(cause), Plan: p})
 		result.Back, err = e.run(ctx, p, nil, lock)
 	}
@@ -116,38 +114,22 @@ func (e *Engine) back(ctx context.Context, failed *plan.Plan, lock apply.Lock, c
 	return result
 }
 
+// planBack plans what the failed plan has announced.
 func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, error) {
-	history, err := e.history(ctx, failed.Release)
+	in, err := e.inputBack(ctx, failed)
 	if err != nil {
 		return nil, err
 	}
-	options := failed.Options
-	options.Atomic, options.Wait, options.Description, options.OverallTimeout = false, true, "", 0
-	options.Policy = plan.Policy{} // what was allowed may be undone
-	back := *e
-	back.undoing = true
-	installed := history.SinceUninstall()
-	good := installed.LastSuccessful()
-	if good == nil {
-		options.Wait = false
-		options.KeepHistory = len(installed) < len(history) // as it was found
-		return back.PlanUninstall(ctx, failed.Release, options)
-	}
-	return back.PlanRollback(ctx, failed.Release, good.Version, ServerSideAuto, options)
+	in.Undoing, in.Secrets = true, failed.Secrets
+	return e.decide(ctx, in)
 }
 
-// tellUndone has the record of a rollback say what it has undone, which is all of
-// the plan when that is written.
-func tellUndone(p *plan.Plan) {
-	_, objects := p.Written(nil)
-	if len(objects) == 0 {
-		return
+func (e *Engine) inputBack(ctx context.Context, failed *plan.Plan) (plan.Input, error) {
+	options := failed.RollbackOptions()
+	if to := failed.OnFailure.Rollback.To; to != 0 {
+		return e.rollback(ctx, failed.Release, to, ServerSideAuto, options)
 	}
-	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Record != nil && s.Record.Status == release.StatusDeployed {
-			s.Record.Description += "; undone: " + plan.Listed(objects)
-		}
-	})
+	return e.uninstall(ctx, failed.Release, options)
 }
 
 // wayBack says on two lines why there is a way back, and where it leads.

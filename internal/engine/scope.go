@@ -13,7 +13,7 @@ import (
 func defineScopes(kinds map[schema.GroupKind]plan.Kind, lists ...[]manifest.Object) {
 	for _, objects := range lists {
 		for _, o := range objects {
-			if o.Group != "apiextensions.k8s.io" || o.Kind != "CustomResourceDefinition" {
+			if !o.IsCRD() {
 				continue
 			}
 			group, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "group")

@@ -11,14 +11,23 @@ import (
 
 // PlanUninstall plans the removal of a release.
 func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
-	g, err := e.gather(ctx, key)
+	in, err := e.uninstall(ctx, key, o)
 	if err != nil {
 		return nil, err
 	}
-	if last := g.history.Last(); last == nil {
-		return nil, &NoReleaseError{Key: key}
+	return e.decide(ctx, in)
+}
+
+// uninstall gathers for PlanUninstall.
+func (e *Engine) uninstall(ctx context.Context, key release.Key, o plan.Options) (plan.Input, error) {
+	g, err := e.gather(ctx, key)
+	if err != nil {
+		return plan.Input{}, err
 	}
-	return e.decide(ctx, e.input(plan.Uninstall, key, o, g))
+	if last := g.history.Last(); last == nil {
+		return plan.Input{}, &NoReleaseError{Key: key}
+	}
+	return e.input(plan.Uninstall, key, o, g), nil
 }
 
 // PlanTest plans the test hooks of the newest revision.
@@ -45,6 +54,16 @@ type NoReleaseError struct{ Key release.Key }
 
 func (e *NoReleaseError) Error() string {
 	return fmt.Sprintf("there is no release %s in namespace %s", e.Key.Name, e.Key.Namespace)
+}
+
+// NoRevisionError says that a release has no such revision.
+type NoRevisionError struct {
+	Key      release.Key
+	Revision int
+}
+
+func (e *NoRevisionError) Error() string {
+	return fmt.Sprintf("release %s has no revision %d", e.Key.Name, e.Revision)
 }
 
 // DefaultTimeout is Helm's: how long a wait or a hook may take.

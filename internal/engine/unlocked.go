@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"context"
+	"fmt"
 	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -9,30 +13,51 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// tellUnlocked has the pending record say that its run has no lock, because it
-// is not allowed to use Leases: then nobody can tell from the lock whether the
-// run is still at work, and the pending status alone keeps others away.
-func tellUnlocked(p *plan.Plan, lock apply.Lock) {
-	held, ok := lock.(*releasestore.Held)
-	if !ok || held == nil || held.Supported() {
-		return
-	}
-	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Record != nil && s.Record.Status.Pending() && !strings.HasSuffix(s.Record.Description, plan.UnlockedMark) {
-			s.Record.Description += plan.UnlockedMark
+// lockOrGoWithout takes the release's lock, or goes without one and says so where
+// Leases are not permitted. That a quota, an admission webhook or a namespace that is
+// going away refuses the Lease is an error: there could be a lock, and others have one.
+func (e *Engine) lockOrGoWithout(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.Held, error) {
+	held, err := e.lock(ctx, key, o)
+	if apierrors.IsForbidden(err) {
+		if err = e.notPermitted(ctx, err, plan.LockPermissions(key.Namespace, releasestore.LeaseName(key.Name))...); err == nil {
+			o.Unusable = true
+			held, err = e.lock(ctx, key, o)
 		}
-	})
+	}
+	if err == nil && !held.Supported() {
+		e.observe(apply.Event{Type: apply.Warning, Message: fmt.Sprintf(
+			"this run has no lock, for want of permission on leases.coordination.k8s.io in namespace %s: only the pending status of %s keeps other runs away", key.Namespace, key.Name)})
+	}
+	return held, err
+}
+
+// notPermitted is nil when a 403 is for want of permission: the API server, asked about
+// the permissions, denies one of them. Otherwise it is the error. Its code and reason do
+// not tell where it comes from, for admission answers as authorization does. Who may not
+// even ask goes by the words that the API server has for what a role does not allow (its
+// handlers/responsewriters, forbiddenMessage, Kubernetes 1.36).
+func (e *Engine) notPermitted(ctx context.Context, forbidden error, needed ...plan.Permission) error {
+	access := e.Cluster.Access(ctx, needed)
+	switch {
+	case len(access.Denied) > 0:
+		return nil
+	case access.Unchecked != "" && strings.Contains(forbidden.Error(), ` is forbidden: User "`):
+		return nil
+	case access.Unchecked != "":
+		return fmt.Errorf("%w (whether that is for want of permission could not be asked: %s)", forbidden, access.Unchecked)
+	default:
+		return forbidden
+	}
 }
 
 // pendingOf says whose a pending revision is. unread is true when Leases can't be
-// read, so that its run's lock could not be asked for. What this very run has
-// left, on its way back, is its own.
-func (e *Engine) pendingOf(last *release.Revision, unread bool) (p plan.Pending) {
+// read, so that its run's lock could not be asked for.
+func pendingOf(last *release.Revision, unread bool) (p plan.Pending) {
 	description := last.Info.Description
 	if !strings.HasPrefix(description, plan.PendingMark) {
 		return p
 	}
-	p.Unlocked = !e.undoing && (unread || strings.HasSuffix(description, plan.UnlockedMark))
+	p.Unlocked = unread || strings.HasSuffix(description, plan.UnlockedMark)
 	p.Ours = !p.Unlocked
 	return p
 }

@@ -3,7 +3,7 @@ package engine
 import (
 	"strings"
 
-	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -19,7 +19,7 @@ func valuesChanges(h release.History, next *release.Revision) []plan.Change {
 	}
 	before, after := effective(prev), effective(next)
 	var out []plan.Change
-	for _, c := range patch.Diff(map[string]any{"values": prev.Config}, map[string]any{"values": next.Config}) {
+	for _, c := range fielddiff.Compare(map[string]any{"values": prev.Config}, map[string]any{"values": next.Config}) {
 		path := trimValues(c.Path)
 		if path == "" {
 			continue

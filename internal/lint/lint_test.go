@@ -88,12 +88,12 @@ func input(t *testing.T, archive *txtar.Archive, kinds lint.Kinds) lint.Input {
 			}
 		}
 	}
-	in.Chart, in.Warnings, in.LoadErr = chartload.Load(dir)
+	in.Chart, in.Warnings, in.LoadErr = chartload.Load(dir, chartload.Options{})
 	if in.LoadErr != nil {
 		in.LoadErr = fmt.Errorf("%s", strings.ReplaceAll(in.LoadErr.Error(), dir, "web"))
 	}
 	var err error
-	if in.Files, err = chartload.Files(dir); err != nil {
+	if in.Files, err = chartload.Files(dir, chartload.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return in

@@ -144,7 +144,7 @@ func (r *run) crd(crd chart.CRD) {
 			continue
 		}
 		for _, o := range objects {
-			if o.Group != "apiextensions.k8s.io" || o.Kind != "CustomResourceDefinition" {
+			if !o.IsCRD() {
 				r.add(Finding{
 					Severity: Error, Path: inChart(crd.Path), Line: lines[i], Object: o.String(),
 					Message: fmt.Sprintf("only CustomResourceDefinitions of apiextensions.k8s.io belong in crds/, and this is %s %s", o.GVK().GroupVersion(), o.Kind),

@@ -30,6 +30,12 @@ func (id ID) String() string { return id.Kind + "/" + id.Name }
 // RunsToItsEnd says whether the object is of a kind that runs once and is done.
 func (id ID) RunsToItsEnd() bool { return id.Kind == "Job" || id.Kind == "Pod" }
 
+// IsCRD says whether the object defines kinds: a CustomResourceDefinition of
+// Kubernetes' own. Another group's kind of that name is a custom resource.
+func (id ID) IsCRD() bool {
+	return id.Group == "apiextensions.k8s.io" && id.Kind == "CustomResourceDefinition"
+}
+
 // Key is the unambiguous form "apps/Deployment/shop/web" ("core" has no group,
 // cluster-scoped kinds have an empty namespace).
 func (id ID) Key() string {

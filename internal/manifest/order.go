@@ -1,7 +1,5 @@
 package manifest
 
-import "sort"
-
 // installOrder is the order of kinds in which Helm 4.3.1 sends objects.
 // Kinds that are not listed come last, by name.
 var installOrder = rank([]string{
@@ -48,20 +46,6 @@ func less(ranks map[string]int, a, b string) bool {
 	default:
 		return a < b
 	}
-}
-
-// SortForInstall orders objects as Helm sends them: by kind, else as they are.
-func SortForInstall(objects []Object) {
-	sort.SliceStable(objects, func(i, j int) bool {
-		return less(installOrder, objects[i].Kind, objects[j].Kind)
-	})
-}
-
-// SortForUninstall orders objects as Helm removes them.
-func SortForUninstall(objects []Object) {
-	sort.SliceStable(objects, func(i, j int) bool {
-		return less(uninstallOrder, objects[i].Kind, objects[j].Kind)
-	})
 }
 
 // InstallLess says whether kind a is sent before kind b.

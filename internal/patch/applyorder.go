@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 )
 
 // InApplyOrder puts the items of a merged object's lists into the order in which
@@ -13,12 +15,12 @@ import (
 // patch orders them otherwise, and for variables of a container order matters.
 // Lists of kinds that are not built in stay as they are. merged is not changed.
 func InApplyOrder(merged, live, sent *unstructured.Unstructured) *unstructured.Unstructured {
-	root := builtin().kind(sent.GroupVersionKind())
+	root := apitypes.Of(sent.GroupVersionKind())
 	ordered, _ := inOrder(merged.Object, live.Object, sent.Object, root).(map[string]any)
 	return &unstructured.Unstructured{Object: ordered}
 }
 
-func inOrder(merged, live, sent any, n *node) any {
+func inOrder(merged, live, sent any, n *apitypes.Node) any {
 	switch merged := merged.(type) {
 	case map[string]any:
 		lv, _ := live.(map[string]any)
@@ -28,13 +30,13 @@ func inOrder(merged, live, sent any, n *node) any {
 		}
 		out := make(map[string]any, len(merged))
 		for k, v := range merged {
-			out[k] = inOrder(v, lv[k], sv[k], n.child(k))
+			out[k] = inOrder(v, lv[k], sv[k], n.Child(k))
 		}
 		return out
 	case []any:
 		lv, _ := live.([]any)
 		sv, ok := sent.([]any)
-		if !ok || n == nil || !n.merges {
+		if !ok || n == nil || !n.Merges {
 			return merged
 		}
 		return itemsInOrder(merged, lv, sv, n)
@@ -42,12 +44,12 @@ func inOrder(merged, live, sent any, n *node) any {
 	return merged
 }
 
-func itemsInOrder(merged, live, sent []any, n *node) []any {
+func itemsInOrder(merged, live, sent []any, n *apitypes.Node) []any {
 	mergedByID, liveByID, sentByID := named(merged, n), named(live, n), named(sent, n)
 	out := make([]any, 0, len(merged))
 	for _, id := range applyOrder(namesOf(live, n), namesOf(sent, n)) {
 		if item, ok := mergedByID[id]; ok {
-			out = append(out, inOrder(item, liveByID[id], sentByID[id], n.item()))
+			out = append(out, inOrder(item, liveByID[id], sentByID[id], n.Item()))
 			delete(mergedByID, id)
 		}
 	}
@@ -60,12 +62,12 @@ func itemsInOrder(merged, live, sent []any, n *node) []any {
 }
 
 // namesOf identifies the items of a list, or of a set of scalars.
-func namesOf(list []any, n *node) []string {
+func namesOf(list []any, n *apitypes.Node) []string {
 	names := make([]string, len(list))
 	seen := map[string]int{}
 	for i, item := range list {
-		if n.keyed() {
-			names[i] = nextIdentity(item, n.mergeKey, seen)
+		if n.Keyed() {
+			names[i] = nextIdentity(item, n.MergeKey, seen)
 		} else {
 			names[i] = fmt.Sprint(item)
 		}
@@ -73,7 +75,7 @@ func namesOf(list []any, n *node) []string {
 	return names
 }
 
-func named(list []any, n *node) map[string]any {
+func named(list []any, n *apitypes.Node) map[string]any {
 	out := make(map[string]any, len(list))
 	for i, name := range namesOf(list, n) {
 		out[name] = list[i]

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
 // The orders were seen on Kubernetes 1.36.
@@ -30,10 +32,10 @@ func TestInApplyOrder(t *testing.T) {
 	deployment := func(env, args string) string {
 		return "{apiVersion: apps/v1, kind: Deployment, spec: {template: {spec: {containers: [{name: web, args: " + args + ", env: " + env + "}]}}}}"
 	}
-	live := object(t, deployment("[{name: A}, {name: B}, {name: D}]", "[x, y]"))
-	sent := object(t, deployment("[{name: C}, {name: A}]", "[y, x]"))
-	merged := object(t, deployment("[{name: D}, {name: C}, {name: A, value: v}]", "[y, x]"))
-	want := object(t, deployment("[{name: C}, {name: A, value: v}, {name: D}]", "[y, x]"))
+	live := objecttest.Parse(t, deployment("[{name: A}, {name: B}, {name: D}]", "[x, y]"))
+	sent := objecttest.Parse(t, deployment("[{name: C}, {name: A}]", "[y, x]"))
+	merged := objecttest.Parse(t, deployment("[{name: D}, {name: C}, {name: A, value: v}]", "[y, x]"))
+	want := objecttest.Parse(t, deployment("[{name: C}, {name: A, value: v}, {name: D}]", "[y, x]"))
 	before := merged.DeepCopy()
 	if diff := cmp.Diff(want.Object, InApplyOrder(merged, live, sent).Object); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

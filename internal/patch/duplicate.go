@@ -6,44 +6,59 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// Duplicate is a merge key that several items of one list share. The API server
+// Duplicate is a key that several items of one list share. The API server
 // matches items by it and would merge them into one, or lose one.
 type Duplicate struct {
 	// Path is the list, "spec.template.spec.containers[web].env".
 	Path string `json:"path"`
-	// Key is the shared merge key, "name=DEBUG"; of items without one it is the
-	// key's name alone.
+	// Key is the shared key, "name=DEBUG" or "containerPort=53, protocol=UDP"; of
+	// items without one it is the key's name alone.
 	Key string `json:"key"`
 
 	field string
 }
 
-// DuplicateKeys finds the lists of a built-in kind that hold one merge key more
-// than once. ThreeWay sends such lists whole; server-side apply is refused by
-// the API server for some of them. The order is that of the paths.
-func DuplicateKeys(target *unstructured.Unstructured) []Duplicate {
+// DuplicateKeys finds the lists of a built-in kind that hold one key more than
+// once: the merge key of a strategic merge patch, or the keys by which a
+// server-side apply tells items apart. ThreeWay sends such lists whole;
+// server-side apply is refused by the API server for some of them. The order is
+// that of the paths.
+func DuplicateKeys(target *unstructured.Unstructured, serverSide bool) []Duplicate {
 	if target == nil {
 		return nil
 	}
-	return duplicates(target.Object, builtin().kind(target.GroupVersionKind()))
+	f := finder{serverSide: serverSide}
+	return f.in(target.Object, apitypes.Of(target.GroupVersionKind()))
 }
 
-func duplicates(doc map[string]any, root *node) []Duplicate {
+// duplicates are those of merge keys.
+func duplicates(doc map[string]any, root *apitypes.Node) []Duplicate {
 	var f finder
-	f.object(doc, place{node: root}, "")
+	return f.in(doc, root)
+}
+
+func (f *finder) in(doc map[string]any, root *apitypes.Node) []Duplicate {
+	f.object(doc, fieldPath{node: root}, "")
 	slices.SortFunc(f.found, func(a, b Duplicate) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Key, b.Key))
 	})
 	return f.found
 }
 
-type finder struct{ found []Duplicate }
+type finder struct {
+	serverSide bool
+	found      []Duplicate
+}
 
-func (f *finder) object(doc map[string]any, p place, path string) {
+func (f *finder) object(doc map[string]any, p fieldPath, path string) {
 	for k, v := range doc {
-		if path == "" && apart(k) {
+		if path == "" && serverfields.IsExcluded(k) {
 			continue
 		}
 		at := p.child(k)
@@ -52,41 +67,73 @@ func (f *finder) object(doc map[string]any, p place, path string) {
 		}
 		switch v := v.(type) {
 		case map[string]any:
-			f.object(v, at, join(path, k))
+			f.object(v, at, jsontree.Join(path, k))
 		case []any:
-			f.list(v, at, join(path, k))
+			f.list(v, at, jsontree.Join(path, k))
 		}
 	}
 }
 
-func (f *finder) list(list []any, p place, path string) {
-	if p.node.keyed() {
+func (f *finder) list(list []any, p fieldPath, path string) {
+	if p.node.Keyed() {
 		f.keys(list, p, path)
 	}
 	for i, item := range list {
 		m, ok := item.(map[string]any)
-		if !ok || p.node.item() == nil {
+		if !ok || p.node.Item() == nil {
 			continue
 		}
 		id := fmt.Sprint(i)
-		if key := keyOf(item, p.node.mergeKey); key != nil {
+		if key := jsontree.KeyOf(item, p.node.MergeKey); key != nil {
 			id = fmt.Sprint(key)
 		}
 		f.object(m, p.item(), path+"["+id+"]")
 	}
 }
 
-func (f *finder) keys(list []any, p place, path string) {
-	count := make(map[any]int, len(list))
+func (f *finder) keys(list []any, p fieldPath, path string) {
+	count := make(map[string]int, len(list))
 	for _, item := range list {
-		key := keyOf(item, p.node.mergeKey)
+		key := f.key(item, p.node.MergeKey)
 		count[key]++
-		switch {
-		case key == nil && count[key] == 1:
-			f.found = append(f.found, Duplicate{Path: path, Key: p.node.mergeKey, field: p.field})
-		case key != nil && count[key] == 2:
-			name := fmt.Sprintf("%s=%v", p.node.mergeKey, key)
-			f.found = append(f.found, Duplicate{Path: path, Key: name, field: p.field})
+		if none := key == p.node.MergeKey; none && count[key] == 1 || !none && count[key] == 2 {
+			f.found = append(f.found, Duplicate{Path: path, Key: key, field: p.field})
 		}
 	}
+}
+
+// key is what an item is matched by, in words; of one that lacks it the key's name
+// alone.
+func (f *finder) key(item any, mergeKey string) string {
+	value := jsontree.KeyOf(item, mergeKey)
+	if value == nil {
+		return mergeKey
+	}
+	key := fmt.Sprintf("%s=%v", mergeKey, value)
+	if more := applyKey(mergeKey); f.serverSide && more.name != "" {
+		value := jsontree.KeyOf(item, more.name)
+		if value == nil || value == "" {
+			value = more.standard
+		}
+		key += fmt.Sprintf(", %s=%v", more.name, value)
+	}
+	return key
+}
+
+// listKey is a field by which a list's items are told apart, and what it is where
+// it is not given.
+type listKey struct{ name, standard string }
+
+// applyKey is what a server-side apply tells items apart by besides a merge key.
+// These are all lists of built-in kinds with more than one +listMapKey, status
+// aside (k8s.io/api 0.37: https://github.com/kubernetes/api/blob/v0.37.2/core/v1/types.go,
+// Container.Ports, ServiceSpec.Ports and PodSpec.TopologySpreadConstraints).
+func applyKey(mergeKey string) listKey {
+	switch mergeKey {
+	case "containerPort", "port":
+		return listKey{name: "protocol", standard: "TCP"}
+	case "topologyKey":
+		return listKey{name: "whenUnsatisfiable"}
+	}
+	return listKey{}
 }

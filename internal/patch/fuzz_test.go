@@ -8,6 +8,10 @@ import (
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/immutable"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
 // FuzzThreeWay merges whatever three documents there are: no panic, the inputs
@@ -45,12 +49,13 @@ func FuzzThreeWay(f *testing.F) {
 				t.Errorf("a patch that can't be applied: %s: %v", p.Data, err)
 			}
 		}
-		if Agree(s, l, w) && err == nil && !p.Empty() {
+		if InSync(s, l, w) && err == nil && !p.Empty() {
 			t.Errorf("Agree says that nothing is to be done, and the patch is %s", p.Data)
 		}
-		Diff(l.Object, w.Object)
-		Immutable(l, w)
-		DuplicateKeys(w)
+
+		DuplicateKeys(w, false)
+		fielddiff.Compare(l.Object, w.Object)
+		immutable.Predict(l, w)
 	})
 }
 
@@ -60,7 +65,7 @@ func anything(text string) *unstructured.Unstructured {
 		return nil
 	}
 	var m map[string]any
-	if unmarshal(raw, &m) != nil || m == nil {
+	if jsontree.Unmarshal(raw, &m) != nil || m == nil {
 		return nil
 	}
 	return &unstructured.Unstructured{Object: m}

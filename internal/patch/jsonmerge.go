@@ -1,5 +1,7 @@
 package patch
 
+import "github.com/kubectl-release/kubectl-release/internal/jsontree"
+
 // jsonMergePatch is the RFC 7386 patch that sets what target says in live and
 // removes what stored had and target no longer has. Helm 4.3.1 compares stored
 // and target only, and so leaves drift in custom resources alone.
@@ -16,7 +18,7 @@ func jsonMergePatch(stored, live, target map[string]any) map[string]any {
 				out[k] = sub
 			}
 		case !inLive && tv == nil:
-		case !inLive || !same(lv, tv):
+		case !inLive || !jsontree.Same(lv, tv):
 			out[k] = tv
 		}
 	}

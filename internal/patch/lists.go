@@ -3,51 +3,54 @@ package patch
 import (
 	"fmt"
 	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// settleList writes a target list in live's words, by the way its items are
+// normalizeList writes a target list normalised to live, by the way its items are
 // matched.
-func (m *merge) settleList(target, live, stored []any, p place) []any {
+func (m *merge) normalizeList(target, live, stored []any, p fieldPath) []any {
 	switch {
-	case p.node.keyed() && m.sentWhole(p):
-		return m.settleWhole(target, live, stored, p)
-	case p.node.keyed():
-		return m.settleKeyed(target, live, stored, p)
-	case p.node != nil && p.node.merges && m.allWhole:
+	case p.node.Keyed() && m.sentWhole(p):
+		return m.normalizeWhole(target, live, stored, p)
+	case p.node.Keyed():
+		return m.normalizeKeyed(target, live, stored, p)
+	case p.node != nil && p.node.Merges && m.allWhole:
 		return unionScalars(target, live, stored)
 	}
-	return settleAtomic(target, live, p.node)
+	return normalizeAtomic(target, live, p.node)
 }
 
-func (m *merge) settleKeyed(target, live, stored []any, p place) []any {
-	key := p.node.mergeKey
+func (m *merge) normalizeKeyed(target, live, stored []any, p fieldPath) []any {
+	key := p.node.MergeKey
 	out := make([]any, len(target))
 	for i, item := range target {
-		id := keyOf(item, key)
-		out[i] = m.settle(item, findKey(live, key, id), findKey(stored, key, id), p.item())
+		id := jsontree.KeyOf(item, key)
+		out[i] = m.normalize(item, jsontree.Find(live, key, id), jsontree.Find(stored, key, id), p.item())
 	}
 	return out
 }
 
-// settleAtomic takes live's item where it says what the target's says and all
+// normalizeAtomic takes live's item where it says what the target's says and all
 // that it has beyond are the API server's known defaults. Any other extra field
 // is drift: the list is the chart's as a whole.
-func settleAtomic(target, live []any, n *node) []any {
+func normalizeAtomic(target, live []any, n *apitypes.Node) []any {
 	out := make([]any, len(target))
 	for i, item := range target {
 		out[i] = item
-		if i < len(live) && coversAtomic(live[i], item, n.item()) {
+		if i < len(live) && apitypes.CoversAtomic(live[i], item, n.Item()) {
 			out[i] = live[i]
 		}
 	}
 	return out
 }
 
-// settleWhole merges a list by its items' full identity (merge key, protocol
+// normalizeWhole merges a list by its items' full identity (merge key, protocol
 // and, where that is given twice, the position among its namesakes), and keeps
 // live's items that the chart never had.
-func (m *merge) settleWhole(target, live, stored []any, p place) []any {
-	key := p.node.mergeKey
+func (m *merge) normalizeWhole(target, live, stored []any, p fieldPath) []any {
+	key := p.node.MergeKey
 	liveByID, storedByID := identities(live, key), identities(stored, key)
 	taken := map[string]bool{}
 	out := make([]any, 0, len(target))
@@ -59,7 +62,7 @@ func (m *merge) settleWhole(target, live, stored []any, p place) []any {
 		if misnamed(lv, sv, item, target, stored) {
 			lv = nil
 		}
-		settled := m.settle(item, lv, sv, p.item())
+		settled := m.normalize(item, lv, sv, p.item())
 		out = append(out, mergeItem(sv, lv, settled))
 	}
 	seen = map[string]int{}
@@ -100,7 +103,7 @@ func mergeItem(stored, live, target any) any {
 		return target
 	}
 	sv, _ := stored.(map[string]any)
-	return applyJSONMerge(copied(lv), jsonMergePatch(sv, lv, tv))
+	return applyJSONMerge(jsontree.Copy(lv), jsonMergePatch(sv, lv, tv))
 }
 
 func identities(list []any, key string) map[string]any {
@@ -113,7 +116,7 @@ func identities(list []any, key string) map[string]any {
 }
 
 func nextIdentity(item any, key string, seen map[string]int) string {
-	id := fmt.Sprint(keyOf(item, key))
+	id := fmt.Sprint(jsontree.KeyOf(item, key))
 	if m, ok := item.(map[string]any); ok {
 		protocol, _ := m["protocol"].(string)
 		if protocol != "" && protocol != "TCP" {
@@ -124,47 +127,13 @@ func nextIdentity(item any, key string, seen map[string]int) string {
 	return fmt.Sprintf("%s#%d", id, seen[id])
 }
 
-// keyOf is the merge key's value as it is compared, nil when there is none.
-func keyOf(item any, key string) any {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return nil
-	}
-	switch v := number(m[key]).(type) {
-	case string, int64, float64, bool:
-		return v
-	}
-	return nil
-}
-
-func findKey(list []any, key string, id any) any {
-	if id == nil {
-		return nil
-	}
-	for _, item := range list {
-		if keyOf(item, key) == id {
-			return item
-		}
-	}
-	return nil
-}
-
 // unionScalars merges a set of scalars (finalizers) into one list.
 func unionScalars(target, live, stored []any) []any {
 	out := append([]any{}, target...)
 	for _, v := range live {
-		if !contains(target, v) && !contains(stored, v) {
+		if !apitypes.Contains(target, v) && !apitypes.Contains(stored, v) {
 			out = append(out, v)
 		}
 	}
 	return out
-}
-
-func contains(list []any, v any) bool {
-	for _, e := range list {
-		if equalScalars(e, v, nil) {
-			return true
-		}
-	}
-	return false
 }

@@ -4,15 +4,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
 // merge is one three-way merge under way. Its documents are canonical copies.
 type merge struct {
 	gvk                  schema.GroupVersionKind
-	root                 *node
+	root                 *apitypes.Node
 	stored, live, target map[string]any
-	// known says that there is a stored document.
-	known bool
+	// hasStored says that there is a stored document.
+	hasStored bool
 	// whole are the lists that strategic merge can't match item by item, by
 	// their field path; they are merged here and sent whole.
 	whole map[string]bool
@@ -23,13 +26,14 @@ type merge struct {
 func newMerge(stored, live, target *unstructured.Unstructured) *merge {
 	gvk := target.GroupVersionKind()
 	m := &merge{
-		gvk:    gvk,
-		root:   builtin().kind(gvk),
-		stored: prepare(stored),
-		live:   prepare(live),
-		target: prepare(target),
-		known:  stored != nil,
+		gvk:       gvk,
+		root:      apitypes.Of(gvk),
+		stored:    prepare(stored),
+		live:      prepare(live),
+		target:    prepare(target),
+		hasStored: stored != nil,
 	}
+	m.stored = withRivals(m.stored, m.live, m.target, m.root)
 	m.whole = map[string]bool{}
 	for _, doc := range []map[string]any{m.stored, m.live, m.target} {
 		for _, d := range duplicates(doc, m.root) {
@@ -40,7 +44,7 @@ func newMerge(stored, live, target *unstructured.Unstructured) *merge {
 }
 
 func (m *merge) patch() (Patch, error) {
-	if _, ok := builtin().strategic(m.gvk); ok {
+	if _, ok := apitypes.Strategic(m.gvk); ok {
 		if p, ok := m.strategic(); ok {
 			return p, nil
 		}
@@ -48,63 +52,63 @@ func (m *merge) patch() (Patch, error) {
 		// with lists sent whole.
 	}
 	m.allWhole = true
-	target := m.settled()
+	target := m.normalized()
 	return m.checked(types.MergePatchType, jsonMergePatch(m.prunedStored(), m.live, target))
 }
 
-func (m *merge) settled() map[string]any {
-	return m.settleMap(m.target, m.live, m.stored, place{node: m.root})
+func (m *merge) normalized() map[string]any {
+	return m.normalizeMap(m.target, m.live, m.stored, fieldPath{node: m.root})
 }
 
 func (m *merge) prunedStored() map[string]any {
-	return m.pruneMap(m.stored, m.live, place{node: m.root})
+	return m.pruneMap(m.stored, m.live, fieldPath{node: m.root})
 }
 
 // checked drops a patch that changes nothing: it would only make noise.
 func (m *merge) checked(kind types.PatchType, body map[string]any) (Patch, error) {
-	after, err := applyBody(m.gvk, touched(m.live, body), kind, copied(body).(map[string]any))
+	after, err := applyBody(m.gvk, shallowCopy(m.live, body), kind, jsontree.Copy(body).(map[string]any))
 	if err != nil {
 		return Patch{}, err
 	}
-	if same(after, m.live) {
+	if jsontree.Same(after, m.live) {
 		return Patch{Type: kind}, nil
 	}
 	return encode(kind, body)
 }
 
-// place is where in a document a merge is: what is known of the field, and its
+// fieldPath is where in a document a merge is: what is known of the field, and its
 // path without list items ("spec.containers.ports").
-type place struct {
-	node  *node
+type fieldPath struct {
+	node  *apitypes.Node
 	field string
 }
 
-func (p place) child(key string) place {
+func (p fieldPath) child(key string) fieldPath {
 	if p.field == "" {
-		return place{node: p.node.child(key), field: key}
+		return fieldPath{node: p.node.Child(key), field: key}
 	}
-	return place{node: p.node.child(key), field: p.field + "." + key}
+	return fieldPath{node: p.node.Child(key), field: p.field + "." + key}
 }
 
-func (p place) item() place { return place{node: p.node.item(), field: p.field} }
+func (p fieldPath) item() fieldPath { return fieldPath{node: p.node.Item(), field: p.field} }
 
-func (m *merge) sentWhole(p place) bool { return m.allWhole || m.whole[p.field] }
+func (m *merge) sentWhole(p fieldPath) bool { return m.allWhole || m.whole[p.field] }
 
-// settleMap writes target in live's words: values that mean the same are
+// normalizeMap normalises target to live: values that mean the same are
 // live's, what the API server would drop is dropped.
-func (m *merge) settleMap(target, live, stored map[string]any, p place) map[string]any {
+func (m *merge) normalizeMap(target, live, stored map[string]any, p fieldPath) map[string]any {
 	out := make(map[string]any, len(target))
 	for k, tv := range target {
 		at := p.child(k)
 		lv, inLive := live[k]
 		sv, inStored := stored[k]
-		if !zero(tv, at.node) {
-			out[k] = m.settle(tv, lv, sv, at)
+		if !apitypes.Zero(tv, at.node) {
+			out[k] = m.normalize(tv, lv, sv, at)
 			continue
 		}
 		switch {
 		case !inLive:
-		case zero(lv, at.node):
+		case apitypes.Zero(lv, at.node):
 			out[k] = lv
 		case m.keepsZero(tv, at, inStored):
 			out[k] = tv
@@ -118,16 +122,16 @@ func (m *merge) settleMap(target, live, stored map[string]any, p place) map[stri
 // does not: live may hold its default. False does, since no default of a plain
 // boolean is true, and so do empty lists and maps. An explicit null removes the
 // live value when it is new; the next time it stands for the default.
-func (m *merge) keepsZero(v any, p place, inStored bool) bool {
+func (m *merge) keepsZero(v any, p fieldPath, inStored bool) bool {
 	switch v := v.(type) {
 	case nil:
-		return m.known && !inStored
+		return m.hasStored && !inStored
 	case bool, map[string]any:
 		return true
 	case []any:
-		return !allocated(p.field) && (m.known || !p.node.keyed())
+		return !allocated(p.field) && (m.hasStored || !p.node.Keyed())
 	case string:
-		return v != "" && !p.node.is(formQuantity)
+		return v != "" && !p.node.Is(apitypes.FormQuantity)
 	}
 	return false
 }
@@ -137,21 +141,21 @@ func allocated(field string) bool {
 	return field == "spec.clusterIPs" || field == "spec.ipFamilies"
 }
 
-func (m *merge) settle(target, live, stored any, p place) any {
+func (m *merge) normalize(target, live, stored any, p fieldPath) any {
 	switch tv := target.(type) {
 	case map[string]any:
-		if p.node.is(formStruct) && p.node.replaces && coversAtomic(live, tv, p.node) {
+		if p.node.Is(apitypes.FormStruct) && p.node.Replaces && apitypes.CoversAtomic(live, tv, p.node) {
 			return live
 		}
 		lv, _ := live.(map[string]any)
 		sv, _ := stored.(map[string]any)
-		return m.settleMap(tv, lv, sv, p)
+		return m.normalizeMap(tv, lv, sv, p)
 	case []any:
 		lv, _ := live.([]any)
 		sv, _ := stored.([]any)
-		return m.settleList(tv, lv, sv, p)
+		return m.normalizeList(tv, lv, sv, p)
 	}
-	if equal(target, live, p.node) {
+	if apitypes.Equal(target, live, p.node) {
 		return live
 	}
 	return target

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
 // TestThreeWay runs the merges in testdata/merge. Each archive's comment says
@@ -38,7 +40,7 @@ func runMerge(t *testing.T, file string) {
 	for _, f := range archive.Files {
 		docs[f.Name] = string(f.Data)
 	}
-	stored, live, target := object(t, docs["stored"]), object(t, docs["live"]), object(t, docs["target"])
+	stored, live, target := objecttest.Parse(t, docs["stored"]), objecttest.Parse(t, docs["live"]), objecttest.Parse(t, docs["target"])
 	before := live.DeepCopy()
 	p, after := mustMerge(t, stored, live, target)
 	if diff := cmp.Diff(before, live); diff != "" {
@@ -55,14 +57,14 @@ func runMerge(t *testing.T, file string) {
 		t.Errorf("patch (-want +got):\n%s", diff)
 	}
 	if want, ok := docs["after"]; ok {
-		if diff := cmp.Diff(object(t, want).Object, after.Object); diff != "" {
+		if diff := cmp.Diff(objecttest.Parse(t, want).Object, after.Object); diff != "" {
 			t.Errorf("after (-want +got):\n%s", diff)
 		}
 	}
 	if again, err := ThreeWay(target, after, target); err != nil || !again.Empty() {
 		t.Errorf("the same target asks for another patch: %s, %v", again.Data, err)
 	}
-	if Agree(stored, live, target) && !p.Empty() {
+	if InSync(stored, live, target) && !p.Empty() {
 		t.Errorf("Agree says that nothing is to be done")
 	}
 }

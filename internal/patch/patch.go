@@ -1,7 +1,6 @@
 // Package patch says what has to be sent to turn a live object into the one a
-// chart asks for, and what that changes: the three-way merge, its local
-// prediction, the field-level difference and the fields that can't change. It
-// is the only room that knows strategic merge.
+// chart asks for: the three-way merge and its local prediction. It is the only
+// room that knows strategic merge.
 //
 // It does not talk to a cluster, does not decide whether a patch is sent, and
 // knows nothing of releases or charts.
@@ -13,6 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
 // Patch is the body of a PATCH request and its content type.
@@ -21,7 +22,7 @@ type Patch struct {
 	Data []byte          `json:"data"`
 }
 
-// Empty says that there is nothing to send.
+// Empty reports whether there is nothing to send.
 func (p Patch) Empty() bool { return len(p.Data) == 0 || string(p.Data) == "{}" }
 
 // ThreeWay computes the patch that makes live what target says.
@@ -55,28 +56,28 @@ func ThreeWay(stored, live, target *unstructured.Unstructured) (Patch, error) {
 // object, an unknown patch type.
 func Apply(live *unstructured.Unstructured, p Patch) (*unstructured.Unstructured, error) {
 	if p.Empty() {
-		return &unstructured.Unstructured{Object: touched(live.Object, nil)}, nil
+		return &unstructured.Unstructured{Object: shallowCopy(live.Object, nil)}, nil
 	}
 	var body map[string]any
-	if err := unmarshal(p.Data, &body); err != nil {
+	if err := jsontree.Unmarshal(p.Data, &body); err != nil {
 		return nil, fmt.Errorf("apply a patch to %s: read the patch: %w", describe(live), err)
 	}
-	out, err := applyBody(live.GroupVersionKind(), touched(live.Object, body), p.Type, body)
+	out, err := applyBody(live.GroupVersionKind(), shallowCopy(live.Object, body), p.Type, body)
 	if err != nil {
 		return nil, fmt.Errorf("apply a patch to %s: %w", describe(live), err)
 	}
 	return &unstructured.Unstructured{Object: out}, nil
 }
 
-// touched is a document with copies of the top-level fields that a patch has.
+// shallowCopy is a document with copies of the top-level fields that a patch has.
 // The others are shared.
-func touched(doc, patch map[string]any) map[string]any {
+func shallowCopy(doc, patch map[string]any) map[string]any {
 	out := make(map[string]any, len(doc))
 	for k, v := range doc {
 		if _, ok := patch[k]; ok {
-			out[k] = copied(v)
+			out[k] = jsontree.Copy(v)
 		} else {
-			out[k] = canonical(v)
+			out[k] = jsontree.Canonical(v)
 		}
 	}
 	return out

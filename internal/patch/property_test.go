@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
 // generator makes small random documents of a kind: the same names come up
@@ -144,18 +147,18 @@ func TestMergeProperties(t *testing.T) {
 func checkProperties(t *testing.T, name string, stored, live, target *unstructured.Unstructured) {
 	t.Helper()
 	p, after := mustMerge(t, stored, live, target)
-	root := builtin().kind(target.GroupVersionKind())
+	root := apitypes.Of(target.GroupVersionKind())
 	fail := func(what string) {
 		t.Errorf("%s: %s\nstored %s\nlive   %s\ntarget %s\npatch  %s\nafter  %s",
 			name, what, text(stored), text(live), text(target), p.Data, text(after))
 	}
-	if Agree(stored, live, target) && !p.Empty() {
+	if InSync(stored, live, target) && !p.Empty() {
 		fail("Agree says that nothing is to be done")
 	}
 	if !has(after.Object, target.Object, root) {
 		fail("target is not all there")
 	}
-	if lost := lostOf(prepare(live), prepare(after), union(prepare(stored), prepare(target)), root); lost != "" {
+	if lost := lostOf(prepare(live), prepare(after), unite(prepare(stored), prepare(target)), root); lost != "" {
 		fail("something that was never ours is lost: " + lost)
 	}
 	if kept := keptOf(prepare(stored), prepare(target), prepare(after), root); kept != "" {
@@ -165,46 +168,46 @@ func checkProperties(t *testing.T, name string, stored, live, target *unstructur
 	if err != nil || !again.Empty() {
 		fail(fmt.Sprintf("asking again asks for %s, %v", again.Data, err))
 	}
-	if !Agree(target, after, target) && unique(after) && unique(target) && !hasNull(target.Object) {
+	if !InSync(target, after, target) && unique(after) && unique(target) && !hasNull(target.Object) {
 		fail("the documents agree, and Agree does not see it")
 	}
 }
 
 // has says that doc has all that want says, by names and merge keys.
-func has(doc, want any, n *node) bool {
+func has(doc, want any, n *apitypes.Node) bool {
 	switch w := want.(type) {
 	case nil:
 		return true
 	case map[string]any:
 		d, ok := doc.(map[string]any)
 		if !ok {
-			return zero(want, n)
+			return apitypes.Zero(want, n)
 		}
 		for k, v := range w {
-			if !has(d[k], v, n.child(k)) {
+			if !has(d[k], v, n.Child(k)) {
 				return false
 			}
 		}
 		return true
 	case []any:
 		d, _ := doc.([]any)
-		if !n.keyed() {
-			return equal(doc, want, n) || zero(want, n)
+		if !n.Keyed() {
+			return apitypes.Equal(doc, want, n) || apitypes.Zero(want, n)
 		}
-		byID := identities(d, n.mergeKey)
-		for id, item := range identities(w, n.mergeKey) {
-			if !has(byID[id], item, n.item()) {
+		byID := identities(d, n.MergeKey)
+		for id, item := range identities(w, n.MergeKey) {
+			if !has(byID[id], item, n.Item()) {
 				return false
 			}
 		}
 		return true
 	}
-	return equal(doc, want, n) || zero(want, n)
+	return apitypes.Equal(doc, want, n) || apitypes.Zero(want, n)
 }
 
 // lostOf names a map entry or keyed list item of live that nobody mentions and
 // that is gone.
-func lostOf(live, after, mentioned any, n *node) string {
+func lostOf(live, after, mentioned any, n *apitypes.Node) string {
 	lm, ok := live.(map[string]any)
 	if !ok {
 		return ""
@@ -217,23 +220,23 @@ func lostOf(live, after, mentioned any, n *node) string {
 	for k, v := range lm {
 		m, ours := mm[k]
 		if !ours {
-			if !equal(v, am[k], n.child(k)) {
+			if !apitypes.Equal(v, am[k], n.Child(k)) {
 				return k
 			}
 			continue
 		}
-		if lost := lostOf(v, am[k], m, n.child(k)); lost != "" {
+		if lost := lostOf(v, am[k], m, n.Child(k)); lost != "" {
 			return k + "." + lost
 		}
 	}
 	return ""
 }
 
-// union is every entry of either map; where they clash, it is a leaf: nothing
+// unite is every entry of either map; where they clash, it is a leaf: nothing
 // below is claimed to be live's own.
-func union(a, b map[string]any) map[string]any {
+func unite(a, b map[string]any) map[string]any {
 	out := map[string]any{}
-	for _, k := range keysOf(a, b) {
+	for _, k := range jsontree.Keys(a, b) {
 		av, inA := a[k]
 		bv, inB := b[k]
 		am, aMap := av.(map[string]any)
@@ -242,7 +245,7 @@ func union(a, b map[string]any) map[string]any {
 		case inA && !inB:
 			out[k] = "leaf"
 		case aMap && bMap:
-			out[k] = union(am, bm)
+			out[k] = unite(am, bm)
 		case bMap && !inA:
 			out[k] = bv
 		default:
@@ -253,15 +256,15 @@ func union(a, b map[string]any) map[string]any {
 }
 
 // keptOf names a map entry that stored had, target has not, and after has.
-func keptOf(stored, target, after map[string]any, n *node) string {
+func keptOf(stored, target, after map[string]any, n *apitypes.Node) string {
 	for k, sv := range stored {
-		c := n.child(k)
+		c := n.Child(k)
 		tv, wanted := target[k]
 		av, there := after[k]
-		if _, isBool := sv.(bool); !isBool && zero(sv, c) {
+		if _, isBool := sv.(bool); !isBool && apitypes.Zero(sv, c) {
 			continue
 		}
-		if !wanted && there && !zero(av, c) {
+		if !wanted && there && !apitypes.Zero(av, c) {
 			return k
 		}
 		sm, ok1 := sv.(map[string]any)
@@ -276,7 +279,7 @@ func keptOf(stored, target, after map[string]any, n *node) string {
 	return ""
 }
 
-func unique(u *unstructured.Unstructured) bool { return len(DuplicateKeys(u)) == 0 }
+func unique(u *unstructured.Unstructured) bool { return len(DuplicateKeys(u, false)) == 0 }
 
 func hasNull(v any) bool {
 	switch v := v.(type) {

@@ -7,20 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
 // strategic computes a strategic merge patch, false when the kind's documents
 // don't lend themselves to one.
 func (m *merge) strategic() (Patch, bool) {
 	var docs [3][]byte
-	for i, doc := range unsettled(m.prunedStored(), m.settled(), m.live) {
+	for i, doc := range onlyDifferent(m.prunedStored(), m.normalized(), m.live) {
 		data, err := json.Marshal(doc)
 		if err != nil {
 			return Patch{}, false
 		}
 		docs[i] = data
 	}
-	t, _ := builtin().strategic(m.gvk)
+	t, _ := apitypes.Strategic(m.gvk)
 	lookup := wholeLists{base: strategicpatch.PatchMetaFromStruct{T: t}, whole: m.whole}
 	data, err := guarded(func() ([]byte, error) {
 		return strategicpatch.CreateThreeWayMergePatch(docs[0], docs[1], docs[2], lookup, true)
@@ -29,24 +32,24 @@ func (m *merge) strategic() (Patch, bool) {
 		return Patch{}, false
 	}
 	var body map[string]any
-	if err := unmarshal(data, &body); err != nil {
+	if err := jsontree.Unmarshal(data, &body); err != nil {
 		return Patch{}, false
 	}
 	if len(m.whole) > 0 {
-		m.markReplaced(body, m.live, place{node: m.root})
+		m.markReplaced(body, m.live, fieldPath{node: m.root})
 	}
 	p, err := m.checked(types.StrategicMergePatchType, body)
 	return p, err == nil
 }
 
-// unsettled leaves out the top-level fields on which all three documents agree:
+// onlyDifferent leaves out the top-level fields on which all three documents agree:
 // no patch has them, and most of an object need not be written and read again.
-func unsettled(stored, target, live map[string]any) [3]map[string]any {
+func onlyDifferent(stored, target, live map[string]any) [3]map[string]any {
 	docs := [3]map[string]any{}
 	for i, doc := range [3]map[string]any{stored, target, live} {
 		docs[i] = make(map[string]any, len(doc))
 		for k, v := range doc {
-			if !same(target[k], live[k]) || !same(stored[k], live[k]) {
+			if !jsontree.Same(target[k], live[k]) || !jsontree.Same(stored[k], live[k]) {
 				docs[i][k] = v
 			}
 		}
@@ -88,7 +91,7 @@ func (w wholeLists) Name() string { return w.base.Name() }
 
 // markReplaced tells the API server to replace those lists: to it they are
 // merged by key, unless the patch says otherwise.
-func (m *merge) markReplaced(body, live map[string]any, p place) {
+func (m *merge) markReplaced(body, live map[string]any, p fieldPath) {
 	for k, v := range body {
 		at := p.child(k)
 		switch v := v.(type) {
@@ -97,7 +100,7 @@ func (m *merge) markReplaced(body, live map[string]any, p place) {
 			m.markReplaced(v, lv, at)
 		case []any:
 			lv, _ := live[k].([]any)
-			if m.whole[at.field] && at.node.keyed() {
+			if m.whole[at.field] && at.node.Keyed() {
 				if len(lv) > 0 {
 					body[k] = append([]any{map[string]any{"$patch": "replace"}}, v...)
 				}
@@ -108,8 +111,8 @@ func (m *merge) markReplaced(body, live map[string]any, p place) {
 	}
 }
 
-func (m *merge) markItems(items, live []any, p place) {
-	if !p.node.keyed() {
+func (m *merge) markItems(items, live []any, p fieldPath) {
+	if !p.node.Keyed() {
 		return
 	}
 	for _, item := range items {
@@ -117,7 +120,7 @@ func (m *merge) markItems(items, live []any, p place) {
 		if !ok {
 			continue
 		}
-		lv, _ := findKey(live, p.node.mergeKey, keyOf(item, p.node.mergeKey)).(map[string]any)
+		lv, _ := jsontree.Find(live, p.node.MergeKey, jsontree.KeyOf(item, p.node.MergeKey)).(map[string]any)
 		m.markReplaced(body, lv, p.item())
 	}
 }
@@ -129,7 +132,7 @@ func applyBody(gvk schema.GroupVersionKind, doc map[string]any, kind types.Patch
 		out, _ := applyJSONMerge(doc, body).(map[string]any)
 		return out, nil
 	case types.StrategicMergePatchType:
-		t, ok := builtin().strategic(gvk)
+		t, ok := apitypes.Strategic(gvk)
 		if !ok {
 			return nil, fmt.Errorf("%s takes no strategic merge patch", gvk.Kind)
 		}

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"filippo.io/age"
 	"filippo.io/age/agessh"
 	"filippo.io/age/armor"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 )
 
 // Keys open encrypted plans.
@@ -89,7 +90,7 @@ func (k Keys) identities(file string, asks bool) ([]age.Identity, error) {
 }
 
 func (k Keys) identity(name string) ([]age.Identity, error) {
-	data, err := os.ReadFile(name)
+	data, err := inputfile.Read(name, maxKeysBytes)
 	switch {
 	case err != nil:
 		return nil, err

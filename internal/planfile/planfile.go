@@ -7,9 +7,18 @@ package planfile
 
 import (
 	"fmt"
-	"os"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const (
+	// maxPlanBytes is the size of a saved plan: that of a record unpacked, which is
+	// most of it.
+	maxPlanBytes = 64 << 20
+	// maxKeysBytes is the size of a file of keys.
+	maxKeysBytes = 1 << 20
 )
 
 // Write saves a plan in a file of mode 0600. Errors: what Encode, the seal and
@@ -24,16 +33,19 @@ func Write(file string, p *plan.Plan, s Seal) error {
 			return fmt.Errorf("encrypt the plan: %w", err)
 		}
 	}
-	if err := WritePrivate(file, data); err != nil {
+	if len(data) > maxPlanBytes {
+		return fmt.Errorf("save the plan: its %d bytes are more than the %d MiB that can be read back", len(data), maxPlanBytes>>20)
+	}
+	if err := outputfile.Write(file, data, 0o600); err != nil {
 		return fmt.Errorf("save the plan: %w", err)
 	}
 	return nil
 }
 
 // Read reads a saved plan, encrypted or not. Errors name the file: it can't be
-// read, no key opens it, it was cut short or changed, it is none.
+// read, it is too large for a plan, no key opens it, it was cut short or changed, it is none.
 func Read(file string, k Keys) (*plan.Plan, error) {
-	data, err := os.ReadFile(file)
+	data, err := inputfile.Read(file, maxPlanBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -272,77 +271,5 @@ func TestSealRefuses(t *testing.T) {
 				t.Errorf("the key is in %v", err)
 			}
 		})
-	}
-}
-
-// A file that was open to all becomes the owner's own before anything is in it,
-// and a reader who has it open sees the old content only.
-func TestPrivateFilesAreNeverWider(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Log("modes of Windows are another matter; the content is checked all the same")
-	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "web.plan")
-	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(file, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	reader, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := planfile.WritePrivate(file, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	seen := make([]byte, 10)
-	n, _ := reader.ReadAt(seen, 0)
-	if string(seen[:n]) != "old" {
-		t.Errorf("whoever had the file open reads %q", seen[:n])
-	}
-	link := filepath.Join(dir, "link")
-	if err := os.Symlink("web.plan", link); err != nil {
-		t.Fatal(err)
-	}
-	if err := planfile.WritePrivate(link, []byte("newer")); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the link is no link any more: %v", err)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil || string(data) != "newer" {
-		t.Errorf("the file has %q, %v", data, err)
-	}
-	info, err := os.Stat(file)
-	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has mode %v, %v", info.Mode(), err)
-	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".kubectl-release-*")); err != nil || len(left) > 0 {
-		t.Errorf("left over: %q, %v", left, err)
-	}
-}
-
-// What is no file is left alone, and a failure leaves nothing behind.
-func TestPrivateFilesReplaceOnlyFiles(t *testing.T) {
-	dir := t.TempDir()
-	for name, file := range map[string]string{
-		"a folder": dir, "a device": os.DevNull, "a link to nothing": filepath.Join(dir, "dangling"),
-		"a folder that is not there": filepath.Join(dir, "none", "web.plan"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			if name == "a link to nothing" {
-				if err := os.Symlink("nowhere", file); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := planfile.WritePrivate(file, []byte("x")); err == nil {
-				t.Error("it was written")
-			}
-		})
-	}
-	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
-		t.Errorf("%s is %v, %v", os.DevNull, info.Mode(), err)
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"filippo.io/age"
 	"filippo.io/age/agessh"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 )
 
 // Seal says for whom a plan is encrypted: for recipients or for all who know a
@@ -84,7 +85,7 @@ func parseRecipient(given string) ([]age.Recipient, error) {
 		}
 		return []age.Recipient{r}, nil
 	}
-	data, err := os.ReadFile(given)
+	data, err := inputfile.Read(given, maxKeysBytes)
 	if err != nil {
 		return nil, fmt.Errorf("a recipient is age1…, ssh-ed25519 …, ssh-rsa … or a file of these: %w", err)
 	}

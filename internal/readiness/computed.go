@@ -9,7 +9,7 @@ import (
 
 // computed reads all other kinds by the conventions that kstatus knows:
 // generations, and the conditions Reconciling, Stalled and Ready.
-func computed(obj *unstructured.Unstructured, _ Context) (r Result) {
+func computed(obj *unstructured.Unstructured, ctx Context) (r Result) {
 	defer func() {
 		// kstatus asserts types inside of documents that a custom controller
 		// may write in any shape.
@@ -24,6 +24,9 @@ func computed(obj *unstructured.Unstructured, _ Context) (r Result) {
 	res, err := status.Compute(obj.DeepCopy())
 	if err != nil {
 		return unknown("its status can't be read: %v", err)
+	}
+	if c, ok := conditionOf(obj.Object, "Stalled"); ok && res.Status == status.FailedStatus && ctx.earlier(obj, c) {
+		return progressing("it had stalled before, and its controller says nothing new: %s", c.explain("no reason given"))
 	}
 	return translate(res)
 }

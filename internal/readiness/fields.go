@@ -46,6 +46,8 @@ func count(obj map[string]any, path ...string) int {
 // condition is one entry of status.conditions.
 type condition struct {
 	status, reason, message string
+	// fields are all it says.
+	fields map[string]any
 }
 
 func conditionOf(obj map[string]any, kind string) (condition, bool) {
@@ -53,7 +55,7 @@ func conditionOf(obj map[string]any, kind string) (condition, bool) {
 	for _, item := range list {
 		m, ok := item.(map[string]any)
 		if ok && text(m, "type") == kind {
-			return condition{text(m, "status"), text(m, "reason"), text(m, "message")}, true
+			return condition{text(m, "status"), text(m, "reason"), text(m, "message"), m}, true
 		}
 	}
 	return condition{}, false

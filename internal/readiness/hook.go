@@ -5,7 +5,7 @@ import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 // HookDone says whether a hook has done its work: Jobs and Pods are followed to
 // their end, a CustomResourceDefinition until it is established. Every other
 // kind has done all it does when it exists.
-func HookDone(obj *unstructured.Unstructured) Result {
+func HookDone(obj *unstructured.Unstructured, ctx Context) Result {
 	if obj == nil {
 		return progressing("it does not exist yet")
 	}
@@ -16,7 +16,7 @@ func HookDone(obj *unstructured.Unstructured) Result {
 	case "/Pod":
 		return podEnd(obj)
 	case "apiextensions.k8s.io/CustomResourceDefinition":
-		return definition(obj, Context{})
+		return definition(obj, ctx)
 	}
 	return ready("it exists")
 }

@@ -40,6 +40,12 @@ type Context struct {
 	// ReplicaSets, a claim's StorageClass. Without them the object's own status
 	// has to do.
 	Related []*unstructured.Unstructured
+	// Before is the object as it was left when it was last written, with the
+	// status that it had then; nil when nothing was. Signs of failure that stand
+	// in it are no judgement of what was written: while they stand on, the object
+	// is on its way. Jobs and Pods that have failed are failed all the same: no
+	// write changes that.
+	Before *unstructured.Unstructured
 }
 
 // check looks at one object of one kind.

@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
 // TestCheck runs testdata: one archive a kind, one file a case. A case is YAML:
-// the object, then the objects related to it. Its leading comments say why it
-// exists, how to ask ("# ask: jobs" or "# ask: hook") and what must come out
+// the object, then the objects related to it, then, behind "--- # before", the
+// object as it was when it was written. Its leading comments say why it exists,
+// how to ask ("# ask: jobs" or "# ask: hook") and what must come out
 // ("# want: state: sentence").
 func TestCheck(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -39,12 +40,16 @@ func runCase(t *testing.T, text string) {
 		t.Fatal("the case wants nothing")
 	}
 	ask, _ := directive(text, "ask")
+	text, then, written := strings.Cut(text, "--- # before\n")
 	objects := decode(t, text)
 	ctx := Context{WaitForJobs: ask == "jobs", Related: objects[1:]}
+	if written {
+		ctx.Before = decode(t, then)[0]
+	}
 	before := objects[0].DeepCopy()
 	r := Check(objects[0], ctx)
 	if ask == "hook" {
-		r = HookDone(objects[0])
+		r = HookDone(objects[0], ctx)
 	}
 	if diff := cmp.Diff(want, string(r.State)+": "+r.Why); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -67,15 +72,7 @@ func decode(t *testing.T, text string) []*unstructured.Unstructured {
 	t.Helper()
 	var objects []*unstructured.Unstructured
 	for doc := range strings.SplitSeq(text, "---\n") {
-		raw, err := yaml.YAMLToJSON([]byte(doc))
-		if err != nil {
-			t.Fatal(err)
-		}
-		u := &unstructured.Unstructured{}
-		if err := json.Unmarshal(raw, &u.Object); err != nil {
-			t.Fatal(err)
-		}
-		objects = append(objects, u)
+		objects = append(objects, objecttest.Parse(t, doc))
 	}
 	return objects
 }
@@ -85,7 +82,7 @@ func TestAbsent(t *testing.T) {
 	if got := Check(nil, Context{}); got.State != Progressing {
 		t.Errorf("Check(nil) = %v", got)
 	}
-	if got := HookDone(nil); got.State != Progressing {
+	if got := HookDone(nil, Context{}); got.State != Progressing {
 		t.Errorf("HookDone(nil) = %v", got)
 	}
 }
@@ -113,10 +110,10 @@ func TestMalformedStatus(t *testing.T) {
 				"apiVersion": kind[:i], "kind": kind[i+1:],
 				"metadata": map[string]any{"name": "x"}, "spec": shape, "status": shape,
 			}}
-			if r := Check(u, Context{WaitForJobs: true}); r.State == "" || r.Why == "" {
+			if r := Check(u, Context{WaitForJobs: true, Before: u}); r.State == "" || r.Why == "" {
 				t.Errorf("%s %v: %v", kind, shape, r)
 			}
-			if r := HookDone(u); r.State == "" || r.Why == "" {
+			if r := HookDone(u, Context{Before: u}); r.State == "" || r.Why == "" {
 				t.Errorf("hook %s %v: %v", kind, shape, r)
 			}
 		}

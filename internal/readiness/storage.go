@@ -9,6 +9,10 @@ func claim(obj *unstructured.Unstructured, ctx Context) Result {
 	case "Bound":
 		return ready("it is bound")
 	case "Lost":
+		// Bound again when the volume is back; the phase has no time.
+		if ctx.Before != nil && text(ctx.Before.Object, "status", "phase") == phase {
+			return progressing("it was lost before, and the volume that it was bound to is not back")
+		}
 		return failed("it is lost: the volume that it was bound to is gone")
 	}
 	if waitsForConsumer(obj, ctx) {

@@ -11,7 +11,7 @@ func deployment(obj *unstructured.Unstructured, ctx Context) Result {
 	if r, waiting := unobserved(obj); waiting {
 		return r
 	}
-	if c, ok := conditionOf(obj.Object, "Progressing"); ok && c.reason == "ProgressDeadlineExceeded" {
+	if c, ok := conditionOf(obj.Object, "Progressing"); ok && c.reason == "ProgressDeadlineExceeded" && !ctx.earlierRollout(obj, c) {
 		return failed("its rollout exceeded the progress deadline: %s", c.explain(c.reason))
 	}
 	want := number(obj.Object, 1, "spec", "replicas")

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,17 +10,39 @@ import (
 
 // UnmarshalJSON reads a record as Helm 3 or 4 wrote it.
 func (r *Revision) UnmarshalJSON(data []byte) error {
+	read, err := Read(bytes.Clone(data))
+	if err == nil {
+		*r = *read
+	}
+	return err
+}
+
+// Read is UnmarshalJSON for a text that nobody else changes from now on: records
+// may be large, and the revision keeps it.
+func Read(data []byte) (*Revision, error) {
 	type plain Revision
 	var p plain
 	if err := json.Unmarshal(data, &p); err != nil {
-		return err
+		return nil, err
 	}
-	var stored map[string]json.RawMessage
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return err
+	var fields map[string]excerpt
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err
 	}
-	*r = Revision(p)
-	r.stored, r.storedChart = stored, p.Chart
+	r := Revision(p)
+	r.stored, r.storedChart = make(map[string]json.RawMessage, len(fields)), p.Chart
+	for name, text := range fields {
+		r.stored[name] = json.RawMessage(text)
+	}
+	return &r, nil
+}
+
+// excerpt is a json.RawMessage that is not a copy.
+type excerpt []byte
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *excerpt) UnmarshalJSON(data []byte) error {
+	*e = data
 	return nil
 }
 
@@ -28,6 +51,9 @@ func (r *Revision) UnmarshalJSON(data []byte) error {
 // changed since. The chart is compared by identity only: it never changes
 // within a revision, so put a new one in its place rather than editing it.
 func (r *Revision) MarshalJSON() ([]byte, error) {
+	if r.part != Whole {
+		return nil, fmt.Errorf("record of %s: only a part of it was read", r)
+	}
 	type plain Revision
 	next := plain(*r)
 	if r.stored == nil {

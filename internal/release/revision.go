@@ -55,6 +55,7 @@ type Revision struct {
 	// chart that was decoded from it: what MarshalJSON starts from.
 	stored      map[string]json.RawMessage
 	storedChart *chart.Chart
+	part        Part
 }
 
 // Info is what changes about a revision while it lives.
@@ -118,6 +119,9 @@ func (r *Revision) AppVersion() string {
 
 // Objects parses the revision's manifest. Errors name the template.
 func (r *Revision) Objects() ([]manifest.Object, error) {
+	if r.part == Outline {
+		return nil, fmt.Errorf("manifest of %s: only its outline was read", r)
+	}
 	objects, err := manifest.Parse(r.Manifest)
 	if err != nil {
 		return nil, fmt.Errorf("manifest of %s: %w", r, err)

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -93,7 +94,7 @@ func images(u *unstructured.Unstructured, pod ...string) []string {
 	var names []string
 	for _, c := range items(u, append(pod, "containers")...) {
 		if image, ok := c["image"].(string); ok {
-			names = append(names, cutMiddle(clean(image), 60))
+			names = append(names, cutMiddle(escape.Line(image), 60))
 		}
 	}
 	switch len(names) {
@@ -124,7 +125,7 @@ func each(u *unstructured.Unstructured, label, key string, path ...string) strin
 	var names []string
 	for _, item := range items(u, path...) {
 		if name, ok := item[key].(string); ok && name != "" {
-			names = append(names, clean(name))
+			names = append(names, escape.Line(name))
 		}
 	}
 	if len(names) == 0 {
@@ -138,7 +139,7 @@ func dataKeys(u *unstructured.Unstructured) string {
 	for _, part := range []string{"data", "stringData", "binaryData"} {
 		if m, ok := u.Object[part].(map[string]any); ok {
 			for _, key := range keys(m) {
-				names = append(names, clean(key))
+				names = append(names, escape.Line(key))
 			}
 		}
 	}
@@ -159,7 +160,7 @@ func fullBody(s *plan.Step) []string {
 	}
 	raw, err := yaml.Marshal(u.Object)
 	if err != nil {
-		return []string{"(can't be shown: " + clean(err.Error()) + ")"}
+		return []string{"(can't be shown: " + escape.Line(err.Error()) + ")"}
 	}
-	return cleanLines(string(raw))
+	return escape.Lines(string(raw))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -40,7 +41,7 @@ func statefulChange(s *plan.Step) string {
 		}
 		if more++; more == 0 {
 			const limit = 60
-			text += ": " + clean(c.Path) + " " + pair(c, limit)
+			text += ": " + escape.Line(c.Path) + " " + pair(c, limit)
 		}
 	}
 	if more > 0 {

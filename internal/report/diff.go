@@ -6,6 +6,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -45,7 +46,7 @@ func textDiff(c plan.Change, context int) (lines []diffLine, err error) {
 			lines = append(lines, diffLine{' ', "(no newline at the end)"})
 		default:
 			text := strings.ReplaceAll(strings.TrimSuffix(line[1:], "\r"), "\t", "  ")
-			lines = append(lines, diffLine{line[0], clean(text)})
+			lines = append(lines, diffLine{line[0], escape.Line(text)})
 		}
 	}
 	return lines, nil

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -61,7 +62,10 @@ func (w entryWriter) detail(s *plan.Step) string {
 	case plan.OpDelete:
 		return reason("delete", unlessOrdinary(s.Why))
 	case plan.OpRun:
-		return hookText(s)
+		if w.view.full {
+			return w.hookText(s) + hookPolicies(s)
+		}
+		return w.hookText(s)
 	case plan.OpNone:
 		return "unchanged"
 	case plan.OpWait, plan.OpRecord:
@@ -75,7 +79,7 @@ func (w entryWriter) detail(s *plan.Step) string {
 func (w entryWriter) creation(s *plan.Step) string {
 	text := "create"
 	if why := unlessOrdinary(s.Why); why != "" {
-		text += " (" + clean(why) + ")"
+		text += " (" + escape.Line(why) + ")"
 	}
 	body := s.Body
 	if body == nil {
@@ -125,7 +129,7 @@ func (w entryWriter) estimate(s *plan.Step) string {
 }
 
 func (w entryWriter) row(c plan.Change) (row, error) {
-	r := row{change: c, path: clean(c.Path), cause: cause(c)}
+	r := row{change: c, path: escape.Line(c.Path), cause: cause(c)}
 	if !isText(c) {
 		return r, nil
 	}
@@ -142,7 +146,7 @@ func (w entryWriter) row(c plan.Change) (row, error) {
 
 // cause is "values image.tag" or "drift, kubectl-edit 3h ago".
 func cause(c plan.Change) string {
-	text, detail := clean(string(c.Cause)), clean(c.Detail)
+	text, detail := escape.Line(string(c.Cause)), escape.Line(c.Detail)
 	switch {
 	case detail == "":
 		return text

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -69,7 +71,7 @@ func labelOf(c plan.Change) (label, bool) {
 	if c.Cause == plan.CauseDrift || c.Sensitive {
 		return label{}, false
 	}
-	parts := splitPath(c.Path)
+	parts := jsontree.SplitPath(c.Path)
 	n := len(parts)
 	selector := n >= 2 && (parts[n-2] == "matchLabels" || n == 3 && parts[1] == "selector")
 	metadata := n >= 3 && parts[n-3] == "metadata"
@@ -111,7 +113,7 @@ func (f folds) lines() []string {
 }
 
 func (l label) sentence() string {
-	key := clean(l.key)
+	key := escape.Line(l.key)
 	switch {
 	case l.from == "":
 		return fmt.Sprintf("get %s %s", key, cut(l.to, 60))

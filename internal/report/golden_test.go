@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -123,7 +124,7 @@ func (c goldenCase) print(t *testing.T, form string) []byte {
 		t.Fatalf("%s is no form of output", form)
 	}
 	var b bytes.Buffer
-	if err := output(&b, Redact(c.plan)); err != nil {
+	if err := output(&b, redact.Plan(c.plan)); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -133,6 +134,9 @@ func (c goldenCase) print(t *testing.T, form string) []byte {
 func summarize(p *plan.Plan) plan.Summary {
 	var s plan.Summary
 	p.Steps(func(_ plan.StageName, step *plan.Step) {
+		if step.HookDeletion() {
+			return
+		}
 		counter := map[plan.Op]*int{
 			plan.OpCreate: &s.Create, plan.OpPatch: &s.Patch, plan.OpReplace: &s.Replace, plan.OpRecreate: &s.Recreate,
 			plan.OpDelete: &s.Delete, plan.OpKeep: &s.Keep, plan.OpAdopt: &s.Adopt, plan.OpNone: &s.Unchanged,

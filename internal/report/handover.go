@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -17,12 +18,19 @@ func handOvers(p *plan.Plan) (steps int) {
 	return steps
 }
 
-// handOver tells it of one step; what many steps do is told once.
+// handOver tells what one step first takes over; what many steps do is told once.
 func (w entryWriter) handOver(s *plan.Step) string {
-	if len(s.HandOver) == 0 || handOvers(w.plan) >= minFold {
+	var fields []string
+	if len(s.HandOver) > 0 && handOvers(w.plan) < minFold {
+		fields = append(fields, "the fields that "+escape.Line(strings.Join(s.HandOver, ", "))+" wrote client-side")
+	}
+	if len(s.Clears) > 0 {
+		fields = append(fields, escape.Line(strings.Join(s.Clears, ", "))+" to remove it, since what the chart says excludes it")
+	}
+	if len(fields) == 0 {
 		return ""
 	}
-	return "first takes over the fields that " + clean(strings.Join(s.HandOver, ", ")) + " wrote client-side"
+	return "first takes over " + strings.Join(fields, ", and ")
 }
 
 func handOverLine(p *plan.Plan) []string {

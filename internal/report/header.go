@@ -3,18 +3,21 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // title is "Release shop/web: upgrade 7 → 8".
 func title(p *plan.Plan) string {
-	what := clean(string(p.Operation))
+	what := escape.Line(string(p.Operation))
 	if p.Against != nil {
-		return "Release " + clean(p.Release.String()) + ": " + what + ", compared with " + clean(p.Against.String())
+		return "Release " + escape.Line(p.Release.String()) + ": " + what + ", compared with " + escape.Line(p.Against.String())
 	}
 	switch p.Operation {
 	case plan.Install:
@@ -31,7 +34,7 @@ func title(p *plan.Plan) string {
 	case plan.Test:
 		what = fmt.Sprintf("test revision %d", p.FromRevision)
 	}
-	return "Release " + clean(p.Release.String()) + ": " + what
+	return "Release " + escape.Line(p.Release.String()) + ": " + what
 }
 
 func facts(p *plan.Plan) []string {
@@ -52,10 +55,10 @@ func facts(p *plan.Plan) []string {
 		if !found {
 			host = server
 		}
-		cluster = append(cluster, "cluster "+clean(strings.TrimSuffix(host, "/")))
+		cluster = append(cluster, "cluster "+escape.Line(strings.TrimSuffix(host, "/")))
 	}
 	if p.KubeVersion != "" {
-		cluster = append(cluster, "Kubernetes "+clean(strings.TrimPrefix(p.KubeVersion, "v")))
+		cluster = append(cluster, "Kubernetes "+escape.Line(strings.TrimPrefix(p.KubeVersion, "v")))
 	}
 	if len(cluster) > 0 {
 		out = append(out, strings.Join(cluster, ", "))
@@ -66,14 +69,14 @@ func facts(p *plan.Plan) []string {
 // chartFact is "web 1.4.2 → 1.5.0".
 func chartFact(from, to plan.ChartRef) string {
 	if from.Name == "" || to.Name == "" {
-		return clean(strings.TrimSpace(cmp.Or(to.Name, from.Name) + " " + cmp.Or(to.Version, from.Version)))
+		return escape.Line(strings.TrimSpace(cmp.Or(to.Name, from.Name) + " " + cmp.Or(to.Version, from.Version)))
 	}
-	text := clean(from.Name + " " + from.Version)
+	text := escape.Line(from.Name + " " + from.Version)
 	switch {
 	case from.Name != to.Name:
-		return text + " → " + clean(to.Name+" "+to.Version)
+		return text + " → " + escape.Line(to.Name+" "+to.Version)
 	case from.Version != to.Version:
-		return text + " → " + clean(to.Version)
+		return text + " → " + escape.Line(to.Version)
 	case from.Digest != to.Digest && from.Digest != "" && to.Digest != "":
 		return text + " (same version, other files)"
 	}
@@ -101,12 +104,15 @@ func headerNotes(p *plan.Plan, v view) []note {
 		add("drift", count(n, "object", "objects")+" "+verb+" changed outside of this release (≠)")
 	}
 	if p.Found != "" {
-		add("found", clean(p.Found))
+		add("found", escape.Line(p.Found))
 	}
 	add("with", optionNames(p.Options)...)
+	if v.full {
+		add("options", furtherOptions(p.Options)...)
+	}
 	add("estimate", estimates(p)...)
 	if len(v.only) > 0 {
-		add("only", clean(strings.Join(v.only, ", "))+onlyText(p, v))
+		add("only", escape.Line(strings.Join(v.only, ", "))+onlyText(p, v))
 	}
 	return notes
 }
@@ -114,7 +120,7 @@ func headerNotes(p *plan.Plan, v view) []note {
 func onlyText(p *plan.Plan, v view) string {
 	found := false
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		found = found || s.Op != plan.OpRecord && selects(v.only, s.Object)
+		found = found || s.Op != plan.OpRecord && manifest.Selects(v.only, s.Object)
 	})
 	if !found {
 		return " is nothing in this release"
@@ -132,7 +138,7 @@ func valueChanges(p *plan.Plan, v view) (user, defaults []string) {
 		if isText(c) {
 			c.From, c.To = firstLine(c.From), firstLine(c.To)
 		}
-		text := clean(c.Path) + " " + pair(c, limit)
+		text := escape.Line(c.Path) + " " + pair(c, limit)
 		if c.Cause == plan.CauseChart {
 			defaults = append(defaults, text)
 		} else {
@@ -176,9 +182,53 @@ func optionNames(o plan.Options) []string {
 		}
 	}
 	if c := o.Cascade; c != "" && c != "background" {
-		out = append(out, "cascade "+clean(c))
+		out = append(out, "cascade "+escape.Line(c))
 	}
 	return out
+}
+
+// furtherOptions are those that a reviewer rarely asks about.
+func furtherOptions(o plan.Options) []string {
+	var out []string
+	add := func(set bool, format string, args ...any) {
+		if set {
+			out = append(out, escape.Line(fmt.Sprintf(format, args...)))
+		}
+	}
+	add(o.Wait, "wait")
+	add(o.WaitForJobs, "wait for jobs")
+	add(o.Timeout > 0, "timeout %s", duration(o.Timeout))
+	add(o.HistoryMax > 0, "keep %d revisions", o.HistoryMax)
+	add(o.KeepHistory, "keep the history")
+	add(o.UpdateCRDs, "update CRDs")
+	add(o.HookLogs, "logs of hooks")
+	add(len(o.OnlyTests) > 0, "only the tests %s", strings.Join(o.OnlyTests, ", "))
+	add(len(o.SkipTests) > 0, "not the tests %s", strings.Join(o.SkipTests, ", "))
+	add(o.FieldManager != "", "field manager %s", o.FieldManager)
+	add(o.Description != "", "description %q", o.Description)
+	for _, label := range slices.Sorted(maps.Keys(o.Labels)) {
+		add(true, "label %s=%s", label, o.Labels[label])
+	}
+	for _, rule := range o.Policy.Deny {
+		add(true, "deny %s", ruleText(rule))
+	}
+	for _, rule := range o.Policy.Allow {
+		add(true, "allow %s", ruleText(rule))
+	}
+	add(len(o.Sensitive) > 0, "sensitive %s", strings.Join(o.Sensitive, ", "))
+	return out
+}
+
+// ruleText is "data of StatefulSet.apps named db-* (policy.yaml)".
+func ruleText(r plan.Rule) string {
+	text := string(r.Risk)
+	if len(r.Kinds) > 0 {
+		text += " of " + strings.Join(r.Kinds, ", ")
+	}
+	if len(r.Names) > 0 {
+		text += " named " + strings.Join(r.Names, ", ")
+	}
+	return text + " (" + r.Source + ")"
 }
 
 // estimates say why steps could not be checked by the server, most frequent first.
@@ -197,7 +247,7 @@ func estimates(p *plan.Plan) []string {
 	var out []string
 	for _, reason := range reasons {
 		if counts[reason] >= minFold {
-			out = append(out, fmt.Sprintf("%d objects: %s", counts[reason], clean(reason)))
+			out = append(out, fmt.Sprintf("%d objects: %s", counts[reason], escape.Line(reason)))
 		}
 	}
 	return out
@@ -205,7 +255,7 @@ func estimates(p *plan.Plan) []string {
 
 // againstText says what a comparison can't know.
 func againstText(a plan.Against) string {
-	return clean(a.String()) + ", not live objects: drift is not known, outcomes are estimated, and this plan can't be applied"
+	return escape.Line(a.String()) + ", not live objects: drift is not known, outcomes are estimated, and this plan can't be applied"
 }
 
 // toldAbove says whether the header's line on the comparison is reason enough

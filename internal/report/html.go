@@ -6,12 +6,13 @@ import (
 	"io"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // HTML prints the plan as one self-contained page that loads nothing: steps
 // fold, a box searches them, and it follows the reader's choice of light or
-// dark. It prints secrets when the plan holds them: see Redact. Errors are
+// dark. It prints secrets when the plan holds them: see redact.Plan. Errors are
 // those of w.
 func HTML(w io.Writer, p *plan.Plan) error {
 	page, err := newPage(p, view{bodies: true, context: 3})
@@ -26,6 +27,7 @@ func HTML(w io.Writer, p *plan.Plan) error {
 	if len(page.folded) > 0 {
 		h.list("folded", page.folded)
 	}
+	h.ending(page.ending)
 	h.WriteString("</main>\n<script>" + htmlScript + "</script>\n</body>\n</html>\n")
 	_, err = io.WriteString(w, h.String())
 	return err
@@ -135,7 +137,7 @@ func (h *htmlWriter) entry(e entry) {
 	if folds && destructive(e.op) {
 		open = " open"
 	}
-	h.printf(`<%s class="entry %s"%s><%s>`, outer, html.EscapeString(clean(string(e.op))), open, inner)
+	h.printf(`<%s class="entry %s"%s><%s>`, outer, html.EscapeString(escape.Line(string(e.op))), open, inner)
 	h.tag("code", "", mark(e.op)+" "+e.name)
 	if e.detail != "" {
 		h.WriteString(" ")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -36,12 +37,12 @@ func Marker(p *plan.Plan, name string) string {
 	if name != "" {
 		text += ", " + name
 	}
-	return marker + strings.NewReplacer("--", "- -", ">", "", "<", "").Replace(clean(text)) + " -->"
+	return marker + strings.NewReplacer("--", "- -", ">", "", "<", "").Replace(escape.Line(text)) + " -->"
 }
 
 // Markdown prints the plan for a pull request on GitHub or GitLab: problems,
 // risks and what is destroyed first, all else to unfold. What does not fit the
-// budget is named. It prints secrets when the plan holds them: see Redact.
+// budget is named. It prints secrets when the plan holds them: see redact.Plan.
 // Errors are those of w and of Rest.
 func Markdown(w io.Writer, p *plan.Plan, o MarkdownOptions) error {
 	page, err := newPage(p, view{bodies: true, context: 3, rows: 100, lines: 300})
@@ -54,7 +55,7 @@ func Markdown(w io.Writer, p *plan.Plan, o MarkdownOptions) error {
 	}
 	m := markdown{budget: orDefault(o.Budget, DefaultBudget)}
 	if o.Rest != nil {
-		m.restName = code(clean(o.RestName))
+		m.restName = code(escape.Line(o.RestName))
 	}
 	m.head(Marker(p, o.Marker), page)
 	if !page.quiet() {
@@ -192,6 +193,7 @@ func (m *markdown) details(p, whole *page) {
 			break
 		}
 	}
+	m.ending(p.ending)
 }
 
 func (m *markdown) section(number int, s, whole section) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -29,7 +30,7 @@ func largePlan() *plan.Plan {
 	}
 	steps = append(steps, plan.Step{ID: "many", Op: plan.OpPatch, Object: object(90), Changes: many})
 	steps = append(steps, plan.Step{ID: "gone", Op: plan.OpDelete, Object: object(91), Risk: plan.RiskDelete})
-	p := &plan.Plan{Operation: plan.Upgrade, Release: canaryPlan().Release, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}}
+	p := &plan.Plan{Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}}
 	for i := range 20 {
 		p.Problems = append(p.Problems, plan.Problem{What: fmt.Sprintf("problem %02d %s", i, strings.Repeat("x", 100))})
 	}
@@ -104,7 +105,7 @@ func TestMarkdownTellsAnUnwritableRest(t *testing.T) {
 // Comments on the same release in two clusters have markers of their own, and a
 // marker stays a comment.
 func TestMarkers(t *testing.T) {
-	p := canaryPlan()
+	p := readCase(t, "testdata/upgrade.txtar").plan
 	for name, want := range map[string]string{
 		"":         "<!-- kubectl-release plan of " + p.Release.String() + " -->",
 		"prod":     "<!-- kubectl-release plan of " + p.Release.String() + ", prod -->",

@@ -2,9 +2,9 @@ package report
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -38,41 +38,7 @@ func (n namer) name(id manifest.ID) string {
 	if id.Namespace != "" && id.Namespace != n.namespace {
 		name += " (namespace " + id.Namespace + ")"
 	}
-	return clean(name)
-}
-
-// selects says whether an object is meant by one of the filters: "KIND" or
-// "KIND/NAME", without regard to case; NAME may have wildcards. No filter
-// selects everything.
-func selects(filters []string, id manifest.ID) bool {
-	if len(filters) == 0 {
-		return true
-	}
-	for _, filter := range filters {
-		kind, name, named := strings.Cut(filter, "/")
-		if !named {
-			name = "*"
-		}
-		matched, err := path.Match(name, id.Name)
-		if isKind(kind, id) && err == nil && matched {
-			return true
-		}
-	}
-	return false
-}
-
-// isKind knows "deployment", "Deployment", "deployments" and "deployments.apps".
-func isKind(word string, id manifest.ID) bool {
-	word, group, grouped := strings.Cut(strings.ToLower(word), ".")
-	if grouped && group != strings.ToLower(id.Group) {
-		return false
-	}
-	kind := strings.ToLower(id.Kind)
-	switch word {
-	case "*", kind, kind + "s", kind + "es", strings.TrimSuffix(kind, "y") + "ies":
-		return true
-	}
-	return false
+	return escape.Line(name)
 }
 
 // count is "1 object" or "3 objects".

@@ -2,63 +2,6 @@ package report
 
 import "strings"
 
-// splitPath cuts a change's path into its parts: dots separate fields, brackets
-// hold list keys and map keys with dots of their own. What follows
-// metadata.labels or metadata.annotations is one key.
-func splitPath(path string) []string {
-	var parts []string
-	for rest := path; rest != ""; {
-		var part string
-		part, rest = nextPart(rest)
-		if part == "" {
-			continue
-		}
-		parts = append(parts, part)
-		if key, ok := metadataKey(parts, rest); ok {
-			return append(parts, key)
-		}
-	}
-	return parts
-}
-
-func nextPart(path string) (part, rest string) {
-	if path[0] == '[' {
-		if end := strings.IndexByte(path, ']'); end > 0 {
-			return strings.Trim(path[1:end], `"'`), path[end+1:]
-		}
-		return path[1:], ""
-	}
-	var b strings.Builder
-	for i := 0; i < len(path); i++ {
-		switch path[i] {
-		case '\\':
-			if i+1 < len(path) {
-				i++
-				b.WriteByte(path[i])
-			}
-		case '.':
-			return b.String(), path[i+1:]
-		case '[':
-			return b.String(), path[i:]
-		default:
-			b.WriteByte(path[i])
-		}
-	}
-	return b.String(), ""
-}
-
-// metadataKey is the rest of a path below labels or annotations.
-func metadataKey(parts []string, rest string) (string, bool) {
-	if n := len(parts); n < 2 || rest == "" || parts[n-2] != "metadata" ||
-		parts[n-1] != "labels" && parts[n-1] != "annotations" {
-		return "", false
-	}
-	if rest[0] == '[' {
-		rest = strings.Trim(rest, `[]"'`)
-	}
-	return strings.ReplaceAll(rest, `\.`, "."), true
-}
-
 // shortPath leaves out the middle of a path that is wider than limit: whole
 // parts where possible. The ends tell most.
 func shortPath(path string, limit int) string {

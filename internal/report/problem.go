@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -11,7 +12,7 @@ import (
 // problems are the plan's problems, blocking ones apart, in the plan's order.
 func problems(p *plan.Plan, names namer) (blocking, warnings []notice) {
 	for _, problem := range p.Problems {
-		n := notice{text: clean(problem.What), do: clean(problem.Do)}
+		n := notice{text: escape.Line(problem.What), do: escape.Line(problem.Do)}
 		if problem.Object != (manifest.ID{}) {
 			n.name = names.name(problem.Object)
 		}
@@ -55,7 +56,7 @@ func risks(p *plan.Plan, names namer) []notice {
 func scaleDown(s *plan.Step) string {
 	for _, c := range s.Changes {
 		if strings.HasSuffix(strings.ToLower(c.Path), "replicas") {
-			return "scale down: " + clean(c.Path) + " " + pair(c, 0)
+			return "scale down: " + escape.Line(c.Path) + " " + pair(c, 0)
 		}
 	}
 	return reason("scale down", s.Why)
@@ -91,7 +92,7 @@ func reason(what, why string) string {
 	if why == "" {
 		return what
 	}
-	return what + ": " + clean(why)
+	return what + ": " + escape.Line(why)
 }
 
 // because is reason for what a clause explains.
@@ -99,5 +100,5 @@ func because(what, why string) string {
 	if why == "" {
 		return what
 	}
-	return what + ", because " + clean(why)
+	return what + ", because " + escape.Line(why)
 }

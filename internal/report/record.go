@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -23,7 +23,7 @@ func recordText(p *plan.Plan, s *plan.Step) []string {
 	case p.Operation == plan.Test:
 		out = append(out, fmt.Sprintf("the outcome, in revision %d", r.Revision))
 	case r.Status != "" && !slices.Contains(r.Prune, r.Revision):
-		out = append(out, fmt.Sprintf("revision %d %s", r.Revision, clean(string(r.Status))))
+		out = append(out, fmt.Sprintf("revision %d %s", r.Revision, escape.Line(string(r.Status))))
 	}
 	if len(r.Supersede) > 0 {
 		out = append(out, revisions(r.Supersede)+" superseded")
@@ -57,36 +57,4 @@ func revisions(numbers []int) string {
 		return "revision " + parts[0]
 	}
 	return "revisions " + strings.Join(parts, ", ")
-}
-
-// hookText is "run to completion (weight -5), then delete".
-func hookText(s *plan.Step) string {
-	text := "create"
-	if s.Object.RunsToItsEnd() {
-		text = "run to completion"
-	}
-	if s.Hook == nil {
-		return text
-	}
-	if s.Hook.Weight != 0 {
-		text += fmt.Sprintf(" (weight %d)", s.Hook.Weight)
-	}
-	succeeded, failed := s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.HookFailed)
-	switch {
-	case s.InPlace():
-		text = "change in place"
-	case s.Hook.Resource:
-		text = "delete the resource that it was, then " + text
-	case s.Before != nil && s.Hook.Deletes(manifest.BeforeHookCreation):
-		text = "delete the last run's, then " + text
-	}
-	switch {
-	case succeeded && failed:
-		return text + ", then delete"
-	case succeeded:
-		return text + ", then delete unless it failed"
-	case failed:
-		return text + ", delete only if it failed"
-	}
-	return text + ", keep"
 }

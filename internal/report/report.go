@@ -1,9 +1,9 @@
 // Package report prints a plan for people and machines: as text, JSON,
-// Markdown, a graph and HTML; and it masks what must not be seen.
+// Markdown, a graph and HTML.
 //
 // It does not decide, it prints what the plan says. It opens no files, knows no
 // terminal and prints secrets when it is given a plan with secrets in it: call
-// Redact first. The same plan gives the same bytes.
+// redact.Plan first. The same plan gives the same bytes.
 package report
 
 import (
@@ -30,6 +30,8 @@ type page struct {
 	sections []section
 	// folded tells what many objects share: changes of labels, being taken over.
 	folded []string
+	// ending is what happens on failure, nil when there is nothing to say.
+	ending *ending
 }
 
 // note is a line of the header: "values  replicas 2 → 3, …".
@@ -108,6 +110,7 @@ func newPage(p *plan.Plan, v view) (*page, error) {
 		return nil, err
 	}
 	out.folded = append(folded.lines(), handOverLine(p)...)
+	out.ending = endingOf(p, v, names)
 	return out, nil
 }
 

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // sections are the stages with something to print, in the order of the run.
 func sections(p *plan.Plan, v view, names namer, f folds) ([]section, error) {
-	w := entryWriter{plan: p, view: v, names: names, folds: f}
+	w := entryWriter{plan: p, view: v, names: names, folds: f, rooms: roomsOf(p)}
 	var out []section
 	for _, stage := range p.Stages {
 		s, err := w.section(stage)
@@ -29,10 +31,11 @@ type entryWriter struct {
 	view  view
 	names namer
 	folds folds
+	rooms map[roomKey]*plan.Step
 }
 
 func (w entryWriter) section(stage plan.Stage) (section, error) {
-	s := section{name: clean(string(stage.Name))}
+	s := section{name: escape.Line(string(stage.Name))}
 	var waits, records []string
 	until := ""
 	for _, wave := range stage.Waves {
@@ -41,10 +44,10 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 			switch {
 			case step.Op == plan.OpRecord:
 				records = append(records, recordText(w.plan, step)...)
-			case !selects(w.view.only, step.Object) || w.counted(step):
+			case !manifest.Selects(w.view.only, step.Object) || w.counted(step):
 			case step.Op == plan.OpWait:
 				waits = append(waits, w.names.name(step.Object))
-				until = clean(step.Why)
+				until = escape.Line(step.Why)
 			default:
 				e, err := w.entry(step)
 				if err != nil {
@@ -81,9 +84,11 @@ func (w entryWriter) limit(n int) int {
 	return n
 }
 
-// counted says whether a step is only counted, not printed.
+// counted says whether a step is only counted, not printed, or told with its hook.
 func (w entryWriter) counted(s *plan.Step) bool {
 	switch {
+	case s.HookDeletion():
+		return true
 	case s.Op == plan.OpNone:
 		return len(w.view.only) == 0
 	case w.folds.alone[s.ID]:
@@ -143,5 +148,5 @@ func verb(op plan.Op) string {
 		plan.OpRun, plan.OpWait, plan.OpRecord:
 		return string(op)
 	}
-	return clean(string(op))
+	return escape.Line(string(op))
 }

@@ -28,7 +28,7 @@ type TextOptions struct {
 }
 
 // Text prints the plan for people. It prints secrets when the plan holds them:
-// see Redact. Errors are those of w.
+// see redact.Plan. Errors are those of w.
 func Text(w io.Writer, p *plan.Plan, o TextOptions) error {
 	t := textWriter{palette: palette{on: o.Color}, columns: orDefault(o.Width, 120)}
 	t.columns = max(t.columns, 40)
@@ -82,6 +82,7 @@ func (t *textWriter) page(p *page, summary bool) {
 	for _, line := range p.folded {
 		t.wrapped("   ", line, "     ")
 	}
+	t.ending(p.ending)
 }
 
 func (t *textWriter) header(p *page) {

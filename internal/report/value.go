@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -19,7 +22,7 @@ func pair(c plan.Change, limit int) string {
 	if c.Sensitive {
 		return sensitivePair(c.From, c.To)
 	}
-	before, after := plainTree(c.From), plainTree(c.To)
+	before, after := jsontree.Plain(c.From), jsontree.Plain(c.To)
 	if limit > 0 {
 		before, after = onlyDifferent(before, after)
 	}
@@ -44,7 +47,7 @@ func pair(c plan.Change, limit int) string {
 // tokens were left open on purpose, and are printed.
 func sensitivePair(from, to any) string {
 	a, b := hiddenValue(from), hiddenValue(to)
-	hidden := holdsToken(from) || holdsToken(to)
+	hidden := isHidden(from) || isHidden(to)
 	switch {
 	case from == nil && to == nil:
 		return "changed"
@@ -63,10 +66,15 @@ func sensitivePair(from, to any) string {
 }
 
 func hiddenValue(v any) string {
-	if s, ok := v.(string); ok && isToken(s) {
-		return tokenID(s)
+	if s, ok := v.(string); ok && redact.IsToken(s) {
+		return redact.TokenID(s)
 	}
 	return value(v)
+}
+
+func isHidden(v any) bool {
+	s, ok := v.(string)
+	return ok && redact.IsToken(s)
 }
 
 // cutPair shortens two values that are too wide together, so that the first
@@ -166,7 +174,7 @@ func isDigest(s string) bool {
 // value prints a value on one line: scalars as YAML has them, structures in
 // YAML's flow style.
 func value(v any) string {
-	switch v := plainTree(v).(type) {
+	switch v := jsontree.Plain(v).(type) {
 	case nil:
 		return "null"
 	case string:
@@ -186,14 +194,14 @@ func value(v any) string {
 				items = append(items, more)
 				continue
 			}
-			items = append(items, clean(key)+": "+value(v[key]))
+			items = append(items, escape.Line(key)+": "+value(v[key]))
 		}
 		return "{" + strings.Join(items, ", ") + "}"
 	default:
-		if text, ok := scalarText(v); ok {
+		if text, ok := jsontree.ScalarText(v); ok {
 			return text
 		}
-		return clean(fmt.Sprint(v))
+		return escape.Line(fmt.Sprint(v))
 	}
 }
 
@@ -211,7 +219,7 @@ func keys(m map[string]any) []string {
 // quote puts quotes around strings that would be read as something else, or
 // whose ends can't be seen.
 func quote(s string) string {
-	text := clean(s)
+	text := escape.Line(s)
 	if s == "" || strings.TrimSpace(s) != s || strings.Contains(s, ", ") || looksTyped(s) {
 		return `"` + text + `"`
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -81,7 +82,7 @@ func quietVerdict(p *plan.Plan, c stepCounts) string {
 	switch p.Operation {
 	case plan.Test:
 		if c.Hooks == 0 {
-			return fmt.Sprintf("Release %s has no tests.", clean(p.Release.String()))
+			return fmt.Sprintf("Release %s has no tests.", escape.Line(p.Release.String()))
 		}
 		return ""
 	case plan.Uninstall:
@@ -99,13 +100,13 @@ func quietVerdict(p *plan.Plan, c stepCounts) string {
 	if recordChanges(p) {
 		return fmt.Sprintf("No object changes; revision %d would only be recorded%s.", p.ToRevision, hooks)
 	}
-	return fmt.Sprintf("No changes. Release %s is up to date at revision %d (%s)%s.", clean(p.Release.String()), p.FromRevision,
+	return fmt.Sprintf("No changes. Release %s is up to date at revision %d (%s)%s.", escape.Line(p.Release.String()), p.FromRevision,
 		count(c.Unchanged, "object", "objects"), hooks)
 }
 
 // comparedVerdict is the line for a comparison that finds no difference.
 func comparedVerdict(p *plan.Plan, c stepCounts) string {
-	text := "No object changes against " + clean(p.Against.String())
+	text := "No object changes against " + escape.Line(p.Against.String())
 	if c.Unchanged > 0 {
 		text += " (" + count(c.Unchanged, "object", "objects") + ")"
 	}

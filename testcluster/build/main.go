@@ -1,13 +1,17 @@
 // Command build compiles what the tests need into testcluster/bin: testcluster
 // with kubectl, and Helm 3 and Helm 4 as the other hand. What is up to date is
 // not compiled again, and several builds at a time wait for each other. It says
-// every few seconds how far it is: the first build takes minutes. conftest and
-// gojq, which run policies over plans, are only built when they are named.
+// every few seconds how far it is: the first build takes minutes. registry, and
+// conftest and gojq, which run policies over plans, are only built when they are
+// named. With -o it builds another program than these, which go build alone decides to be old.
 //
 // It does not start anything. It imports the standard library only, so that it
 // compiles at once itself.
 //
-// Usage, in the folder testcluster: go run ./build [-q] [testcluster] [helm3] [helm4] [conftest] [gojq]
+// Usage, in the folder testcluster:
+//
+//	go run ./build [-q] [testcluster] [helm3] [helm4] [registry] [conftest] [gojq]
+//	go run ./build -o FILE [-X NAME=VALUE] FOLDER
 package main
 
 import (
@@ -22,10 +26,22 @@ import (
 
 func main() {
 	quiet := flag.Bool("q", false, "say nothing when all is up to date")
+	out := flag.String("o", "", "build the program in a folder into this `FILE`")
+	variable := flag.String("X", "", "with -o: the linker sets `NAME=VALUE`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *quiet, flag.Args()); err != nil {
+	var err error
+	if *out != "" {
+		own := target{name: filepath.Base(*out), folder: flag.Arg(0), variables: []string{*variable}}
+		var dir string
+		if dir, err = filepath.Abs(filepath.Dir(*out)); err == nil {
+			err = compile(ctx, own, dir)
+		}
+	} else {
+		err = run(ctx, *quiet, flag.Args())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}

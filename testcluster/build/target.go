@@ -23,8 +23,8 @@ const (
 // target is a binary and how it comes about.
 type target struct {
 	name string
-	// pkg is "." for our own module, else package@version.
-	pkg string
+	// folder is that of the program, and pkg is empty; or else pkg is package@version.
+	folder, pkg string
 	// variables are set by the linker, as the releases of these programs do.
 	variables []string
 	// onDemand is only built when it is named: few tests need it.
@@ -33,7 +33,7 @@ type target struct {
 
 func targets() []target {
 	return []target{
-		{name: "testcluster", pkg: ".", variables: []string{
+		{name: "testcluster", folder: ".", variables: []string{
 			"k8s.io/component-base/version.gitVersion=" + kubernetes,
 			"k8s.io/component-base/version.gitMajor=1",
 			"k8s.io/component-base/version.gitMinor=36",
@@ -48,6 +48,7 @@ func targets() []target {
 		{name: "helm4", pkg: "helm.sh/helm/v4/cmd/helm@" + helm4, variables: []string{
 			"helm.sh/helm/v4/internal/version.version=" + helm4,
 		}},
+		{name: "registry", folder: "registry", onDemand: true},
 		{name: "conftest", pkg: "github.com/open-policy-agent/conftest@" + conftest, onDemand: true},
 		{name: "gojq", pkg: "github.com/itchyny/gojq/cmd/gojq@" + gojq, onDemand: true},
 	}
@@ -95,15 +96,15 @@ func (t target) flags() string {
 // key is a digest of all that the binary depends on.
 func (t target) key() (string, error) {
 	sum := sha256.New()
-	fmt.Fprintln(sum, t.pkg, t.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	if t.pkg != "." {
+	fmt.Fprintln(sum, t.folder, t.pkg, t.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if t.pkg != "" {
 		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
-	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(t.folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (path == "bin" || path == "build") {
+		if entry.IsDir() && (path == "bin" || path == "build" || path == "registry" && t.folder == ".") {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !isSource(path) {

@@ -53,7 +53,7 @@ func once(path string, best map[string]time.Duration) error {
 		}
 		start = time.Now()
 	}
-	c, _, err := chartload.Load(path)
+	c, _, err := chartload.Load(path, chartload.Options{})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,164 @@
+package apply_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// job is a hook with a delete policy.
+func job(name, event, policy string) string {
+	return fmt.Sprintf(`---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: %s, namespace: shop, annotations: {helm.sh/hook: %q, helm.sh/hook-delete-policy: %q}}
+`, name, event, policy)
+}
+
+// hooksOnly plans an upgrade that has nothing but hooks.
+func hooksOnly(t *testing.T, w *world, text string) *plan.Plan {
+	t.Helper()
+	classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/hooks.yaml", Content: text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	history := store{w}.history()
+	target := &plan.Target{Record: revision(history.Last().Version+1, "")}
+	for _, h := range classified.Hooks {
+		objects, err := manifest.ParseDocument(h.Manifest, h.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.Record.Hooks = append(target.Record.Hooks, release.Hook{Hook: h})
+		target.HookObjects = append(target.HookObjects, objects...)
+	}
+	p, err := plan.Build(plan.Input{
+		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, History: history,
+		Live: map[manifest.ID]plan.Observation{}, Predictions: map[string]plan.Prediction{}, Target: target,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// failing is a world in which a Job fails, and a deletion.
+type failing struct {
+	*world
+	job, deletion string
+}
+
+func (f failing) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if u.GetName() == f.job {
+		return (&failingJobs{f.world}).Create(ctx, u, o)
+	}
+	return f.world.Create(ctx, u, o)
+}
+
+func (f failing) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
+	if ref.Name == f.deletion {
+		return f.call("fail to delete "+ref.String(), forbidden)
+	}
+	return f.world.Delete(ctx, ref, o)
+}
+
+// What delete policies demand comes at the end of the stage, the last hook first,
+// also when a hook or a deletion has failed; nothing else does then.
+func TestHooksAreDeletedAsPlanned(t *testing.T) {
+	hooks := job("a", "pre-upgrade", "hook-succeeded,hook-failed") + job("b", "pre-upgrade,post-upgrade", "before-hook-creation,hook-failed") +
+		job("c", "pre-upgrade", "hook-succeeded") + job("d", "post-upgrade", "hook-failed")
+	for name, test := range map[string]struct {
+		job, deletion string
+		want          string
+	}{
+		"all is well":                  {"", "", "a b c -c -a -b b d deployed"},
+		"the first one fails":          {"a", "", "a -a failed"},
+		"the second fails":             {"b", "", "a b -b -a failed"},
+		"the third fails":              {"c", "", "a b c -a failed"},
+		"the last one fails":           {"d", "", "a b c -c -a -b b d -d failed"},
+		"a deletion fails":             {"", "c", "a b c !c -a failed"},
+		"a hook and its deletion fail": {"b", "b", "a b !b -a failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := installed(t)
+			p := hooksOnly(t, w, hooks)
+			if p.Blocked() {
+				t.Fatalf("blocked: %+v", p.Problems)
+			}
+			env := w.env()
+			env.Cluster = failing{world: w, job: test.job, deletion: test.deletion}
+			if _, err := apply.Run(t.Context(), p, env); (err == nil) != strings.HasSuffix(test.want, "deployed") {
+				t.Errorf("got %v", err)
+			}
+			if diff := cmp.Diff("pending-upgrade "+test.want, brief(w.log)); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// brief is a log of writes in short: "a -b deployed" for a Job that is created,
+// another one that is deleted, and the new status of the revision.
+func brief(log []string) string {
+	var words []string
+	for _, line := range log {
+		switch name := line[strings.LastIndex(line, "/")+1:]; {
+		case strings.HasPrefix(line, "create "):
+			words = append(words, name)
+		case strings.HasPrefix(line, "delete "):
+			words = append(words, "-"+name)
+		case strings.HasPrefix(line, "fail to delete "):
+			words = append(words, "!"+name)
+		case strings.HasPrefix(line, "record 2 "):
+			words = append(words, strings.TrimPrefix(line, "record 2 "))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// A run that is stopped while a hook runs deletes it as its policy says; one that has
+// lost its lock leaves that to the next holder.
+func TestAStoppedRunTidiesItsHooks(t *testing.T) {
+	for name, test := range map[string]struct {
+		holds bool
+		want  string
+	}{
+		"stopped":          {true, "pending-upgrade a -a failed"},
+		"without its lock": {false, "pending-upgrade a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := installed(t)
+			p := hooksOnly(t, w, job("a", "pre-upgrade", "hook-failed")+job("b", "pre-upgrade", "hook-failed"))
+			ctx, cancel := context.WithCancel(t.Context())
+			env := w.env()
+			env.Cluster = stuck{w, "hook"}
+			env.Lock = lockUntil{check: func() error {
+				if !test.holds && w.calls == 2 {
+					return errLost
+				}
+				return nil
+			}}
+			w.trouble = func(call int) trouble {
+				if call == 2 { // the hook is created
+					cancel()
+				}
+				return trouble{}
+			}
+			if _, err := apply.Run(ctx, p, env); err == nil {
+				t.Error("it went through")
+			}
+			if diff := cmp.Diff(test.want, brief(w.log)); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,232 @@
+package apply_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// theirs is a namesake of the hook migrate that somebody has made by hand.
+func theirs(uid types.UID) *unstructured.Unstructured {
+	job := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "batch/v1", "kind": "Job"}}
+	job.SetName("migrate")
+	job.SetNamespace("shop")
+	job.SetUID(uid)
+	return job
+}
+
+// An object that takes a hook's place between plan and apply is left alone,
+// whether the place was empty or held what the last run had left.
+func TestAHookLeavesAloneWhatWasBornSinceThePlan(t *testing.T) {
+	for name, last := range map[string]bool{"in an empty place": false, "in the place of the last run's": true} {
+		t.Run(name, func(t *testing.T) {
+			w := installed(t)
+			if last {
+				left, err := manifest.ParseDocument(hook, "hook.yaml")
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.put(left[0].Doc)
+			}
+			p := upgrade(t, w)
+			w.put(theirs("theirs"))
+			_, err := apply.Run(t.Context(), p, w.env())
+			if err == nil || !strings.Contains(err.Error(), "created since the plan was made") {
+				t.Errorf("got %v", err)
+			}
+			if live := w.objects[idOf(theirs(""))]; live == nil || live.GetUID() != "theirs" {
+				t.Errorf("it was replaced by %v; %q", live, w.log)
+			}
+		})
+	}
+}
+
+// What the plan has seen in a hook's place goes before the hook is created.
+func TestAHookReplacesWhatThePlanHasSeen(t *testing.T) {
+	w := installed(t)
+	left, err := manifest.ParseDocument(hook, "hook.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.put(left[0].Doc)
+	if _, err := apply.Run(t.Context(), upgrade(t, w), w.env()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(w.log, "; "); !strings.Contains(got, "delete Job/migrate; create Job/migrate") {
+		t.Errorf("it wrote %s", got)
+	}
+}
+
+// No hook touches an object that no record of the release has as one, whatever is
+// live, recorded or born behind the plan, and whatever the hook's policies are.
+// What says itself that it was a hook, and is nobody's, may be what an uninstalled
+// release has left.
+func TestNoHookTouchesWhatIsNotTheReleases(t *testing.T) {
+	const rounds = 3000
+	touched, blocked := 0, 0
+	for seed := range uint64(rounds) {
+		g := gamble{Rand: rand.New(rand.NewPCG(seed, 1)), world: newWorld(), recorded: map[manifest.ID]bool{}}
+		p := g.deal(t)
+		before := g.protected()
+		if p.Blocked() {
+			blocked++
+		} else {
+			for _, id := range g.ids() { // born behind the plan
+				if g.IntN(6) == 0 {
+					g.put(g.object(id, "born"))
+					before[id] = g.objects[id].GetUID()
+				}
+			}
+		}
+		_, err := apply.Run(t.Context(), p, g.env())
+		if p.Blocked() && (!errors.Is(err, apply.ErrBlocked) || g.calls > 0) {
+			t.Fatalf("seed %d: a blocked plan ended with %v and %q", seed, err, g.log)
+		}
+		for id, uid := range before {
+			if live := g.objects[id]; live == nil || live.GetUID() != uid {
+				t.Errorf("seed %d: %s with UID %s was touched: %q", seed, id, uid, g.log)
+			}
+		}
+		touched += strings.Count(strings.Join(g.log, "\n"), "delete ")
+	}
+	t.Logf("%d plans, %d blocked, %d deletions", rounds, blocked, touched)
+	if touched < rounds/10 || blocked < rounds/10 || blocked > rounds*9/10 {
+		t.Error("the cases are too much alike")
+	}
+}
+
+// gamble is a random cluster, history and chart.
+type gamble struct {
+	*rand.Rand
+	*world
+	recorded map[manifest.ID]bool
+}
+
+func (g gamble) ids() []manifest.ID {
+	var out []manifest.ID
+	for _, name := range []string{"a", "b"} {
+		out = append(out,
+			manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: name},
+			manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: name},
+			manifest.ID{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: name})
+	}
+	return append(out, manifest.ID{Kind: "Namespace", Name: "tenant"})
+}
+
+// object is one of the ID with a random mark of whose it is.
+func (g gamble) object(id manifest.ID, uid string) *unstructured.Unstructured {
+	version := "v1"
+	if id.Group != "" {
+		version = id.Group + "/v1"
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": id.Kind}}
+	u.SetName(id.Name)
+	u.SetNamespace(id.Namespace)
+	u.SetUID(types.UID(fmt.Sprintf("%s-%s-%d", uid, id.Key(), g.IntN(1000))))
+	annotations := map[string]string{}
+	if g.IntN(2) == 0 {
+		annotations[manifest.HookAnnotation] = "pre-upgrade"
+	}
+	switch g.IntN(4) {
+	case 0:
+		annotations[manifest.ReleaseNameAnnotation], annotations[manifest.ReleaseNamespaceAnnotation] = "other", "shop"
+	case 1:
+		annotations[manifest.ReleaseNameAnnotation], annotations[manifest.ReleaseNamespaceAnnotation] = "web", "shop"
+		u.SetLabels(map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
+	}
+	u.SetAnnotations(annotations)
+	return u
+}
+
+// deal fills the cluster and the history and plans an upgrade.
+func (g gamble) deal(t *testing.T) *plan.Plan {
+	t.Helper()
+	statuses := []release.Status{release.StatusSuperseded, release.StatusFailed, release.StatusUninstalled, release.StatusDeployed}
+	for v := range 1 + g.IntN(3) {
+		r := revision(v+1, "")
+		r.Info.Status = statuses[g.IntN(len(statuses))]
+		r.Hooks, _ = g.hooks(t)
+		for _, h := range r.Hooks {
+			for _, id := range g.ids() {
+				g.recorded[id] = g.recorded[id] || id.Kind == h.Kind && id.Name == h.Name
+			}
+		}
+		g.records[v+1] = r
+	}
+	for _, id := range g.ids() {
+		if g.IntN(4) == 0 {
+			g.put(g.object(id, "found"))
+		}
+	}
+	in := plan.Input{
+		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, History: store{g.world}.history(),
+		Live: map[manifest.ID]plan.Observation{}, Predictions: map[string]plan.Prediction{},
+		Options: plan.Options{Timeout: time.Second},
+	}
+	for id, o := range g.objects {
+		in.Live[id] = plan.Observed(o.DeepCopy())
+	}
+	next := revision(len(in.History)+1, "")
+	in.Target = &plan.Target{Record: next}
+	next.Hooks, in.Target.HookObjects = g.hooks(t)
+	p, err := plan.Build(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// hooks are a few with random events and policies.
+func (g gamble) hooks(t *testing.T) (hooks []release.Hook, objects []manifest.Object) {
+	t.Helper()
+	events := []string{"pre-upgrade", "post-upgrade", "pre-upgrade,post-upgrade", "pre-install"}
+	policies := []string{"before-hook-creation", "hook-succeeded", "hook-failed", "before-hook-creation,hook-succeeded", ""}
+	for _, id := range g.ids() {
+		if g.IntN(4) != 0 {
+			continue
+		}
+		version := "v1"
+		if id.Group != "" {
+			version = id.Group + "/v1"
+		}
+		text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n  namespace: %q\n  annotations: {helm.sh/hook: %q", version, id.Kind, id.Name, id.Namespace, events[g.IntN(len(events))])
+		if policy := policies[g.IntN(len(policies))]; policy != "" {
+			text += fmt.Sprintf(", helm.sh/hook-delete-policy: %q", policy)
+		}
+		classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/hooks.yaml", Content: text + "}\n"}})
+		if err != nil || len(classified.Hooks) != 1 {
+			t.Fatalf("%v: %s", err, text)
+		}
+		parsed, err := manifest.ParseDocument(classified.Hooks[0].Manifest, "web/templates/hooks.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		hooks, objects = append(hooks, release.Hook{Hook: classified.Hooks[0]}), append(objects, parsed[0])
+	}
+	return hooks, objects
+}
+
+// protected are the live objects that no hook may touch, with their UIDs.
+func (g gamble) protected() map[manifest.ID]types.UID {
+	out := map[manifest.ID]types.UID{}
+	for id, o := range g.objects {
+		owner := o.GetAnnotations()[manifest.ReleaseNameAnnotation]
+		_, hook := o.GetAnnotations()[manifest.HookAnnotation]
+		holdsData := id.Kind == "PersistentVolumeClaim" || id.Kind == "Namespace"
+		if owner == "other" || owner == "" && (!hook || !g.recorded[id] && holdsData) {
+			out[id] = o.GetUID()
+		}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// stage runs the waves of a stage. When one of them fails, or ctx ends, those are
+// still run that tidy up after steps which have begun: of steps with a When.
+func (r *run) stage(ctx context.Context, stage plan.Stage) (err error) {
+	for _, wave := range stage.Waves {
+		switch {
+		case conditional(wave):
+			err = errors.Join(err, r.wave(context.WithoutCancel(ctx), stage.Name, wave))
+		case err != nil:
+		case ctx.Err() != nil:
+			err = fmt.Errorf("stopped in stage %q: %w", stage.Name, context.Cause(ctx))
+		default:
+			err = r.wave(ctx, stage.Name, wave)
+		}
+	}
+	return err
+}
+
+func conditional(w plan.Wave) bool {
+	return !slices.ContainsFunc(w.Steps, func(s plan.Step) bool { return s.When == "" })
+}
+
+// wave runs the steps of a wave side by side. After the first failure, or when
+// ctx ends, no further step begins; those under way are joined.
+func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error {
+	if waits := onlyWaits(w); waits != nil {
+		return r.waitAll(ctx, stage, waits)
+	}
+	var (
+		group   sync.WaitGroup
+		failed  atomic.Bool
+		stopped bool
+		slots   = make(chan struct{}, Concurrency)
+		errs    = make([]error, len(w.Steps))
+	)
+	for _, i := range interleaved(w.Steps) {
+		step := &w.Steps[i]
+		if step.Op == plan.OpNone || step.Op == plan.OpKeep || !r.due(step) {
+			continue
+		}
+		slots <- struct{}{}
+		if failed.Load() && r.failure == "" || ctx.Err() != nil { // after a failure, as much as can be
+			<-slots
+			stopped = true
+			break
+		}
+		group.Go(func() {
+			defer func() { <-slots }()
+			if errs[i] = r.step(ctx, stage, step); errs[i] != nil {
+				failed.Store(true)
+			}
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if stopped {
+		return fmt.Errorf("stopped in stage %q: %w", stage, context.Cause(ctx))
+	}
+	return nil
+}
+
+// interleaved is the order in which the steps of a wave begin: as they are, but
+// with the kinds mixed. The API server is slow with some, such as Services, whose
+// addresses it gives out one by one, and has time for others meanwhile.
+func interleaved(steps []plan.Step) []int {
+	type place struct {
+		index, nth int
+		kind       schema.GroupKind
+	}
+	count := map[schema.GroupKind]int{}
+	places := make([]place, len(steps))
+	for i, s := range steps {
+		kind := schema.GroupKind{Group: s.Object.Group, Kind: s.Object.Kind}
+		places[i] = place{i, count[kind], kind}
+		count[kind]++
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Compare(a.nth*count[b.kind], b.nth*count[a.kind])
+	})
+	order := make([]int, len(steps))
+	for i, p := range places {
+		order[i] = p.index
+	}
+	return order
+}
+
+func onlyWaits(w plan.Wave) []plan.Step {
+	for _, s := range w.Steps {
+		if s.Op != plan.OpWait {
+			return nil
+		}
+	}
+	return w.Steps
+}
+
+// due says whether a step that depends on another one has to run: by how that
+// ended, and by whether it has made the object that is to be deleted.
+func (r *run) due(s *plan.Step) bool {
+	switch {
+	case s.Of != "" && s.Op == plan.OpDelete && r.uid(s.Object) == "":
+		return false
+	case s.When != "" && r.fenced() != nil: // the next holder tidies up
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	succeeded, ended := r.ended[s.Of]
+	switch s.When {
+	case plan.WhenAlways:
+		return ended
+	case plan.WhenSucceeded:
+		return ended && succeeded
+	case plan.WhenFailed:
+		return ended && !succeeded
+	}
+	return true
+}

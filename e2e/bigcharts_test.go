@@ -1,0 +1,174 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// bigChart is a real chart and what makes it installable here.
+type bigChart struct {
+	name, file string
+	// flags are values that every command gets. Charts that make up secrets
+	// anew at every render get them from here.
+	flags []string
+	// change is the one value that the upgrade changes; secret is the path of
+	// another one, whose value no output may show.
+	change, secret string
+}
+
+// TestBigCharts takes charts that many people run through their life: install,
+// upgrade with one changed value, rollback, uninstall, client-side and
+// server-side. What the plans of the upgrade and of the rollback say is what
+// comes of them. After each step a plan with the same values says that there is
+// nothing to change, a secret is in no output, and in the end nothing is left.
+func TestBigCharts(t *testing.T) {
+	charts := inTree("..", "shared", "charts")
+	observer := newObserver(t)
+	for _, b := range []bigChart{
+		{name: "redis", file: "bitnami-redis-23.1.1.tgz", flags: []string{"--set", "auth.password=not-random"}, change: "replica.replicaCount=2", secret: "auth.password"},
+		{name: "traefik", file: "traefik-traefik-41.3.0.tgz", change: "deployment.replicas=2", secret: "deployment.annotations.password"},
+		{name: "ingress", file: "ingress-ingress-nginx-4.15.1.tgz", change: "controller.replicaCount=2", secret: "extra.password"},
+		{name: "argo", file: "argoproj-argo-cd-10.1.1.tgz", change: "server.replicas=2", secret: "configs.secret.githubSecret"},
+		{name: "kps", file: "prometheus-community-kube-prometheus-stack-88.5.3.tgz", flags: []string{"--set", "grafana.admin.password=not-random"}, change: "grafana.grafana.replicaCount=2", secret: "grafana.admin.password"},
+	} {
+		t.Run(b.name, func(t *testing.T) {
+			b.file = filepath.Join(charts, b.file)
+			if _, err := os.Stat(b.file); err != nil {
+				t.Fatalf("the chart has to be in ../shared/charts: %v", err)
+			}
+			for _, mode := range []string{"server-side", "client-side"} {
+				t.Run(mode, func(t *testing.T) {
+					l := life{t: t, chart: b, namespace: cluster.Namespace(t), tools: pluginFolder(t), observer: observer}
+					l.chart.flags = append([]string{"--server-side=" + fmt.Sprint(mode == "server-side")}, b.flags...)
+					l.run()
+				})
+			}
+		})
+	}
+}
+
+// life is one chart in one namespace.
+type life struct {
+	t         *testing.T
+	chart     bigChart
+	namespace string
+	tools     string
+	observer  *observer
+}
+
+// canary is the secret among the changed values.
+const canary = "cAnAry-7f3a91"
+
+func (l life) run() {
+	before := crds(l.t)
+	base := append([]string{l.chart.name, l.chart.file}, l.chart.flags...)
+	changed := append(append([]string{}, base...), "--set", l.chart.change, "--set", l.chart.secret+"="+canary)
+
+	l.release(0, append([]string{"install", "--wait", "--timeout", "2m"}, base...)...)
+	l.noChanges(base)
+	l.release(2, append([]string{"plan", "--detailed-exitcode", "--summary"}, changed...)...)
+	l.keepsSecret(changed)
+	l.comesTrue(append([]string{"plan", "--wait", "--timeout", "2m"}, changed...)...)
+	l.noChanges(changed)
+	l.comesTrue("plan", "rollback", l.chart.name, "--wait", "--timeout", "2m")
+	l.noChanges(base)
+	l.release(0, "uninstall", l.chart.name, "--wait", "--timeout", "2m")
+	l.nothingLeft()
+	var stay []string
+	for name := range crds(l.t) {
+		if !before[name] {
+			stay = append(stay, name)
+		}
+	}
+	if len(stay) > 0 {
+		l.t.Logf("%d CRDs came from crds/ and stay by Helm's rule; the test removes them", len(stay))
+		cluster.Kubectl(l.t, append([]string{"delete"}, stay...)...)
+	}
+}
+
+// comesTrue saves a plan, applies it, and compares the two with what is there.
+func (l life) comesTrue(args ...string) {
+	l.t.Helper()
+	file := filepath.Join(l.t.TempDir(), "saved.plan")
+	l.release(0, append(args, "--out", file)...)
+	witness{observer: l.observer, t: l.t, namespace: l.namespace, release: l.chart.name}.carriedOut(file)
+}
+
+// keepsSecret looks for the canary in every form of output.
+func (l life) keepsSecret(args []string) {
+	l.t.Helper()
+	for _, form := range []string{"text", "json", "yaml", "markdown", "html", "mermaid", "dot"} {
+		result := cluster.Run(l.t, filepath.Join(l.tools, "kubectl-release"), "", append([]string{"plan", "-o", form, "-n", l.namespace}, args...)...)
+		if result.ExitCode != 0 {
+			l.t.Errorf("plan -o %s: exit code %d\n%s", form, result.ExitCode, result.Stderr)
+		}
+		for _, told := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary))} {
+			if strings.Contains(result.Stdout+result.Stderr, told) {
+				l.t.Errorf("plan -o %s tells the secret", form)
+			}
+		}
+	}
+}
+
+func crds(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	for name := range strings.FieldsSeq(cluster.Kubectl(t, "get", "customresourcedefinitions", "-o", "name")) {
+		found[name] = true
+	}
+	return found
+}
+
+// release runs the program in the chart's namespace and returns what it prints.
+func (l life) release(code int, args ...string) string {
+	l.t.Helper()
+	result := cluster.Run(l.t, filepath.Join(l.tools, "kubectl-release"), "", append(args, "-n", l.namespace)...)
+	if result.ExitCode != code {
+		l.t.Fatalf("kubectl release %s: exit code %d, want %d\n%s\n%s", strings.Join(args, " "), result.ExitCode, code, result.Stdout, result.Stderr)
+	}
+	return result.Stdout
+}
+
+func (l life) noChanges(args []string) {
+	l.t.Helper()
+	out := l.release(0, append([]string{"plan"}, args...)...)
+	if !strings.Contains(out, "No changes.") && !strings.Contains(out, "No object changes") {
+		l.t.Fatalf("there should be nothing to change:\n%s", out)
+	}
+}
+
+// nothingLeft looks for objects that carry the release's ownership. CRDs of
+// crds/ folders stay by Helm's rule, and carry none. What the chart itself marks
+// to be kept stays, too; the test removes it.
+func (l life) nothingLeft() {
+	l.t.Helper()
+	kinds := cluster.Kubectl(l.t, "api-resources", "--verbs=list", "-o", "name")
+	var names []string
+	for kind := range strings.FieldsSeq(kinds) {
+		if !strings.HasPrefix(kind, "events") && !strings.HasPrefix(kind, "componentstatuses") {
+			names = append(names, kind)
+		}
+	}
+	left := cluster.Kubectl(l.t, "get", strings.Join(names, ","), "--all-namespaces", "--ignore-not-found",
+		"-o", `jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.annotations.meta\.helm\.sh/release-namespace} {.metadata.annotations.helm\.sh/resource-policy}{"\n"}{end}`)
+	for line := range strings.Lines(left) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) < 2 || words[1] != l.namespace:
+		case len(words) == 3 && words[2] == "keep":
+			cluster.Kubectl(l.t, "delete", words[0], "-n", l.namespace)
+		default:
+			l.t.Errorf("%s is left", words[0])
+		}
+	}
+	records := cluster.Kubectl(l.t, "get", "secrets,configmaps,leases", "-n", l.namespace, "-o", "name", "-l", "owner=helm")
+	if strings.TrimSpace(records) != "" {
+		l.t.Errorf("records are left: %s", records)
+	}
+}

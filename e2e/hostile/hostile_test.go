@@ -1,0 +1,135 @@
+//go:build cluster
+
+package hostile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// hostile is input that somebody made to harm. Chart is the files of a folder,
+// or Archive the entries of a chart archive; Args are flags.
+type hostile struct {
+	Chart   map[string]string
+	Archive []entry
+	Args    []string
+	// Names is the file or flag that the message must name, Says a part of it.
+	Names, Says string
+	// Keys says that it makes keys, which have a time of their own.
+	Keys bool
+}
+
+// What hostile input may take at most, and the exit code it ends with.
+const (
+	hostileTime = 2 * time.Second
+	// hostileKeys is for a chart that makes as many keys as it may: ten seconds on
+	// average, and now and then a key takes three times as long as another.
+	hostileKeys = 20 * time.Second
+	// hostileStarved is how many times as long a run may take on the wall clock: a
+	// busy machine makes it wait, nothing in the run does.
+	hostileStarved = 4
+	hostileMemory  = 256 << 20
+	// hostileTries is how often a case may run for its time to be right: other
+	// processes of the machine only ever make it longer.
+	hostileTries = 3
+)
+
+// TestMain lets the suite measure the program.
+func TestMain(m *testing.M) { os.Exit(clustertest.MainWithoutCluster(m)) }
+
+// TestHostile gives the program, as people have it, every case of hostile
+// input that there is: it ends in time, in little memory, with exit code 1 and
+// a message that names the file, and nothing in it controls the terminal.
+func TestHostile(t *testing.T) {
+	program := clustertest.Program(t)
+	for group, cases := range map[string]map[string]hostile{
+		"archive": hostileArchives(), "yaml": hostileYAML(), "metadata": hostileMetadata(), "schema": hostileSchemas(),
+		"flag": hostileFlags(), "template": hostileTemplates(), "output": hostileOutput(), "growth": hostileGrowth(), "effort": hostileEffort(), "keys": hostileKeyMaking(),
+	} {
+		for name, c := range cases {
+			t.Run(group+"/"+name, func(t *testing.T) { c.run(t, program) })
+		}
+	}
+}
+
+func (c hostile) run(t *testing.T, program string) {
+	args := append([]string{"template", "web", c.write(t)}, c.Args...)
+	limit := hostileTime
+	if c.Keys {
+		limit = hostileKeys
+	}
+	u := clustertest.Measure(t, os.Environ(), program, args...)
+	for range hostileTries - 1 {
+		if u.Wall > limit {
+			u = clustertest.Measure(t, os.Environ(), program, args...)
+		}
+	}
+	t.Logf("%v, %v of a processor, %d MiB: %.300s", u.Wall.Round(time.Millisecond), u.CPU.Round(time.Millisecond), u.MaxRSS>>20, u.Stderr)
+	// What a process is charged grows with what else runs on the core: docs/limits.md
+	// has what is measured alone.
+	const busy = 3
+	if u.CPU > busy*limit || u.Wall > busy*hostileStarved*limit {
+		t.Errorf("took %v, and %v of a processor", u.Wall, u.CPU)
+	}
+	if u.MaxRSS > hostileMemory {
+		t.Errorf("took %d MiB", u.MaxRSS>>20)
+	}
+	if u.ExitCode != 1 {
+		t.Errorf("exit code %d, want 1", u.ExitCode)
+	}
+	if !strings.HasPrefix(u.Stderr, "Error: ") && !strings.Contains(u.Stderr, "\nError: ") {
+		t.Errorf("no error but %.2000s", u.Stderr)
+	}
+	for _, part := range []string{c.Names, c.Says} {
+		if !strings.Contains(u.Stderr, part) {
+			t.Errorf("the message lacks %q: %.2000s", part, u.Stderr)
+		}
+	}
+	for _, panicked := range []string{"goroutine ", "panic:"} {
+		if strings.Contains(u.Stderr, panicked) {
+			t.Errorf("a panic: %.2000s", u.Stderr)
+		}
+	}
+	if at := strings.IndexFunc(u.Stderr+u.Stdout, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); at >= 0 {
+		t.Errorf("a control character gets out: %.2000q", u.Stderr+u.Stdout)
+	}
+}
+
+// write puts the chart into a folder of the test and returns its path.
+func (c hostile) write(t *testing.T) string {
+	if c.Archive != nil {
+		path := filepath.Join(t.TempDir(), "web.tgz")
+		if err := os.WriteFile(path, packed(t, c.Archive), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	dir := filepath.Join(t.TempDir(), "web")
+	clustertest.WriteFiles(t, dir, map[string]string{"Chart.yaml": plainChart})
+	clustertest.WriteFiles(t, dir, c.Chart)
+	return dir
+}
+
+const plainChart = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+
+// rename is plainChart under another name.
+func rename(name string) string { return strings.Replace(plainChart, "web", name, 1) }
+
+// template is a chart of one template.
+func template(text string) map[string]string { return map[string]string{"templates/x.yaml": text} }
+
+// aliasBomb is a document whose aliases multiply to a billion items.
+func aliasBomb() string {
+	text := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	for i := range 9 {
+		text += fmt.Sprintf("%c: &%c [%s]\n", 'b'+i, 'b'+i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 10), ","))
+	}
+	return text
+}

@@ -1,0 +1,122 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// What reading hostile records may take at most.
+const (
+	hostileTime = 2 * time.Second
+	// hostileStarved is how many times as long a run may take on the wall clock: a
+	// busy machine makes it wait, nothing in the run does.
+	hostileStarved = 4
+	hostileMemory  = 256 << 20
+)
+
+// TestHostileRecord stores a release record that fits into a Secret and unpacks
+// to half a gigabyte: reading it ends in time, in little memory, and names it.
+func TestHostileRecord(t *testing.T) {
+	namespace := cluster.Namespace(t)
+	packed := base64.StdEncoding.EncodeToString(gzipped(t, `{"manifest":"`+strings.Repeat("# aaaaaa", 64<<20)))
+	name := "sh.helm.release.v1.web.v1"
+	secret := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
+"metadata": {"name": %q, "labels": {"owner": "helm", "name": "web", "version": "1", "status": "deployed"}}, "stringData": {"release": %q}}`, name, packed)
+	file := filepath.Join(t.TempDir(), "secret.json")
+	if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	access := []string{"--kubeconfig", cluster.Kubeconfig, "--namespace", namespace}
+	if r := cluster.Run(t, cluster.Binaries.Kubectl, "", append([]string{"create", "-f", file}, access...)...); r.ExitCode != 0 {
+		t.Fatalf("create the record: %s", r.Stderr)
+	}
+	for _, args := range [][]string{{"history", "web"}, {"status", "web"}, {"get", "values", "web"}, {"plan", "web", webChart()}} {
+		u := cluster.Measure(t, clustertest.Program(t), append(args, access...)...)
+		t.Logf("%v: %v, %v of a processor, %d MiB, exit code %d: %.300s", args, u.Wall, u.CPU, u.MaxRSS>>20, u.ExitCode, u.Stderr)
+		if u.CPU > hostileTime || u.Wall > hostileStarved*hostileTime || u.MaxRSS > hostileMemory {
+			t.Errorf("%v took %v, %v of a processor, %d MiB", args, u.Wall, u.CPU, u.MaxRSS>>20)
+		}
+		if u.ExitCode != 1 || !strings.Contains(u.Stderr, name) || !strings.Contains(u.Stderr, "unpacks to more than 64 MiB") {
+			t.Errorf("%v: exit code %d, %.1000s", args, u.ExitCode, u.Stderr)
+		}
+	}
+}
+
+// TestManyHostileRecords stores records that each fit into a Secret and stay below
+// the limit of one: 20 releases of one namespace, 8 revisions of another release,
+// 3 failed attempts of a third. Listing them, reading a history and planning end in time and in little
+// memory, show what is in order, and name what is not read.
+func TestManyHostileRecords(t *testing.T) {
+	namespace := cluster.Namespace(t)
+	access := []string{"--kubeconfig", cluster.Kubeconfig, "--namespace", namespace}
+	store := func(name string, version int, text string) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "secret.json")
+		secret := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
+"metadata": {"name": "sh.helm.release.v1.%s.v%d", "labels": {"owner": "helm", "name": %[1]q, "version": "%[2]d", "status": "deployed"}}, "stringData": {"release": %[3]q}}`,
+			name, version, base64.StdEncoding.EncodeToString(gzipped(t, text)))
+		if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := cluster.Run(t, cluster.Binaries.Kubectl, "", append([]string{"create", "-f", file}, access...)...); r.ExitCode != 0 {
+			t.Fatalf("create the record: %s", r.Stderr)
+		}
+	}
+	manifest := `"manifest":"` + strings.Repeat("# aaaaaa", 58<<17) + `"`
+	for i := range 20 {
+		store(fmt.Sprintf("bomb%02d", i), 1, `{`+manifest+`,"info":{"status":"deployed"},"version":1}`)
+	}
+	for version := 1; version <= 8; version++ {
+		status := map[bool]string{true: "deployed", false: "superseded"}[version == 8]
+		store("many", version, fmt.Sprintf(`{"name":"many","info":{"status":%q},"chart":{"metadata":{"name":"c","version":"1"}},%s,"version":%d}`, status, manifest, version))
+	}
+	for version := 1; version <= 3; version++ {
+		store("tries", version, fmt.Sprintf(`{"name":"tries","info":{"status":"failed"},"chart":{},"manifest":%q,"version":%d}`, strings.Repeat("# aaaaaa", 30<<17), version))
+	}
+	store("honest", 1, `{"name":"honest","info":{"status":"deployed"},"chart":{"metadata":{"name":"c","version":"1"}},"version":1}`)
+	for _, c := range []struct {
+		args    []string
+		code    int
+		out, in string // of standard output, of standard error
+	}{
+		{[]string{"list"}, 0, "honest", "bomb19"},
+		{[]string{"history", "many"}, 0, "c-1", ""},
+		{[]string{"status", "many"}, 0, "c-1", ""},
+		{[]string{"plan", "many", webChart()}, 0, "upgrade 8 → 9", ""},
+		{[]string{"plan", "tries", webChart()}, 1, "", "tries revision 1 "},
+	} {
+		u := cluster.Measure(t, clustertest.Program(t), append(c.args, access...)...)
+		t.Logf("%v: %v, %v of a processor, %d MiB, exit code %d: %.300s", c.args, u.Wall, u.CPU, u.MaxRSS>>20, u.ExitCode, u.Stderr)
+		if u.CPU > hostileTime || u.Wall > hostileStarved*hostileTime || u.MaxRSS > hostileMemory {
+			t.Errorf("%v took %v, %v of a processor, %d MiB", c.args, u.Wall, u.CPU, u.MaxRSS>>20)
+		}
+		if u.ExitCode != c.code || !strings.Contains(u.Stdout, c.out) || !strings.Contains(u.Stderr, c.in) {
+			t.Errorf("%v: exit code %d, %.1000s %.1000s", c.args, u.ExitCode, u.Stdout, u.Stderr)
+		}
+	}
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,269 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// TestPredictions holds plans to what comes of them: it carries out every file
+// of testdata/upgrades client-side and server-side, and compares what the plan
+// has said with what is in the cluster afterwards (see outcome). A file's first
+// line says why it exists; its sections are
+//
+//	old/F, new/F, NAME/F  templates of the chart's versions 1 and 2, and of more; values.yaml and crds/F are what they are called
+//	outside               commands between the install of old and the plan of new: kubectl, kubectl-release, helm3 and helm4;
+//	                      ! before one that has to fail, ' around an argument with spaces
+//	flags                 flags of the plan
+//	modes                 pairs of client and server for old and new, one a line; without it "client client" and "server server"
+//	plan                  the plan that is expected in short, or plan.OLD-NEW where it depends on the mode
+//
+// $NS and $WORK stand for the namespace and the folder with the charts. Without
+// old/ nothing is installed first.
+func TestPredictions(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "upgrades", "*.txtar"))
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d upgrades, %v", len(files), err)
+	}
+	clustertest.Program(t)
+	observer := newObserver(t)
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(bytes.TrimSpace(archive.Comment)) == 0 {
+				t.Fatal("the first line has to say why the case exists")
+			}
+			t.Parallel()
+			modes := modesOf(archive)
+			told := make([]string, len(modes))
+			t.Run("", func(t *testing.T) {
+				for i, mode := range modes {
+					t.Run(mode, func(t *testing.T) {
+						t.Parallel()
+						u := newUpgrade(t, archive, mode, observer)
+						told[i] = u.carryOut()
+						if want := u.expected(); !*update && want != told[i] {
+							t.Errorf("the plan differs (-want +got):\n%s\n%s", cmp.Diff(want, told[i]), told[i])
+						}
+					})
+				}
+			})
+			if *update && !slices.Contains(told, "") {
+				rewrite(t, path, archive, modes, told)
+			}
+		})
+	}
+}
+
+func section(a *txtar.Archive, name string) string {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+// modesOf are the pairs of modes that a file is for, such as "client-server".
+func modesOf(a *txtar.Archive) []string {
+	given := section(a, "modes")
+	if given == "" {
+		return []string{"client-client", "server-server"}
+	}
+	var modes []string
+	for line := range strings.Lines(given) {
+		modes = append(modes, strings.Join(strings.Fields(line), "-"))
+	}
+	return modes
+}
+
+// upgrade is one file in one mode.
+type upgrade struct {
+	witness
+	archive *txtar.Archive
+	mode    string
+	work    string
+	// variables replaces $NS and $WORK.
+	variables *strings.Replacer
+}
+
+func newUpgrade(t *testing.T, a *txtar.Archive, mode string, o *observer) *upgrade {
+	w := witness{observer: o, t: t, namespace: cluster.Namespace(t), release: "web"}
+	u := &upgrade{witness: w, archive: a, mode: mode, work: t.TempDir()}
+	u.variables = strings.NewReplacer("$NS", u.namespace, "$WORK", u.work)
+	u.write()
+	return u
+}
+
+// write puts the charts into the folder.
+func (u *upgrade) write() {
+	for _, f := range u.archive.Files {
+		chart, name, isFile := strings.Cut(f.Name, "/")
+		if !isFile {
+			continue
+		}
+		if name != "values.yaml" && !strings.HasPrefix(name, "crds/") {
+			name = "templates/" + name
+		}
+		version := "1.0.0"
+		if chart == "new" {
+			version = "2.0.0"
+		}
+		clustertest.WriteFiles(u.t, filepath.Join(u.work, chart), map[string]string{
+			"Chart.yaml": "apiVersion: v2\nname: shop\nversion: " + version + "\n",
+			name:         u.variables.Replace(string(f.Data)),
+		})
+	}
+}
+
+// carryOut does the upgrade and returns its plan in short.
+func (u *upgrade) carryOut() string {
+	if _, err := os.Stat(filepath.Join(u.work, "old")); err == nil {
+		u.must("kubectl-release", "install", "web", filepath.Join(u.work, "old"), u.serverSide(0))
+	}
+	u.settled()
+	u.outside()
+	u.settled()
+	before := u.snapshot()
+	p := u.plan()
+	if p.Blocked() {
+		u.blocked(before)
+	} else {
+		u.carriedOut(u.saved())
+	}
+	return u.short(p)
+}
+
+func (u *upgrade) serverSide(half int) string {
+	if strings.Split(u.mode, "-")[half] == "server" {
+		return "--server-side=true"
+	}
+	return "--server-side=false"
+}
+
+func (u *upgrade) saved() string { return filepath.Join(u.work, "web.plan") }
+
+// wanted are the arguments of the upgrade.
+func (u *upgrade) wanted() []string {
+	args := []string{"web", filepath.Join(u.work, "new"), u.serverSide(1)}
+	return append(args, words(u.variables.Replace(section(u.archive, "flags")))...)
+}
+
+// plan makes the plan of the upgrade and saves it, unless it is blocked.
+func (u *upgrade) plan() *plan.Plan {
+	args := append([]string{"plan", "-o", "json", "--show-secrets", "--out", u.saved()}, u.wanted()...)
+	r := u.run("kubectl-release", args...)
+	var p plan.Plan
+	if err := json.Unmarshal([]byte(r.Stdout), &p); err != nil {
+		u.t.Fatalf("exit code %d, %v\n%s%s", r.ExitCode, err, r.Stdout, r.Stderr)
+	}
+	return &p
+}
+
+// outside does what others do between the two versions.
+func (u *upgrade) outside() {
+	for line := range strings.Lines(u.variables.Replace(section(u.archive, "outside"))) {
+		line, fails := strings.CutPrefix(strings.TrimSpace(line), "! ")
+		args := words(line)
+		if len(args) == 0 {
+			continue
+		}
+		if result := u.run(args[0], args[1:]...); (result.ExitCode != 0) != fails {
+			u.t.Fatalf("%s: exit code %d\n%s%s", line, result.ExitCode, result.Stdout, result.Stderr)
+		}
+	}
+}
+
+// blocked checks that a plan which can't be applied leaves no trace.
+func (u *upgrade) blocked(before map[string]object) {
+	if r := u.run("kubectl-release", append([]string{"upgrade", "--install"}, u.wanted()...)...); r.ExitCode != 1 {
+		u.t.Errorf("the plan is blocked and its upgrade ends with exit code %d\n%s%s", r.ExitCode, r.Stdout, r.Stderr)
+	}
+	u.unchanged(before, u.snapshot())
+}
+
+// expected is the plan in short as the file has it.
+func (u *upgrade) expected() string {
+	if own := section(u.archive, "plan."+u.mode); own != "" {
+		return own
+	}
+	return section(u.archive, "plan")
+}
+
+// rewrite puts the plans into the file: one when they agree.
+func rewrite(t *testing.T, path string, a *txtar.Archive, modes, told []string) {
+	a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "plan") })
+	for i, mode := range modes {
+		if len(slices.Compact(slices.Clone(told))) == 1 {
+			a.Files = append(a.Files, txtar.File{Name: "plan", Data: []byte(told[0])})
+			break
+		}
+		a.Files = append(a.Files, txtar.File{Name: "plan." + mode, Data: []byte(told[i])})
+	}
+	if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// words splits a command line at spaces that are not between single quotes.
+func words(line string) []string {
+	var out []string
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			out = append(out, part)
+			continue
+		}
+		out = append(out, strings.Fields(part)...)
+	}
+	return out
+}
+
+// short is a plan on few lines: each step's op and object, and its changes.
+func (u *upgrade) short(p *plan.Plan) string {
+	var b strings.Builder
+	for _, problem := range p.Problems {
+		mark := "?"
+		if problem.Blocking {
+			mark = "!"
+		}
+		fmt.Fprintf(&b, "%s %s: %s\n", mark, problem.Object, problem.What)
+	}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpRecord || s.Op == plan.OpWait {
+			return
+		}
+		fmt.Fprintf(&b, "%s %s", s.Op, s.Object)
+		if s.Writes() && s.Fidelity != plan.FidelityExact {
+			fmt.Fprintf(&b, ", %s", s.Fidelity)
+		}
+		b.WriteByte('\n')
+		for _, c := range s.Changes {
+			line := fmt.Sprintf("  %s %s → %s  %s %s", c.Path, fromJSON(c.From), fromJSON(c.To), c.Cause, written.ReplaceAllString(c.Detail, ""))
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+		}
+	})
+	return allocated.ReplaceAllString(strings.ReplaceAll(b.String(), u.namespace, "$NS"), "ALLOCATED")
+}
+
+// written is how long ago somebody wrote a field.
+var written = regexp.MustCompile(` \d+s ago$`)
+
+// allocated are addresses and ports that the API server has given to Services.
+var allocated = regexp.MustCompile(`"10\.96\.\d+\.\d+"|\b3[0-2]\d{3}\b`)

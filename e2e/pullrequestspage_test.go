@@ -1,0 +1,160 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+	"sigs.k8s.io/yaml"
+)
+
+// TestPullRequestsPage runs what docs/pull-requests.md shows: its commands in
+// their order, the first ones without a cluster, and every step of its workflow.
+func TestPullRequestsPage(t *testing.T) {
+	text, err := os.ReadFile(inTree("docs", "pull-requests.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	offline, online, found := strings.Cut(string(text), "\n## With a cluster\n")
+	if !found {
+		t.Fatal("the page has no part on clusters any more")
+	}
+	if len(shown(offline)) < 7 || len(shown(online)) < 4 {
+		t.Fatalf("the page shows %d and %d commands, which can't be all", len(shown(offline)), len(shown(online)))
+	}
+	tools := pluginFolder(t)
+	gh := fakeGitHub(t, tools)
+	pr := pullRequest(t)
+	in := func(environment, line string) string {
+		result := cluster.Run(t, "bash", "", "-c", "export PATH="+tools+":$PATH "+environment+"; cd "+pr+"; "+line)
+		if result.ExitCode != 0 {
+			t.Fatalf("$ %s\nexit code %d\n%s%s", line, result.ExitCode, result.Stdout, result.Stderr)
+		}
+		return result.Stdout
+	}
+
+	const nobody = "KUBECONFIG=/nowhere/kubeconfig"
+	for _, line := range shown(offline) {
+		in(nobody, line)
+	}
+	in(nobody, "git worktree remove ../base; rm plan.md plan-rest.md")
+	environment := nobody + " GITHUB_BASE_REF=main GITHUB_REPOSITORY=shop/charts GITHUB_STEP_SUMMARY=summary.md PR=17"
+	steps := workflow(t, offline)
+	for _, script := range steps {
+		in(environment, "set -e; "+script)
+	}
+	in(environment, "set -e; "+steps[len(steps)-1])
+	if calls := content(t, gh); strings.Count(calls, "-X POST repos/shop/charts/issues/17/comments -F body=@plan.md") != 1 ||
+		strings.Count(calls, "-X PATCH repos/shop/charts/issues/comments/4711 -F body=@plan.md") != 1 {
+		t.Errorf("the workflow does not comment once and then update its comment:\n%s", calls)
+	}
+	summary := content(t, filepath.Join(pr, "summary.md"))
+	for _, want := range []string{"<!-- kubectl-release plan of shop/web -->", "chart shop 1.4.2 → 1.5.0", "replicas 2 → 3", "ConfigMap/web-motd"} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the comment lacks %q:\n%s", want, summary)
+		}
+	}
+
+	namespace := "HELM_NAMESPACE=" + cluster.Namespace(t)
+	in(namespace, "kubectl release install web ../base/chart -f ../base/prod.yaml")
+	for _, line := range shown(online) {
+		in(namespace, line)
+	}
+}
+
+// pullRequest is a clone that has a chart and values, both changed since
+// origin/main, and keys.
+func pullRequest(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	script := `
+set -e
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
+git init -q -b main upstream && cd upstream
+cp -R "$CHART" chart && echo 'replicas: 2' > prod.yaml
+git add . && git commit -q -m base && cd ..
+git clone -q upstream pr && cd pr
+sed -i 's/^version: .*/version: 1.5.0/' chart/Chart.yaml
+printf 'replicas: 3\nmotd: hello\n' > prod.yaml
+git commit -q -a -m change
+`
+	command := exec.Command("bash", "-c", script)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "CHART="+inTree("testdata", "charts", "shop"), "HOME="+dir)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr := filepath.Join(dir, "pr")
+	for name, key := range map[string]string{"key.txt": identity.String() + "\n", "recipients.txt": identity.Recipient().String() + "\n"} {
+		if err := os.WriteFile(filepath.Join(pr, name), []byte(key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pr
+}
+
+// fakeGitHub puts a gh into the folder that notes its calls in a file, whose
+// name it returns. It finds a comment as soon as there is one.
+func fakeGitHub(t *testing.T, tools string) string {
+	t.Helper()
+	calls := filepath.Join(t.TempDir(), "calls")
+	script := `#!/bin/sh
+case "$*" in
+*--jq*) case "$*" in
+	*'startswith("<!-- kubectl-release plan of shop/web -->")'*) ;;
+	*) echo "no marker in $*" >&2; exit 1 ;;
+	esac
+	if grep -q POST ` + calls + ` 2>/dev/null; then echo 4711; fi ;;
+*) shift; echo "$*" >> ` + calls + ` ;;
+esac
+`
+	if err := os.WriteFile(filepath.Join(tools, "gh"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+// workflow are the scripts of the page's workflow.
+func workflow(t *testing.T, page string) []string {
+	t.Helper()
+	_, block, _ := strings.Cut(page, "\n```yaml\n")
+	block, _, _ = strings.Cut(block, "\n```\n")
+	var file struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Run string `json:"run"`
+			} `json:"steps"`
+		} `json:"jobs"`
+	}
+	if err := yaml.Unmarshal([]byte(block), &file); err != nil {
+		t.Fatal(err)
+	}
+	var scripts []string
+	for _, step := range file.Jobs["plan"].Steps {
+		if step.Run != "" {
+			scripts = append(scripts, step.Run)
+		}
+	}
+	if len(scripts) != 3 {
+		t.Fatalf("the workflow runs %d scripts, want 3: %q", len(scripts), scripts)
+	}
+	return scripts
+}
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,170 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// maxRequests bounds what a plan may ask of the API server, however many objects the
+// release has: discovery, version, identity, namespace and records, and a LIST
+// for each kind and namespace. Dry runs come on top, one for each change.
+const maxRequests = 15
+
+// TestRequestsOfAPlan counts the requests of plans over a thousand objects: one
+// that finds nothing to do, timed against Helm 4's upgrade that does nothing,
+// and one that finds a hundred changes, which are a write each when it is applied.
+func TestRequestsOfAPlan(t *testing.T) {
+	const perKind, changed = 200, 50
+	audit := filepath.Join(t.TempDir(), "audit.log")
+	own, err := clustertest.Start(context.Background(), clustertest.Options{AuditLog: audit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := own.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	program := clustertest.Program(t)
+	chart := clustertest.ManyObjects(t, perKind)
+	objects := perKind * clustertest.ManyKinds
+	namespace := own.Namespace(t)
+	must(t, own, program, "install", "many", chart, "-n", namespace)
+	must(t, own, program, "plan", "many", chart, "-n", namespace) // fills the discovery cache
+
+	before := requests(t, audit)
+	out, ours := must(t, own, program, "plan", "many", chart, "-n", namespace)
+	sent := requests(t, audit).since(before)
+	for range 2 { // the best of three: the machine does other things, too
+		_, took := must(t, own, program, "plan", "many", chart, "-n", namespace)
+		ours = min(ours, took)
+	}
+	if !strings.Contains(out, "No changes.") {
+		t.Fatalf("the plan should find nothing to do:\n%s", out)
+	}
+	before = requests(t, audit)
+	_, helms := must(t, own, own.Binaries.Helm4, "upgrade", "many", chart, "-n", namespace)
+	helmSent := requests(t, audit).since(before)
+
+	// Somebody with rights in the namespace only: what is allowed is asked verb by verb.
+	must(t, own, own.Binaries.Kubectl, "create", "rolebinding", "anna", "--clusterrole=admin", "--user=anna", "-n", namespace)
+	before = requests(t, audit)
+	out, _ = must(t, own, program, "plan", "many", chart, "-n", namespace, "--as", "anna")
+	limited := requests(t, audit).since(before)
+	if !strings.Contains(out, "No changes.") {
+		t.Errorf("the plan should find nothing to do for anna either:\n%s", out)
+	}
+
+	t.Logf("no-op of %d objects: we take %v and %d requests (%d with rights in the namespace only), Helm 4 %v and %d",
+		objects, ours.Round(time.Millisecond), sent.all, limited.all, helms.Round(time.Millisecond), helmSent.all)
+	if sent.all > maxRequests || limited.all > maxRequests || sent.dryRuns > 0 {
+		t.Errorf("the plan sent %d and %d requests, %d dry runs among them; want at most %d and none", sent.all, limited.all, sent.dryRuns, maxRequests)
+	}
+	if 10*ours > helms {
+		t.Errorf("the plan took %v, which is not a tenth of Helm's %v", ours, helms)
+	}
+
+	before = requests(t, audit)
+	out, ours = must(t, own, program, "plan", "many", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
+	sent = requests(t, audit).since(before)
+	changes := 2 * changed // as many ConfigMaps as Deployments
+	if want := fmt.Sprintf("%d to change", changes); !strings.Contains(out, want) {
+		t.Fatalf("the plan should say %q:\n%s", want, out)
+	}
+	t.Logf("%d changes of %d objects: %v, %d requests and %d dry runs",
+		changes, objects, ours.Round(time.Millisecond), sent.all-sent.dryRuns, sent.dryRuns)
+	if sent.dryRuns != changes || sent.all-sent.dryRuns > maxRequests {
+		t.Errorf("the plan sent %d dry runs and %d other requests, want %d and at most %d",
+			sent.dryRuns, sent.all-sent.dryRuns, changes, maxRequests)
+	}
+
+	// Nothing so far changes what a quota counts; new objects do, all in one namespace.
+	if sent.quotas > 0 || limited.quotas > 0 {
+		t.Errorf("plans that create nothing asked for quotas")
+	}
+	before = requests(t, audit)
+	must(t, own, program, "plan", "many", chart, "-n", own.Namespace(t))
+	if sent = requests(t, audit).since(before); sent.quotas != 1 || sent.all-sent.dryRuns > maxRequests {
+		t.Errorf("the plan of an install asked for quotas %d times, with %d requests besides its dry runs; want once, and at most %d", sent.quotas, sent.all-sent.dryRuns, maxRequests)
+	}
+
+	before = requests(t, audit)
+	must(t, own, program, "upgrade", "many", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
+	if sent = requests(t, audit).since(before); sent.writes != changes {
+		t.Errorf("the upgrade wrote %d times to the objects, want one write for each of %d changed ones", sent.writes, changes)
+	}
+}
+
+func must(t *testing.T, c *clustertest.Cluster, program string, args ...string) (string, time.Duration) {
+	t.Helper()
+	began := time.Now()
+	result := c.Run(t, program, "", args...)
+	took := time.Since(began)
+	if result.ExitCode != 0 {
+		t.Fatalf("%s %s: exit code %d\n%s", filepath.Base(program), strings.Join(args, " "), result.ExitCode, result.Stderr)
+	}
+	return result.Stdout, took
+}
+
+// traffic is how many requests there were, how many of them were dry runs, how many
+// wrote to the release's objects, and how many asked for quotas.
+type traffic struct{ all, dryRuns, writes, quotas int }
+
+func (c traffic) since(before traffic) traffic {
+	return traffic{c.all - before.all, c.dryRuns - before.dryRuns, c.writes - before.writes, c.quotas - before.quotas}
+}
+
+// requests counts the requests in an audit log that came from a release tool,
+// not from the control plane. The log is written at once.
+func requests(t *testing.T, path string) traffic {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var count traffic
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var event struct {
+			UserAgent, Stage, RequestURI, Verb string
+			ObjectRef                          struct{ Resource, Name string }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			t.Fatal(err)
+		}
+		if event.Stage != "ResponseComplete" {
+			continue
+		}
+		if strings.HasPrefix(event.UserAgent, "kubectl-release/") || strings.HasPrefix(event.UserAgent, "Helm/") {
+			count.all++
+			of := event.ObjectRef
+			switch bookkeeping := of.Resource == "leases" || strings.HasPrefix(of.Resource, "selfsubject") ||
+				of.Resource == "secrets" && (of.Name == "" || strings.HasPrefix(of.Name, "sh.helm.release.")); {
+			case strings.Contains(event.RequestURI, "dryRun=All"):
+				count.dryRuns++
+			case of.Resource == "resourcequotas":
+				count.quotas++
+			case !bookkeeping && slices.Contains([]string{"create", "update", "patch", "delete"}, event.Verb):
+				count.writes++
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return count
+}

@@ -1,0 +1,146 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// scriptCommands are:
+//
+//	exits CODE PROGRAM ARGS...   as exec, and the exit code must be CODE
+//	mode PERMISSIONS FILE        the file's permissions are exactly these (octal)
+//	untouched                    the namespace holds nothing but what each one is born with
+//	status RELEASE STATUSES      the statuses of the release's revisions, such as superseded,deployed
+//	free RELEASE                 nobody holds the release's lock
+//	json FILE PATH VALUE         the JSON file has that value at a path such as stages.0.name
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"exits": exits, "mode": mode, "untouched": untouched, "status": status, "free": free, "json": jsonField,
+	}
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if exit, ok := err.(*exec.ExitError); ok { //nolint:errorlint // testscript gives it as it is
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("%s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mode PERMISSIONS FILE")
+	}
+	info, err := os.Stat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%04o", info.Mode().Perm()); got != args[0] {
+		ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
+	}
+}
+
+// bornWith is what the control plane itself puts into a namespace.
+var bornWith = map[string]bool{"configmap/kube-root-ca.crt": true, "serviceaccount/default": true}
+
+func untouched(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: untouched")
+	}
+	kinds := "secrets,configmaps,serviceaccounts,services,pods,deployments.apps,statefulsets.apps,jobs.batch,leases.coordination.k8s.io"
+	for name := range strings.FieldsSeq(kubectl(ts, "get", kinds, "-o", "name")) {
+		if !bornWith[name] {
+			ts.Fatalf("%s is in the namespace, which was to stay as it was", name)
+		}
+	}
+}
+
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: status RELEASE STATUSES")
+	}
+	out := kubectl(ts, "get", "secrets", "-l", "owner=helm,name="+args[0], "--sort-by=.metadata.creationTimestamp",
+		"-o", `jsonpath={range .items[*]}{.metadata.labels.version} {.metadata.labels.status}{"\n"}{end}`)
+	byRevision := map[int]string{}
+	newest := 0
+	for line := range strings.Lines(out) {
+		var revision int
+		var status string
+		_, err := fmt.Sscan(line, &revision, &status)
+		ts.Check(err)
+		byRevision[revision] = status
+		newest = max(newest, revision)
+	}
+	var got []string
+	for revision := 1; revision <= newest; revision++ {
+		if s, ok := byRevision[revision]; ok {
+			got = append(got, s)
+		}
+	}
+	if joined := strings.Join(got, ","); joined != args[1] {
+		ts.Fatalf("the revisions of %s are %s, want %s", args[0], joined, args[1])
+	}
+}
+
+func free(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: free RELEASE")
+	}
+	if out := kubectl(ts, "get", "leases", "kubectl-release."+args[0], "--ignore-not-found", "-o", "name"); out != "" {
+		ts.Fatalf("%s is still there", strings.TrimSpace(out))
+	}
+}
+
+// kubectl runs kubectl as the script would and returns what it prints.
+func kubectl(ts *testscript.TestScript, args ...string) string {
+	command := exec.Command(cluster.Binaries.Kubectl, args...)
+	command.Env = []string{"KUBECONFIG=" + ts.Getenv("KUBECONFIG"), "KUBECACHEDIR=" + ts.Getenv("KUBECACHEDIR"), "HOME=" + ts.Getenv("HOME")}
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		ts.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out)
+}
+
+func jsonField(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: json FILE PATH VALUE")
+	}
+	var value any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &value))
+	for key := range strings.SplitSeq(args[1], ".") {
+		switch inner := value.(type) {
+		case map[string]any:
+			value = inner[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(inner) {
+				ts.Fatalf("%s: no item %s in a list of %d", args[1], key, len(inner))
+			}
+			value = inner[i]
+		default:
+			ts.Fatalf("%s: %s is below %v", args[1], key, value)
+		}
+	}
+	if got := fmt.Sprint(value); got != args[2] {
+		ts.Fatalf("%s is %s, want %s", args[1], got, args[2])
+	}
+}

@@ -1,0 +1,200 @@
+//go:build cluster
+
+package sources_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+)
+
+func testContext() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt)
+}
+
+const repositoriesFile = ".config/helm/repositories.yaml"
+
+// Our repositories.yaml is Helm's, byte for byte.
+func TestCheck01RepoAddIsHelms(t *testing.T) {
+	a := repositoryA(t, sourcetest.Options{})
+	ours, theirs := newHome(t), newHome(t)
+	ours.ok("repo", "add", "a", a.URL)
+	theirs.helm("repo", "add", "a", a.URL)
+	if ours.read(repositoriesFile) != theirs.read(repositoriesFile) {
+		t.Errorf("ours:\n%s\nHelm's:\n%s", ours.read(repositoriesFile), theirs.read(repositoriesFile))
+	}
+	var listed []map[string]string
+	if err := json.Unmarshal([]byte(ours.helm("repo", "list", "-o", "json").out), &listed); err != nil || len(listed) != 1 || listed[0]["url"] != a.URL {
+		t.Errorf("%v, %v", listed, err)
+	}
+	if info, err := os.Stat(ours.path(repositoriesFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	names := strings.Fields(ours.read(".cache/helm/repository/a-charts.txt"))
+	if slices.Sort(names); !slices.Equal(names, []string{"alpha", "beta", "plus", "pre"}) {
+		t.Errorf("charts.txt: %q", names)
+	}
+	if !same(ours.helm("template", "web", "a/alpha"), ours.ok("template", "web", "a/alpha")) {
+		t.Error("Helm renders another chart")
+	}
+}
+
+func TestCheck02CredentialsOfHelms(t *testing.T) {
+	b := repositoryA(t, sourcetest.Options{User: "u", Password: "p"})
+	h := newHome(t)
+	h.helm("repo", "add", "b", b.URL, "--username", "u", "--password", "p")
+	if out := h.ok("show", "chart", "b/alpha").out; !strings.Contains(out, "version: 1.0.0") {
+		t.Error(out)
+	}
+	h.fails(1, "401", "show", "chart", "alpha", "--repo", b.URL)
+}
+
+func TestCheck03RepoAddTwice(t *testing.T) {
+	a := repositoryA(t, sourcetest.Options{})
+	h := newHome(t)
+	h.ok("repo", "add", "a", a.URL)
+	before := h.read(repositoriesFile)
+	a.Requests()
+	h.ok("repo", "add", "a", a.URL)
+	if asked := a.Asked(); len(asked) != 0 {
+		t.Errorf("asked %q", asked)
+	}
+	h.fails(1, "is there already", "repo", "add", "a", a.URL+"/other")
+	if h.read(repositoriesFile) != before {
+		t.Error("the file has changed")
+	}
+	a.Put("/other/index.yaml", a.File("/index.yaml"))
+	h.ok("repo", "add", "a", a.URL+"/other", "--force-update")
+	if !strings.Contains(h.helm("repo", "list").out, "/other") {
+		t.Error("it is not replaced")
+	}
+}
+
+func TestCheck04RepoAddRefuses(t *testing.T) {
+	a := repositoryA(t, sourcetest.Options{})
+	h := newHome(t)
+	h.fails(1, `"x/y" is no name`, "repo", "add", "x/y", a.URL)
+	h.fails(1, "is no repository that can be read", "repo", "add", "bad", a.URL+"/nothing")
+	h.fails(1, "is a registry", "repo", "add", "bad", "oci://127.0.0.1/charts")
+	h.fails(1, "nobody is there to be asked", "repo", "add", "bad", a.URL, "--username", "u")
+	if h.exists(repositoriesFile) {
+		t.Error("a file was written")
+	}
+}
+
+func TestCheck05UpdateIsConditional(t *testing.T) {
+	a := repositoryA(t, sourcetest.Options{})
+	h := newHome(t)
+	h.ok("repo", "add", "a", a.URL)
+	q := a.Requests()
+	if len(q) != 1 || !strings.Contains(q[0].Header.Get("Accept-Encoding"), "gzip") {
+		t.Errorf("%+v", q)
+	}
+	h.ok("repo", "update")
+	if q = a.Requests(); len(q) != 1 || q[0].Status != http.StatusNotModified || q[0].Header.Get("If-None-Match") == "" {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestCheck06UpdateGoesOn(t *testing.T) {
+	a, dead := repositoryA(t, sourcetest.Options{}), repositoryA(t, sourcetest.Options{})
+	h := newHome(t)
+	h.ok("repo", "add", "dead", dead.URL)
+	h.ok("repo", "add", "a", a.URL)
+	dead.Put("/index.yaml", []byte("gone"))
+	a.Publish(t, map[string][]string{"alpha": {"1.0.0", "3.0.0"}})
+	r := h.fails(1, "not updated: dead", "repo", "update")
+	if !strings.Contains(r.out, "a: updated") {
+		t.Error(r.out)
+	}
+	if out := h.ok("show", "chart", "a/alpha").out; !strings.Contains(out, "version: 3.0.0") {
+		t.Error(out)
+	}
+	h.fails(1, `there is no repository "nosuch"`, "repo", "update", "nosuch")
+}
+
+func TestCheck10LenientIndex(t *testing.T) {
+	a := repositoryA(t, sourcetest.Options{})
+	h := newHome(t)
+	index := strings.Replace(string(a.File("/index.yaml")), "entries:\n  alpha:\n", "newkey: 1\nentries:\n  alpha:\n  - null\n  - {name: alpha}\n", 1)
+	a.Put("/index.yaml", []byte(index))
+	h.ok("repo", "add", "a", a.URL)
+	r := h.ok("show", "chart", "a/alpha")
+	if !strings.Contains(r.err, "alpha[0]: it is left out: it is null") || !strings.Contains(r.err, "alpha[1]: it is left out: version is required") {
+		t.Error(r.err)
+	}
+	a.Put("/index.yaml", []byte(strings.Replace(index, "  beta:\n", "  alpha:\n", 1)))
+	h.fails(1, `chart "alpha" is there twice`, "repo", "add", "b", a.URL)
+}
+
+func TestCheck12RepoFlag(t *testing.T) {
+	b := repositoryA(t, sourcetest.Options{User: "u", Password: "p"})
+	h := newHome(t)
+	args := []string{"template", "web", "alpha", "--repo", b.URL, "--username", "u", "--password", "p"}
+	if ours, theirs := h.ok(args...), h.helm(args...); !same(ours, theirs) {
+		t.Errorf("ours:\n%s\nHelm's:\n%s", ours.out, theirs.out)
+	}
+}
+
+func TestCheck13Prereleases(t *testing.T) {
+	h := withA(t)
+	h.fails(1, "--devel", "template", "a/pre")
+	h.ok("template", "a/pre", "--devel")
+	h.ok("template", "a/pre", "--version", "1.0.0-rc.1")
+}
+
+func TestCheck14ExactIsExact(t *testing.T) {
+	h := withA(t)
+	h.fails(1, "there is no version 1.0.0+other; there is 1.0.0+build.5, 1.0.0+build.1", "template", "a/plus", "--version", "1.0.0+other")
+	if out := h.ok("template", "a/plus", "--version", "1.0.0+build.1").out; !strings.Contains(out, "1.0.0+build.1") {
+		t.Error(out)
+	}
+}
+
+func TestCheck15Ranges(t *testing.T) {
+	h := withA(t)
+	for _, version := range []string{">=1 <2", "^1", "1.x", "~1.2", "1.2 - 1.3", "1.2", "", "*", ">1.2.0,<1.3", "1.0.0 || 2.x", "v1.2.0"} {
+		args := []string{"template", "web", "a/beta", "--version", version}
+		if ours, theirs := h.ok(args...), h.helm(args...); !same(ours, theirs) {
+			t.Errorf("%s: ours:\n%s\nHelm's:\n%s", version, ours.out, theirs.out)
+		}
+	}
+}
+
+func TestCheck16FiveSentences(t *testing.T) {
+	h := withA(t)
+	seen := map[string]bool{}
+	for _, ref := range []string{"nosuch", "x/y", "./nope", "a/nope", "ftp://h/x.tgz"} {
+		r := h.fails(1, "", "template", "web", ref)
+		if line, _, _ := strings.Cut(r.err, "\n"); seen[line] {
+			t.Errorf("%s: %s is said of another one, too", ref, line)
+		} else {
+			seen[line] = true
+		}
+	}
+}
+
+func TestCheck17LocalWins(t *testing.T) {
+	h := withA(t)
+	h.write("a/alpha/Chart.yaml", "apiVersion: v2\nname: local\nversion: 9.9.9\n")
+	r := h.ok("show", "chart", "a/alpha", "--version", "1.0.0")
+	if !strings.Contains(r.out, "name: local") || !strings.Contains(r.err, "a/alpha is a file or folder here, and is taken") || !strings.Contains(r.err, "--version says nothing about it") {
+		t.Errorf("%s%s", r.out, r.err)
+	}
+}
+
+// withA is a home that knows repository a.
+func withA(t testing.TB) *home {
+	t.Helper()
+	a := repositoryA(t, sourcetest.Options{})
+	h := newHome(t)
+	h.ok("repo", "add", "a", a.URL)
+	return h
+}

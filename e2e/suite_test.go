@@ -1,0 +1,45 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected plans in testdata/upgrades and docs/atomic-failure.md")
+
+// cluster is the control plane of the whole suite.
+var cluster *clustertest.Cluster
+
+// TestMain starts the control plane once and puts the program into PATH.
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "4") // most tests wait most of the time
+	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
+}
+
+// inTree is the absolute path of what is in the repository.
+func inTree(path ...string) string {
+	absolute, err := filepath.Abs(filepath.Join(append([]string{".."}, path...)...))
+	if err != nil {
+		panic(fmt.Sprintf("find the repository: %v", err))
+	}
+	return absolute
+}
+
+// pluginFolder is a folder for PATH with kubectl-release, kubectl and helm.
+func pluginFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, target := range map[string]string{"kubectl-release": clustertest.Program(t), "helm": cluster.Binaries.Helm4, "kubectl": cluster.Binaries.Kubectl} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

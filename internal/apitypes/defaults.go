@@ -1,0 +1,75 @@
+package apitypes
+
+import "github.com/kubectl-release/kubectl-release/internal/jsontree"
+
+// Defaulted reports whether v is the API server's default for the field key of an
+// item of an atomic list. Only fields of built-in kinds have known defaults; they
+// are those of https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis, in
+// GROUP/VERSION/defaults.go.
+func Defaulted(key string, v any, n *Node) bool {
+	if n == nil || n.Child(key) == nil {
+		return false
+	}
+	switch v := jsontree.Number(v).(type) {
+	case string:
+		return defaultString(key, v)
+	case int64:
+		switch key {
+		case "defaultMode", "mode":
+			return v == 420
+		case "timeoutSeconds":
+			return v == 10
+		case "expirationSeconds":
+			return v == 3600
+		case "port":
+			return v == 443
+		}
+	case map[string]any:
+		return defaultObject(key, v, n.Child(key))
+	}
+	return false
+}
+
+func defaultString(key, v string) bool {
+	switch key {
+	case "protocol":
+		return v == "TCP"
+	case "volumeMode":
+		return v == "Filesystem"
+	case "apiVersion":
+		return v == "v1"
+	case "kind":
+		return v == "PersistentVolumeClaim"
+	case "scope":
+		return v == "*"
+	case "matchPolicy":
+		return v == "Equivalent"
+	case "reinvocationPolicy":
+		return v == "Never"
+	case "failurePolicy":
+		return v == "Fail"
+	case "operator":
+		return v == "Equal"
+	case "nodeAffinityPolicy":
+		return v == "Honor"
+	case "nodeTaintsPolicy":
+		return v == "Ignore"
+	}
+	return false
+}
+
+// defaultObject knows the parts that are added as a whole: a claim template's
+// status, the empty selectors of a webhook.
+func defaultObject(key string, v map[string]any, n *Node) bool {
+	switch key {
+	case "status":
+		phase, _ := v["phase"].(string)
+		return len(v) == 0 || len(v) == 1 && phase == "Pending"
+	case "namespaceSelector", "objectSelector":
+		return len(v) == 0
+	case "metadata":
+		_, stamped := v["creationTimestamp"]
+		return len(v) == 0 || len(v) == 1 && stamped && v["creationTimestamp"] == nil
+	}
+	return len(v) == 0 && n.DropsZero()
+}

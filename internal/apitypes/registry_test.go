@@ -1,0 +1,9 @@
+package apitypes
+
+import "testing"
+
+func BenchmarkRegistry(b *testing.B) {
+	for b.Loop() {
+		newRegistry()
+	}
+}

@@ -1,0 +1,249 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/invocation"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+)
+
+const chartCategory = "Charts"
+
+// chartFlags are those of every command that takes a chart, with Helm's names.
+func chartFlags() []cli.Flag {
+	return joined([]cli.Flag{
+		&cli.StringFlag{Name: "version", Usage: "`VERSION` of the chart, or a range such as ^1.2; VERSION@sha256:… takes nothing else", Category: chartCategory},
+		&cli.BoolFlag{Name: "devel", Usage: "prereleases count, too, where --version is not given", Category: chartCategory},
+		&cli.StringFlag{Name: "repo", Usage: "`URL` of the repository that has the chart", Category: chartCategory},
+		&cli.StringFlag{Name: "tag", Usage: "`TAG` of the chart in a registry, whether it is a version or not", Category: chartCategory},
+		plainHTTPFlag(),
+		&cli.BoolFlag{Name: "offline", Usage: "fetch nothing: charts come from the cache, or not at all", Category: chartCategory},
+		&cli.BoolFlag{Name: "allow-digest-mismatch", Usage: "use a chart that is not the one that its repository's index promises", Category: chartCategory},
+	}, accessFlags(), pathFlags())
+}
+
+func plainHTTPFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "plain-http", Usage: "speak to the registry without TLS", Category: chartCategory}
+}
+
+// accessFlags say how the server of a chart is spoken to.
+func accessFlags() []cli.Flag {
+	text := func(name, usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Usage: usage, Category: chartCategory}
+	}
+	return []cli.Flag{
+		text("username", "user name for the chart's server"),
+		text("password", "password for the chart's server"),
+		&cli.BoolFlag{Name: "pass-credentials", Usage: "send them to other servers, too, that an index names", Category: chartCategory},
+		text("cert-file", "client certificate `FILE` for the chart's server"),
+		text("key-file", "`FILE` with its key"),
+		text("ca-file", "`FILE` of certificate authorities for the chart's server"),
+		&cli.BoolFlag{Name: "insecure-skip-tls-verify", Usage: "do not check the certificate of the chart's server", Category: chartCategory},
+	}
+}
+
+// pathFlags say where repositories and the cache are; Helm has them, too.
+func pathFlags() []cli.Flag {
+	text := func(name, usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Usage: usage, Category: chartCategory}
+	}
+	return []cli.Flag{
+		text("repository-config", "`FILE` of the repositories (HELM_REPOSITORY_CONFIG)"),
+		text("repository-cache", "`FOLDER` of their indexes (HELM_REPOSITORY_CACHE)"),
+		text("registry-config", "`FILE` of the credentials for registries (HELM_REGISTRY_CONFIG)"),
+		text("content-cache", "`FOLDER` of the charts that were fetched (HELM_CONTENT_CACHE)"),
+	}
+}
+
+// sources is the way to charts that flags and the environment describe.
+func sources(c *cli.Context) (*source.Sources, error) {
+	s, err := repositories(c)
+	if err != nil {
+		return nil, err
+	}
+	s.Offline, s.AllowMismatch = c.Bool("offline"), c.Bool("allow-digest-mismatch")
+	s.Access = tlsAccess(c)
+	s.Access.Username, s.Access.Password, s.Access.PassAll = c.String("username"), c.String("password"), c.Bool("pass-credentials")
+	s.Access.Insecure, s.Access.PlainHTTP = c.Bool("insecure-skip-tls-verify"), c.Bool("plain-http")
+	return s, nil
+}
+
+func tlsAccess(c *cli.Context) source.Access {
+	return source.Access{CertFile: c.String("cert-file"), KeyFile: c.String("key-file"), CAFile: c.String("ca-file")}
+}
+
+// repositories are those that are known on this machine.
+func repositories(c *cli.Context) (*source.Sources, error) {
+	home, _ := os.UserHomeDir() // nothing is found there then
+	paths := source.FindPaths(os.LookupEnv, runtime.GOOS, home)
+	for flag, path := range map[string]*string{
+		"repository-config": &paths.RepositoryConfig, "repository-cache": &paths.RepositoryCache, "content-cache": &paths.ContentCache,
+		"registry-config": &paths.RegistryConfig,
+	} {
+		if c.IsSet(flag) {
+			*path = c.String(flag)
+		}
+	}
+	settings, err := paths.ReadSettings()
+	return &source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version}, err
+}
+
+// located is a chart that is here: at a path, or fetched.
+type located struct {
+	// name stands for it in messages.
+	name    string
+	options chartload.Options
+	// fetched is nil for what is at a path.
+	fetched *source.Fetched
+}
+
+func (l located) load() (*chart.Chart, []chart.Warning, error) {
+	if l.fetched == nil {
+		return chartload.Load(l.name, l.options)
+	}
+	return chartload.Archive(bytes.NewReader(l.fetched.Data), l.name)
+}
+
+func (l located) files() ([]*chart.File, error) {
+	if l.fetched == nil {
+		return chartload.Files(l.name, l.options)
+	}
+	return chartload.ArchiveFiles(bytes.NewReader(l.fetched.Data), l.name)
+}
+
+// loadChart loads the chart that an argument means, wherever it is.
+func (p *program) loadChart(c *cli.Context, name string) (*chart.Chart, []chart.Warning, error) {
+	found, err := p.located(c, chartRequest(c, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	return found.load()
+}
+
+func chartRequest(c *cli.Context, name string) resolve.Request {
+	return resolve.Request{Chart: name, Repo: c.String("repo"), Version: c.String("version"), Devel: c.Bool("devel"), Tag: c.String("tag")}
+}
+
+// located finds a chart, and fetches it where it is not here; once a run, although a
+// plan may be made again.
+func (p *program) located(c *cli.Context, request resolve.Request) (located, error) {
+	ref, err := resolve.Parse(request, isThere, nil)
+	if err != nil {
+		return located{}, err
+	}
+	s, err := sources(c)
+	if err != nil {
+		return located{}, err
+	}
+	if ref.Kind == resolve.Local {
+		p.tellLocal(s, ref)
+		return located{name: ref.Path, options: chartOptions(c)}, nil
+	}
+	if known, ok := p.charts[request]; ok {
+		return known, nil
+	}
+	fetched, err := p.fetch(c, s, ref)
+	if err != nil {
+		return located{}, err
+	}
+	out := located{name: fetched.FileName(), fetched: &fetched}
+	if p.charts == nil {
+		p.charts = map[resolve.Request]located{}
+	}
+	p.charts[request] = out
+	return out, nil
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// tellLocal says what somebody may not expect of a chart that is at a path.
+func (p *program) tellLocal(s *source.Sources, ref resolve.Reference) {
+	if ref.Version.Version != "" || ref.Digest != "" {
+		p.warn(fmt.Sprintf("%s is a file or folder here, so --version says nothing about it", ref.Path))
+	}
+	repository, name, ok := strings.Cut(ref.Path, "/")
+	if !ok {
+		return
+	}
+	all, err := s.Repositories()
+	if err != nil {
+		return // it is not needed
+	}
+	if _, known := all.Find(repository); known {
+		p.warn(fmt.Sprintf("%s is a file or folder here, and is taken; chart %s of repository %s is not meant", ref.Path, name, repository))
+	}
+}
+
+// fetch brings a chart here and says which it is.
+func (p *program) fetch(c *cli.Context, s *source.Sources, ref resolve.Reference) (source.Fetched, error) {
+	found, err := s.Find(c.Context, ref)
+	p.warnAll(found.Warnings)
+	if err != nil {
+		return source.Fetched{}, err
+	}
+	fetched, err := s.Fetch(c.Context, found)
+	if err != nil {
+		return source.Fetched{}, err
+	}
+	if fetched.Mismatch != nil {
+		p.warn(strings.TrimSuffix(fetched.Mismatch.Error(), ": it is not used") + "; --allow-digest-mismatch uses it all the same")
+	}
+	fmt.Fprintln(p.streams.Err, fetched)
+	return fetched, nil
+}
+
+// clusterless is a command that needs no cluster.
+func (p *program) clusterless(args ...string) string {
+	return invocation.Invocation{Program: p.invocation.Program}.Command(args...)
+}
+
+// hintSource is what to do when a chart could not be had.
+func (p *program) hintSource(err error) string {
+	var noIndex *source.NoIndexError
+	var noRepository *source.NoRepositoryError
+	var noChart *resolve.NoChartError
+	var status *source.StatusError
+	var digest *source.DigestError
+	var exists *resolve.ExistsError
+	var unreached *source.UnreachedError
+	var refused *source.RefusedError
+	var taken *source.TagTakenError
+	var realm *source.RealmError
+	switch {
+	case errors.As(err, &exists):
+		return "--force-update puts the new one in its place"
+	case errors.As(err, &noIndex):
+		return p.clusterless("repo", "update") + " fetches it"
+	case errors.As(err, &noRepository):
+		return p.clusterless("repo", "list") + " shows those that there are; a folder is written ./" + noRepository.Name + "/…"
+	case errors.As(err, &noChart):
+		return p.clusterless("repo", "update") + " fetches what is new"
+	case errors.As(err, &status) && (status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden):
+		return "give --username and --password, or add the repository with them"
+	case errors.As(err, &refused) && (refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden):
+		return p.clusterless("registry", "login") + " HOST, or --username and --password"
+	case errors.As(err, &taken):
+		return "raise the version, or --force puts this one in its place"
+	case errors.As(err, &realm):
+		return fmt.Sprintf("when %s belongs to the registry, allow it in sources.yaml: realms: {%q: [%q]}", realm.Origin, realm.Registry, realm.Origin)
+	case errors.As(err, &unreached):
+		return "check the address, and HTTPS_PROXY; --offline takes what was fetched before"
+	case errors.As(err, &digest):
+		return "somebody has changed the chart without its version, or on the way; nothing was written"
+	}
+	return ""
+}

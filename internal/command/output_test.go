@@ -1,0 +1,54 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// What is written to a terminal or a pipe that nobody reads any more is dropped.
+func TestOutputOutlivesItsReader(t *testing.T) {
+	for name, c := range map[string]struct {
+		open func() (reader, writer *os.File, err error)
+		want error
+	}{
+		"a terminal": {pty.Open, syscall.EIO},
+		"a pipe":     {os.Pipe, syscall.EPIPE},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reader, writer, err := c.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer writer.Close()
+			out := outlived(writer)
+			reader.Close()
+			if _, err := writer.WriteString("x"); !errors.Is(err, c.want) {
+				t.Fatalf("the file itself: %v, want %v", err, c.want)
+			}
+			if _, err := fmt.Fprintln(out, "progress"); err != nil {
+				t.Error(err)
+			}
+			if _, err := io.WriteString(out, "progress"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A full disk is an error.
+func TestOutputOfAFullDisk(t *testing.T) {
+	disk, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	if _, err := fmt.Fprintln(outlived(disk), "record"); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+const (
+	// maxRewritten is what a post-renderer may print: as much as templates may.
+	maxRewritten = 32 << 20
+	// maxComplaint is how much of its standard error is kept.
+	maxComplaint = 64 << 10
+	// postRenderGrace is how long one that is stopped may take to end.
+	postRenderGrace = 5 * time.Second
+)
+
+// postRenderer runs a program with the manifest on its standard input.
+func postRenderer(c *cli.Context) func(context.Context, string) (string, error) {
+	name := c.String("post-renderer")
+	if name == "" {
+		return nil
+	}
+	return func(ctx context.Context, text string) (string, error) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		run := exec.CommandContext(ctx, name, c.StringSlice("post-renderer-args")...)
+		run.Env = withoutSecrets(os.Environ())
+		run.WaitDelay = postRenderGrace
+		out, complaint := &bounded{most: maxRewritten, full: stop}, &bounded{most: maxComplaint}
+		run.Stdin, run.Stdout, run.Stderr = strings.NewReader(text), out, complaint
+		err := run.Run()
+		switch {
+		case out.over:
+			return "", fmt.Errorf("%s printed more than %d MiB", name, maxRewritten>>20)
+		case err != nil:
+			return "", fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(complaint.text.String()))
+		case strings.TrimSpace(out.text.String()) == "":
+			return "", fmt.Errorf("%s printed nothing", name)
+		}
+		return out.text.String(), nil
+	}
+}
+
+// withoutSecrets is the environment less what lets us reach clusters and databases.
+func withoutSecrets(environment []string) []string {
+	return slices.DeleteFunc(environment, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return name == releasestore.SQLConnection || name == "PGPASSWORD" || name == tokenVariable
+	})
+}
+
+// bounded keeps the first bytes of what is written to it. When there are more it
+// calls full, or passes over them.
+type bounded struct {
+	text bytes.Buffer // not embedded: its ReadFrom knows no bounds
+	most int
+	full func()
+	over bool
+}
+
+var errFull = errors.New("too much was printed")
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	room := b.most - b.text.Len()
+	if len(p) <= room {
+		return b.text.Write(p)
+	}
+	_, _ = b.text.Write(p[:room])
+	if b.full == nil {
+		return len(p), nil
+	}
+	b.over = true
+	b.full()
+	return room, errFull
+}

@@ -1,0 +1,103 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+func (p *program) pullCommand() *cli.Command {
+	return &cli.Command{
+		Name: "pull", Aliases: []string{"fetch"}, Usage: "fetch charts into files", ArgsUsage: "CHART...",
+		Description: describe("Fetches charts from where they live, as archives or unpacked. What is in the cache is\nnot fetched again.", "kubectl release pull stable/web --version '^1'\nkubectl release pull https://charts.example.com/web-1.4.2.tgz --untar\nkubectl release pull oci://ghcr.io/acme/charts/web --version 1.4.2"),
+		Flags: joined([]cli.Flag{
+			&cli.StringFlag{Name: "destination", Aliases: []string{"d"}, Usage: "`FOLDER` for the archives, which has to be there", Value: "."},
+			&cli.BoolFlag{Name: "untar", Usage: "unpack each chart into a folder of its name"},
+			&cli.StringFlag{Name: "untardir", Usage: "with --untar: `FOLDER` for these folders, below that of --destination", Value: "."},
+		}, chartFlags()),
+		Action: p.reading(func(c *cli.Context) error {
+			args, err := arguments(c, 1, 1000)
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if err := p.pull(c, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+}
+
+func (p *program) pull(c *cli.Context, name string) error {
+	ref, err := resolve.Parse(chartRequest(c, name), func(string) bool { return false }, nil)
+	if err != nil {
+		return err
+	}
+	s, err := sources(c)
+	if err != nil {
+		return err
+	}
+	fetched, err := p.fetch(c, s, ref)
+	if err != nil {
+		return err
+	}
+	at := c.String("destination")
+	if info, err := os.Stat(at); err != nil {
+		return fmt.Errorf("--destination: %w", err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("--destination %s is not a folder", at)
+	}
+	if c.Bool("untar") {
+		return unpack(located{name: fetched.FileName(), fetched: &fetched}, filepath.Join(at, c.String("untardir")))
+	}
+	file := filepath.Join(at, fetched.FileName())
+	if err := outputfile.Write(file, fetched.Data, 0o644); err != nil {
+		return fmt.Errorf("write the chart: %w", err)
+	}
+	return nil
+}
+
+// unpack writes a chart's files into a folder of its name below dir, which must not
+// be there. The folder appears when all of it is written.
+func unpack(l located, dir string) (err error) {
+	loaded, _, err := l.load()
+	if err != nil {
+		return err
+	}
+	at := filepath.Join(dir, loaded.Name())
+	if _, err := os.Lstat(at); err == nil {
+		return fmt.Errorf("unpack %s: %s is there already", l.name, at)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	unfinished, err := os.MkdirTemp(dir, outputfile.Prefix+"*")
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", l.name, err)
+	}
+	defer func() { _ = os.RemoveAll(unfinished) }()
+	for _, f := range loaded.Raw {
+		file := filepath.Join(unfinished, filepath.FromSlash(f.Name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, f.Data, 0o644)); err != nil {
+			return fmt.Errorf("unpack %s: %w", l.name, err)
+		}
+	}
+	if err := os.Chmod(unfinished, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(unfinished, at)
+}
+
+// withTimeout is the command's context, with --timeout.
+func withTimeout(c *cli.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(c.Context, c.Duration("timeout"))
+}

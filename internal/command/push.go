@@ -1,0 +1,125 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+)
+
+func (p *program) pushCommand() *cli.Command {
+	return &cli.Command{
+		Name: "push", Usage: "put charts into a registry", ArgsUsage: "CHART.tgz... oci://HOST/PATH",
+		Description: describe("Pushes archives as PATH/NAME, with their version as the tag. A tag that has other content\nstays as it is, unless --force is given. A .prov file beside an archive goes with it.", "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
+		Flags: joined([]cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "put it in the place of other content of that version"},
+			outputFlag(), plainHTTPFlag(),
+		}, accessFlags(), pathFlags()),
+		Action: p.reading(p.push),
+	}
+}
+
+func (p *program) push(c *cli.Context) error {
+	args, err := arguments(c, 2, 1000)
+	if err != nil {
+		return err
+	}
+	form, err := format(c)
+	if err != nil {
+		return err
+	}
+	to := args[len(args)-1]
+	if !resolve.IsRegistry(to) {
+		return usage("%s is no registry: it begins with %s", to, resolve.Scheme)
+	}
+	s, err := pushingSources(c)
+	if err != nil {
+		return err
+	}
+	rows := []source.Pushed{}
+	for _, file := range args[:len(args)-1] {
+		u, err := upload(file, to)
+		if err != nil {
+			return err
+		}
+		u.Force = c.Bool("force")
+		pushed, err := s.Push(c.Context, u)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, pushed)
+		if form == "text" {
+			fmt.Fprintf(p.streams.Out, "Pushed: %s\nDigest: %s\n", strings.TrimPrefix(pushed.Reference, resolve.Scheme), pushed.Digest)
+		}
+	}
+	if form == "text" {
+		return nil
+	}
+	return p.structured(form, rows)
+}
+
+// pushingSources are sources of a command that fetches no charts.
+func pushingSources(c *cli.Context) (*source.Sources, error) {
+	s, err := repositories(c)
+	if err != nil {
+		return nil, err
+	}
+	s.Access = tlsAccess(c)
+	s.Access.Username, s.Access.Password = c.String("username"), c.String("password")
+	s.Access.Insecure, s.Access.PlainHTTP = c.Bool("insecure-skip-tls-verify"), c.Bool("plain-http")
+	return s, nil
+}
+
+// upload reads an archive, and the .prov beside it.
+func upload(file, to string) (source.Upload, error) {
+	var u source.Upload
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return u, usage("%s is a folder: package makes the archive to push", file)
+	}
+	var err error
+	if u.Archive, err = inputfile.Read(file, maxPackageBytes); err != nil {
+		return u, err
+	}
+	loaded, _, err := chartload.Archive(bytes.NewReader(u.Archive), file)
+	if err != nil {
+		return u, err
+	}
+	u.Metadata = loaded.Metadata
+	if u.Provenance, err = inputfile.Read(file+".prov", maxInputBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return u, err
+	}
+	if u.To, _, err = resolve.ParseImage(strings.TrimSuffix(to, "/") + "/" + loaded.Name()); err != nil {
+		return u, err
+	}
+	u.Created, err = sourceDate()
+	return u, err
+}
+
+// maxPackageBytes is the size of an archive.
+const maxPackageBytes = 100 << 20
+
+// sourceDate is the time of SOURCE_DATE_EPOCH, which builds are made for that shall be
+// the same whenever they are made, or zero:
+// https://reproducible-builds.org/specs/source-date-epoch/
+func sourceDate() (time.Time, error) {
+	text := os.Getenv("SOURCE_DATE_EPOCH")
+	if text == "" {
+		return time.Time{}, nil
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || seconds < 0 {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH=%s is no number of seconds since 1970", text)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}

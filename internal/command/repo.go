@@ -1,0 +1,269 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+)
+
+func (p *program) repoCommand() *cli.Command {
+	return &cli.Command{
+		Name: "repo", Usage: "add, update, list and remove chart repositories", ArgsUsage: "add|update|list|remove",
+		Description: describe("Keeps the list of chart repositories and their indexes, in Helm's files.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo update"),
+		Action: p.reading(func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
+			}
+			return cli.ShowSubcommandHelp(c)
+		}),
+		Subcommands: []*cli.Command{p.repoAddCommand(), p.repoUpdateCommand(), p.repoListCommand(), p.repoRemoveCommand()},
+	}
+}
+
+func timeoutFlag() cli.Flag {
+	return &cli.DurationFlag{Name: "timeout", Usage: "how long it may take", Value: 2 * time.Minute}
+}
+
+func (p *program) repoAddCommand() *cli.Command {
+	return &cli.Command{
+		Name: "add", Usage: "add a chart repository", ArgsUsage: "NAME URL",
+		Description: describe("Fetches the index of the repository at URL and remembers the repository as NAME. A\nrepository that is known in the same words is left alone.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo add private https://charts.example.com --username ci --password-stdin"),
+		Flags: joined([]cli.Flag{
+			&cli.BoolFlag{Name: "force-update", Usage: "put it in the place of another repository of that name"},
+			&cli.BoolFlag{Name: "password-stdin", Usage: "read the password from standard input"},
+			&cli.BoolFlag{Name: "allow-deprecated-repos", Usage: "take the repositories of Helm 2, too, which are gone"},
+			timeoutFlag(),
+		}, accessFlags(), pathFlags()),
+		Action: p.reading(p.repoAdd),
+	}
+}
+
+func (p *program) repoAdd(c *cli.Context) error {
+	args, err := arguments(c, 2, 2)
+	if err != nil {
+		return err
+	}
+	entry := resolve.Repository{
+		Name: args[0], URL: args[1], Username: c.String("username"), Password: c.String("password"), PassCredentialsAll: c.Bool("pass-credentials"),
+		CertFile: c.String("cert-file"), KeyFile: c.String("key-file"), CAFile: c.String("ca-file"), InsecureSkipTLSVerify: c.Bool("insecure-skip-tls-verify"),
+	}
+	if err := usableRepository(entry, c.Bool("allow-deprecated-repos")); err != nil {
+		return err
+	}
+	if entry.Password, err = p.password(c, entry.Username, entry.Password); err != nil {
+		return err
+	}
+	ctx, cancel := withTimeout(c)
+	defer cancel()
+	s, err := repositories(c)
+	if err != nil {
+		return err
+	}
+	added, err := s.AddRepository(ctx, entry, c.Bool("force-update"))
+	if err != nil {
+		return err
+	}
+	if !added {
+		fmt.Fprintf(p.streams.Out, "%q already exists with the same configuration, skipping\n", entry.Name)
+		return nil
+	}
+	fmt.Fprintf(p.streams.Out, "%q has been added to your repositories\n", entry.Name)
+	return nil
+}
+
+// usableRepository refuses what would be found out later only.
+func usableRepository(entry resolve.Repository, gone bool) error {
+	if resolve.IsRegistry(entry.URL) {
+		return usage("%s is a registry, which has no index to add: charts of it are named as they are, %s/NAME", entry.URL, strings.TrimSuffix(entry.URL, "/"))
+	}
+	for _, name := range []string{"stable", "incubator"} {
+		if !gone && resolve.SameURL(entry.URL, "https://kubernetes-charts.storage.googleapis.com") && name == "stable" ||
+			!gone && resolve.SameURL(entry.URL, "https://kubernetes-charts-incubator.storage.googleapis.com") && name == "incubator" {
+			return usage("repository %s is gone; its charts are at https://charts.helm.sh/%s", entry.URL, name)
+		}
+	}
+	return nil
+}
+
+// password is that of a user: given, from standard input, or typed.
+func (p *program) password(c *cli.Context, user, given string) (string, error) {
+	switch {
+	case c.Bool("password-stdin"):
+		if given != "" {
+			return "", usage("--password and --password-stdin are two ways to give a password: choose one")
+		}
+		data, err := io.ReadAll(io.LimitReader(p.streams.In, maxInputBytes))
+		if err != nil {
+			return "", fmt.Errorf("read the password: %w", err)
+		}
+		return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
+	case user == "" || given != "":
+		return given, nil
+	case !isTerminal(p.raw.In):
+		return "", errors.New("user " + user + " needs a password, and nobody is there to be asked: add --password-stdin")
+	}
+	return p.typed("Password")
+}
+
+func (p *program) repoUpdateCommand() *cli.Command {
+	return &cli.Command{
+		Name: "update", Aliases: []string{"up"}, Usage: "fetch what is new in repositories", ArgsUsage: "[NAME...]",
+		Description: describe("Fetches the indexes of all repositories, or of those that are named, where they have\nchanged. Exits with 1 when one could not be fetched; the others are up to date then.", "kubectl release repo update\nkubectl release repo update stable -o json"),
+		Flags:       joined([]cli.Flag{timeoutFlag(), outputFlag()}, pathFlags()),
+		Action:      p.reading(p.repoUpdate),
+	}
+}
+
+// updated is the answer for machines.
+type updated struct {
+	Name    string `json:"name"`
+	URL     string `json:"url"`
+	Changed bool   `json:"changed"`
+	Error   string `json:"error,omitempty"`
+}
+
+func (p *program) repoUpdate(c *cli.Context) error {
+	form, err := format(c)
+	if err != nil {
+		return err
+	}
+	s, err := repositories(c)
+	if err != nil {
+		return err
+	}
+	chosen, err := p.chosenRepositories(s, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := withTimeout(c)
+	defer cancel()
+	rows, failed := []updated{}, []string{}
+	for _, u := range s.UpdateIndexes(ctx, chosen) {
+		row := updated{Name: u.Name, URL: u.URL, Changed: u.Changed}
+		if u.Err != nil {
+			row.Error = u.Err.Error()
+			failed = append(failed, u.Name)
+		}
+		rows = append(rows, row)
+		if form == "text" {
+			p.tellUpdate(row)
+		}
+	}
+	if form != "text" {
+		if err := p.structured(form, rows); err != nil {
+			return err
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("not updated: %s", strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+func (p *program) tellUpdate(u updated) {
+	switch {
+	case u.Error != "":
+		fmt.Fprintf(p.streams.Out, "%s: %s\n", u.Name, u.Error)
+	case u.Changed:
+		fmt.Fprintf(p.streams.Out, "%s: updated\n", u.Name)
+	default:
+		fmt.Fprintf(p.streams.Out, "%s: nothing new\n", u.Name)
+	}
+}
+
+// chosenRepositories are those of the names, or all.
+func (p *program) chosenRepositories(s *source.Sources, names []string) ([]resolve.Repository, error) {
+	known, err := s.Repositories()
+	if err != nil {
+		return nil, err
+	}
+	if len(known.All()) == 0 {
+		return nil, fmt.Errorf("there are no repositories: add one with %s", p.clusterless("repo", "add"))
+	}
+	if len(names) == 0 {
+		return known.All(), nil
+	}
+	var out []resolve.Repository
+	for _, name := range names {
+		r, ok := known.Find(name)
+		if !ok {
+			return nil, &source.NoRepositoryError{Name: name}
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func (p *program) repoListCommand() *cli.Command {
+	return &cli.Command{
+		Name: "list", Aliases: []string{"ls"}, Usage: "list the chart repositories",
+		Description: describe("Lists the repositories that are known.", "kubectl release repo list -o json"),
+		Flags:       joined([]cli.Flag{outputFlag(), &cli.BoolFlag{Name: "no-headers", Usage: "print no header"}}, pathFlags()),
+		Action:      p.reading(p.repoList),
+	}
+}
+
+func (p *program) repoList(c *cli.Context) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	form, err := format(c)
+	if err != nil {
+		return err
+	}
+	s, err := repositories(c)
+	if err != nil {
+		return err
+	}
+	known, err := s.Repositories()
+	if err != nil {
+		return err
+	}
+	rows, cells := []map[string]string{}, [][]string{}
+	for _, r := range known.All() {
+		rows = append(rows, map[string]string{"name": r.Name, "url": r.URL})
+		cells = append(cells, []string{r.Name, r.URL})
+	}
+	switch {
+	case form != "text":
+		return p.structured(form, rows)
+	case len(rows) == 0:
+		fmt.Fprintln(p.streams.Err, "There are no repositories.")
+		return nil
+	case c.Bool("no-headers"):
+		return table(p.streams.Out, nil, cells)
+	}
+	return table(p.streams.Out, []string{"NAME", "URL"}, cells)
+}
+
+func (p *program) repoRemoveCommand() *cli.Command {
+	return &cli.Command{
+		Name: "remove", Aliases: []string{"rm"}, Usage: "forget chart repositories", ArgsUsage: "NAME...",
+		Description: describe("Forgets repositories, and their cached indexes.", "kubectl release repo remove stable"),
+		Flags:       pathFlags(),
+		Action: p.reading(func(c *cli.Context) error {
+			args, err := arguments(c, 1, 1000)
+			if err != nil {
+				return err
+			}
+			s, err := repositories(c)
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if err := s.RemoveRepository(c.Context, name); err != nil {
+					return err
+				}
+				fmt.Fprintf(p.streams.Out, "%q has been removed from your repositories\n", name)
+			}
+			return nil
+		}),
+	}
+}

@@ -1,0 +1,56 @@
+package command
+
+import (
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+)
+
+// cleaned is a stream that nothing harmful to a terminal gets through: what
+// charts, records and the API server say is printed by many commands, and none
+// of them has to think of it.
+type cleaned struct {
+	mu sync.Mutex
+	to io.Writer
+	// rest is the beginning of a character whose end is still to come.
+	rest []byte
+}
+
+// Write implements io.Writer.
+func (w *cleaned) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := append(w.rest, text...)
+	whole := len(all)
+	for i := 1; i < utf8.UTFMax && i <= len(all); i++ {
+		if last := all[len(all)-i:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				whole -= i
+			}
+			break
+		}
+	}
+	w.rest = append([]byte(nil), all[whole:]...)
+	if _, err := io.WriteString(w.to, escape.Text(string(all[:whole]))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// content is where a command prints what others read byte by byte, such as a
+// manifest: the stream as it is, unless it is a terminal.
+func content(stream io.Writer) io.Writer {
+	if isTerminal(stream) {
+		return &cleaned{to: stream}
+	}
+	return stream
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(descriptor)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

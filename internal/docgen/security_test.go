@@ -1,0 +1,66 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every promise of SECURITY.md names its proof: tests, scenarios and pages that are there.
+func TestPromisesOfSecurityHaveTheirTests(t *testing.T) {
+	const root = "../.."
+	data, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	tests := testsBelow(t, root)
+	named := regexp.MustCompile(`\bTest\w+`).FindAllString(page, -1)
+	if len(named) < 10 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+	for _, name := range named {
+		if !tests[name] {
+			t.Errorf("there is no test %s", name)
+		}
+	}
+	for _, name := range regexp.MustCompile(`\bS\d+\b`).FindAllString(page, -1) {
+		exists(t, filepath.Join(root, "trust/testdata/scenarios", name+".txtar"))
+	}
+	for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(page, -1) {
+		if matches, _ := filepath.Glob(filepath.Join(root, link[1]) + "*"); len(matches) == 0 {
+			t.Errorf("there is no %s", link[1])
+		}
+	}
+}
+
+func exists(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// testsBelow are the names of all tests and fuzz targets of the repository.
+func testsBelow(t *testing.T, root string) map[string]bool {
+	t.Helper()
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	names := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, found := range declared.FindAllStringSubmatch(string(source), -1) {
+			names[found[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}

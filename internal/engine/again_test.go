@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// unhelpful is a cluster with nothing in it, which does not say what is allowed.
+type unhelpful struct{ Cluster }
+
+func (unhelpful) Facts(context.Context) (cluster.Facts, error) { return cluster.Facts{}, nil }
+
+func (unhelpful) Kinds(context.Context, []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
+	return nil, nil
+}
+
+func (unhelpful) Observe(context.Context, []apply.Ref) (map[manifest.ID]plan.Observation, error) {
+	return nil, nil
+}
+
+func (unhelpful) Predict(context.Context, []plan.Step, apply.WriteOptions) (map[string]plan.Prediction, error) {
+	return map[string]plan.Prediction{}, nil
+}
+
+func (unhelpful) Access(context.Context, []plan.Permission) plan.Access {
+	return plan.Access{Unchecked: "it is out of order"}
+}
+
+// A plan that is made once more for what was reviewed says each thing once.
+func TestAgainRepeatsNoWarning(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		b.Cluster = unhelpful{}
+		b.pending()
+		p, err := b.PlanUninstall(t.Context(), webKey, plan.Options{TakeOver: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := b.Again(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(fresh.Problems) == 0 {
+			t.Fatal("it says nothing; this test is about what is said")
+		}
+		told := map[plan.Problem]bool{}
+		for _, problem := range fresh.Problems {
+			if told[problem] {
+				t.Errorf("said twice: %v", problem)
+			}
+			told[problem] = true
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// RenderError is why a chart did not render, after its templates had read
+// Secrets of the cluster: the message may quote them.
+type RenderError struct {
+	Err error
+	// Secrets are the values of those Secrets.
+	Secrets [][]byte
+}
+
+func (e *RenderError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the error that says what failed.
+func (e *RenderError) Unwrap() error { return e.Err }
+
+// lookups are what templates look up in the cluster. The nil lookups find
+// nothing.
+type lookups struct {
+	find templating.LookupFunc
+	mu   sync.Mutex
+	// secrets are the values of the Secrets that were found.
+	secrets [][]byte
+}
+
+func (e *Engine) lookups(ctx context.Context) *lookups { return &lookups{find: e.Lookup(ctx)} }
+
+// Lookup answers templates from the cluster; what is not there is empty.
+func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc {
+	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+		found, err := e.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
+		if apierrors.IsNotFound(err) {
+			return map[string]any{}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return found.Object, nil
+	}
+}
+
+// answer is what templates call; nil without a cluster.
+func (l *lookups) answer() templating.LookupFunc {
+	if l == nil {
+		return nil
+	}
+	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+		found, err := l.find(apiVersion, kind, namespace, name)
+		if err == nil && apiVersion == "v1" && kind == "Secret" {
+			l.note(found)
+		}
+		return found, err
+	}
+}
+
+// note remembers the values of a Secret, or of a list of them. Templates may
+// change what they are given.
+func (l *lookups) note(found map[string]any) {
+	items, isList := found["items"].([]any)
+	if !isList {
+		items = []any{found}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, item := range items {
+		if secret, ok := item.(map[string]any); ok {
+			l.values(secret)
+			l.values(lastApplied(secret))
+		}
+	}
+}
+
+func (l *lookups) values(secret map[string]any) {
+	data, _ := secret["data"].(map[string]any)
+	for _, v := range data {
+		text, _ := v.(string)
+		if decoded, err := base64.StdEncoding.DecodeString(text); err == nil && text != "" {
+			l.secrets = append(l.secrets, decoded)
+		}
+	}
+	plain, _ := secret["stringData"].(map[string]any)
+	for _, v := range plain {
+		if text, ok := v.(string); ok {
+			l.secrets = append(l.secrets, []byte(text))
+		}
+	}
+}
+
+// lastApplied is the object in kubectl's annotation, which may hold former
+// values; nil when there is none.
+func lastApplied(object map[string]any) map[string]any {
+	text, _, _ := unstructured.NestedString(object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
+	var out map[string]any
+	if json.Unmarshal([]byte(text), &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// read are the values of Secrets that templates have been given.
+func (l *lookups) read() [][]byte {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.secrets
+}
+
+// quoted marks an error that may quote what was read.
+func (l *lookups) quoted(err error) error {
+	if secrets := l.read(); err != nil && len(secrets) > 0 {
+		return &RenderError{Err: err, Secrets: secrets}
+	}
+	return err
+}

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// authorizer is a cluster that answers what is permitted, and nothing else.
+type authorizer struct {
+	Cluster
+	denied    string // a verb
+	unchecked string
+}
+
+func (a authorizer) Access(_ context.Context, needed []plan.Permission) plan.Access {
+	access := plan.Access{Denied: map[plan.Permission]bool{}, Unchecked: a.unchecked}
+	for _, p := range needed {
+		if p.Verb == a.denied {
+			access.Denied[p] = true
+		}
+	}
+	return access
+}
+
+// refuse has the API server refuse a verb on Leases.
+func (b bench) refuse(verb, why string) {
+	leases := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	b.client.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(leases, releasestore.LeaseName(webKey.Name), errors.New(why))
+	})
+}
+
+// Only where the API server says that Leases are not permitted does a run go on
+// without a lock, and it says so. A quota or a webhook that answers with the same 403
+// is an error.
+func TestLockedWithoutPermissionOnly(t *testing.T) {
+	const quota = "exceeded quota: q, requested: count/leases.coordination.k8s.io=1"
+	for name, c := range map[string]struct {
+		access  authorizer
+		refused string
+		why     string
+		wrong   string // what the error has to say; "" when it runs without a lock
+	}{
+		"no permission to create":       {authorizer{denied: "create"}, "create", `User "ci" cannot create resource "leases"`, ""},
+		"no permission at all":          {authorizer{denied: "get"}, "*", `User "ci" cannot create resource "leases"`, ""},
+		"a quota":                       {authorizer{}, "create", quota, quota},
+		"a webhook":                     {authorizer{}, "create", `admission webhook "w" denied the request`, `admission webhook "w"`},
+		"a quota, and no deletions":     {authorizer{denied: "delete"}, "create", quota, quota},
+		"nobody may ask":                {authorizer{unchecked: "forbidden"}, "create", `User "ci" cannot create resource "leases"`, ""},
+		"a quota, and nobody may ask":   {authorizer{unchecked: "forbidden"}, "create", quota, quota},
+		"a webhook, and nobody may ask": {authorizer{unchecked: "forbidden"}, "create", `admission webhook "w" denied the request: User "ci" cannot`, `admission webhook "w"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, b bench) {
+				b.Cluster = c.access
+				b.refuse(c.refused, c.why)
+				ran := false
+				err := b.Locked(t.Context(), webKey, releasestore.LockOptions{}, func(_ context.Context, lock apply.Lock) error {
+					ran = true
+					return lock.Check()
+				})
+				switch {
+				case c.wrong == "" && (err != nil || !ran || len(*b.told) != 1 || (*b.told)[0].Type != apply.Warning):
+					t.Errorf("ran: %t, error: %v, people were told %v, want one warning", ran, err, *b.told)
+				case c.wrong != "" && (ran || err == nil || !strings.Contains(err.Error(), c.wrong)):
+					t.Errorf("ran: %t, error: %v, want one with %q", ran, err, c.wrong)
+				}
+			})
+		})
+	}
+}
+
+// Who was found unable to use Leases beforehand is told as well.
+func TestUnusableLockIsTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		err := b.Locked(t.Context(), webKey, releasestore.LockOptions{Unusable: true}, func(context.Context, apply.Lock) error { return nil })
+		if err != nil || len(*b.told) != 1 || (*b.told)[0].Type != apply.Warning {
+			t.Errorf("error %v, people were told %v, want one warning", err, *b.told)
+		}
+	})
+}
+
+// A Lease that is refused to readers by anything but their role is no free lock.
+func TestHolderUnreadForWantOfPermissionOnly(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		b.refuse("get", "somebody refuses it")
+		b.Cluster = authorizer{denied: "get"}
+		if holder, held, err := b.Holder(t.Context(), webKey); err != nil || held || !holder.Unread {
+			t.Errorf("without permission: %+v, %t, %v", holder, held, err)
+		}
+		b.Cluster = authorizer{}
+		if _, _, err := b.Holder(t.Context(), webKey); err == nil {
+			t.Error("no error though reading is permitted")
+		}
+	})
+}
+
+// A run in another container, of the same user, host name and process number, is
+// somebody else: it is not run beside, and what it has recorded is not taken over.
+func TestRunsOfOneTextAreToldApart(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		const text = "somebody on ci, process 1"
+		b.Identity = releasestore.NewIdentity(text)
+		b.works(releasestore.NewIdentity(text))
+		b.pending()
+		var locked *releasestore.LockedError
+		err := b.Locked(t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, apply.Lock) error {
+			t.Error("it ran beside the holder")
+			return nil
+		})
+		if !errors.As(err, &locked) || !strings.Contains(err.Error(), text+" has been working on it") {
+			t.Errorf("error is %v, want one that names the holder", err)
+		}
+		history, err := b.history(t.Context(), webKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := gathered{history: history}
+		if err := b.settle(t.Context(), webKey, &g); err != nil {
+			t.Fatal(err)
+		}
+		if g.pending.Holder != text {
+			t.Errorf("the pending revision is that of %q, want %q", g.pending.Holder, text)
+		}
+	})
+}
+
+// A plan that is blocked is shown, not held up by the lock of a dead run, though it
+// was renewed a moment ago by its holder's clock.
+func TestBlockedPlanDoesNotWaitForTheDead(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		b.pending()
+		b.killed("the dead")
+		p, err := b.WhenFree(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			history, err := b.history(ctx, webKey)
+			if err != nil {
+				return nil, err
+			}
+			blocked := &plan.Plan{Release: webKey, FoundPending: true}
+			blocked.Summary.Blocking = 1
+			return blocked, b.settle(ctx, webKey, &gathered{history: history})
+		})
+		if err != nil || !p.Blocked() {
+			t.Errorf("plan %+v, error %v", p, err)
+		}
+	})
+}
+
+// Who queues for less time than the lock of a dead run lasts gets it all the same.
+func TestDeadHolderOutlastsTheQueue(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		b.killed("the dead")
+		began := time.Now()
+		err := b.Locked(t.Context(), webKey, releasestore.LockOptions{Wait: 10 * time.Second}, func(context.Context, apply.Lock) error { return nil })
+		if took := time.Since(began); err != nil || took < 30*time.Second {
+			t.Errorf("after %s: %v", took, err)
+		}
+	})
+}

@@ -1,0 +1,123 @@
+// Package escape writes what a terminal must not interpret, or a reader could not
+// see, as escapes.
+//
+// It knows no markup: Markdown and HTML are escaped by internal/report.
+package escape
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line makes text from charts and clusters safe for a terminal: control
+// characters, direction marks, invisible characters and invalid UTF-8 are
+// written as escapes. The result is one line.
+func Line(s string) string {
+	if isClean(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case isPrintable(r):
+			b.WriteRune(r)
+		case r < 0x80:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// Text is Line for text of several lines: newlines and tabs stay, and the
+// ends of lines of Windows become newlines.
+func Text(s string) string {
+	if isClean(s) {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.Lines(strings.ReplaceAll(s, "\r\n", "\n")) {
+		text, ended := strings.CutSuffix(line, "\n")
+		for i, part := range strings.Split(text, "\t") {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(Line(part))
+		}
+		if ended {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// Lines is Line for text of several lines; tabs become two spaces.
+func Lines(s string) []string {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\t", "  ")
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	for i := range lines {
+		lines[i] = Line(lines[i])
+	}
+	return lines
+}
+
+func isClean(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	for _, r := range s {
+		if !isPrintable(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPrintable excludes what moves the cursor, turns the direction of text or
+// can't be seen.
+func isPrintable(r rune) bool {
+	return r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Zs, r) &&
+		!unicode.Is(unicode.Variation_Selector, r)
+}
+
+// JSON escapes what can't be seen in a JSON text, which says the same
+// afterwards. Such characters are in strings only, apart from the newlines
+// between its lines.
+func JSON(in []byte) []byte {
+	out := make([]byte, 0, len(in))
+	for i := 0; i < len(in); {
+		r, n := utf8.DecodeRune(in[i:])
+		switch {
+		case r == '\n' || isPrintable(r):
+			out = append(out, in[i:i+n]...)
+		case r > 0xffff:
+			high, low := surrogates(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += n
+	}
+	return out
+}
+
+func surrogates(r rune) (high, low rune) {
+	const first, lowest, bits = 0xd800, 0xdc00, 10
+	r -= 0x10000
+	return first + r>>bits, lowest + r&(1<<bits-1)
+}

@@ -1,0 +1,50 @@
+package escape
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// What moves a cursor, turns text around or can't be seen is written out, and
+// what people read stays as it is.
+func TestLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "plain", "größer → 日本": "größer → 日本",
+		"a\tb\r\n":        `a\tb\r\n`,
+		"\x1b[31mred\x07": `\x1b[31mred\x07`,
+		"\u202egnp.exe":   `\u202egnp.exe`,
+		"zero\u200bwidth": `zero\u200bwidth`,
+		"no\u00a0break":   `no\u00a0break`,
+		"broken \xff":     `broken \xff`,
+		"tag \U000e0041":  `tag \U000e0041`,
+	} {
+		if got := Line(in); got != want || Line(got) != got {
+			t.Errorf("Line(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Lines stay lines, those of Windows, too.
+func TestText(t *testing.T) {
+	const in, want = "a\r\n\tb\x1b\n\nc", "a\n\tb\\x1b\n\nc"
+	if got := Text(in); got != want {
+		t.Errorf("Text(%q) = %q, want %q", in, got, want)
+	}
+}
+
+// Escaped JSON is the same JSON.
+func TestJSON(t *testing.T) {
+	const value = "a\u202eb\U000e0041\u0085c → d"
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	escaped := JSON(raw)
+	if want := `"a\u202eb\udb40\udc41\u0085c → d"`; string(escaped) != want {
+		t.Errorf("got %s, want %s", escaped, want)
+	}
+	var got string
+	if err := json.Unmarshal(escaped, &got); err != nil || got != value {
+		t.Errorf("%s reads as %q, %v", escaped, got, err)
+	}
+}

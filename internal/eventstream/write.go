@@ -1,0 +1,71 @@
+package eventstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Write prints an event as one line of JSON, in one write, with every text
+// masked. Its plan has to be redacted already (redact.Plan). Control characters are
+// escaped as in JSON. Errors are those of w and of values that JSON does not
+// have.
+func Write(w io.Writer, e Event, m *redact.Mask) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(e.masked(m)); err != nil {
+		return fmt.Errorf("encode the event %s: %w", e.Type, err)
+	}
+	_, err := w.Write(escape.JSON(b.Bytes()))
+	return err
+}
+
+// masked is a copy whose texts hold no secrets.
+func (e Event) masked(m *redact.Mask) Event {
+	e.Message = m.Text(e.Message)
+	e.Reasons = maskedAll(e.Reasons, m)
+	if e.Summary == nil {
+		return e
+	}
+	s := *e.Summary
+	s.Error, s.Hint, s.Notes = m.Text(s.Error), m.Text(s.Hint), m.Text(s.Notes)
+	s.Record = m.Tree(s.Record)
+	if s.Undo != nil {
+		undo := *s.Undo
+		undo.Error = m.Text(undo.Error)
+		s.Undo = &undo
+	}
+	e.Summary = &s
+	return e
+}
+
+func maskedAll(texts []string, m *redact.Mask) []string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, m.Text(text))
+	}
+	return out
+}
+
+// UndoSteps tells apart which changes of a way back were made, by the IDs of the
+// steps that ended well.
+func UndoSteps(back *plan.Plan, done map[string]bool) (undone, notUndone []UndoStep) {
+	back.Steps(func(_ plan.StageName, s *plan.Step) {
+		if !s.Writes() {
+			return
+		}
+		step := UndoStep{Step: s.ID, Op: s.Op, Object: s.Object}
+		if done[s.ID] {
+			undone = append(undone, step)
+		} else {
+			notUndone = append(notUndone, step)
+		}
+	})
+	return undone, notUndone
+}

@@ -1,0 +1,164 @@
+// Package fielddiff lists the fields in which two documents of an object differ.
+//
+// It prints nothing and does not judge which differences matter.
+package fielddiff
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
+)
+
+// Op says what happened to a field.
+type Op string
+
+const (
+	Added   Op = "added"
+	Removed Op = "removed"
+	Changed Op = "changed"
+)
+
+// Change is one field that differs between two documents.
+type Change struct {
+	// Path names the field for people: "spec.containers[web].image". List items
+	// are named by merge key or name where these are unique, else by index.
+	Path string `json:"path"`
+	// From and To are the whole values, nil where there is none. They belong to
+	// the documents: who changes them copies them first.
+	From any `json:"from,omitempty"`
+	To   any `json:"to,omitempty"`
+	Op   Op  `json:"op"`
+}
+
+// Compare lists the fields that differ between two documents of one object:
+// metadata first, then the rest by name. Apiversion, kind, status and what the
+// server counts or stamps are left out, and so are differences that mean the
+// same (see ThreeWay). Maps are compared field by field; an item that is added
+// to or removed from a list is one change. Either document may be nil.
+func Compare(before, after map[string]any) []Change {
+	d := differ{}
+	root := apitypes.Of(kindOf(after, before))
+	for _, key := range documentOrder(before, after) {
+		from, to := before[key], after[key]
+		if key == "metadata" {
+			from, to = visibleMetadata(from), visibleMetadata(to)
+		}
+		d.field(key, from, to, root.Child(key))
+	}
+	return d.changes
+}
+
+// At lists the fields that differ between two values of the field at path, of
+// which node tells what is known.
+func At(path string, before, after any, node *apitypes.Node) []Change {
+	d := differ{}
+	d.field(path, before, after, node)
+	return d.changes
+}
+
+func kindOf(docs ...map[string]any) schema.GroupVersionKind {
+	for _, doc := range docs {
+		apiVersion, _ := doc["apiVersion"].(string)
+		kind, _ := doc["kind"].(string)
+		if kind != "" {
+			return schema.FromAPIVersionAndKind(apiVersion, kind)
+		}
+	}
+	return schema.GroupVersionKind{}
+}
+
+func documentOrder(before, after map[string]any) []string {
+	keys := slices.DeleteFunc(jsontree.Keys(before, after), serverfields.IsExcluded)
+	slices.SortStableFunc(keys, func(a, b string) int {
+		return cmp.Compare(rank(a), rank(b))
+	})
+	return keys
+}
+
+func rank(key string) int {
+	switch key {
+	case "metadata":
+		return 0
+	case "spec":
+		return 1
+	}
+	return 2
+}
+
+// bookkeeping says that an annotation is written by tools and controllers to
+// find their way, and says nothing of the object.
+func bookkeeping(annotation string) bool {
+	switch annotation {
+	case "kubectl.kubernetes.io/last-applied-configuration",
+		"deployment.kubernetes.io/revision",
+		"deprecated.daemonset.template.generation":
+		return true
+	}
+	return false
+}
+
+func visibleMetadata(v any) any {
+	meta, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	out := make(map[string]any, len(meta))
+	for k, v := range meta {
+		if serverfields.Assigned(k) {
+			continue
+		}
+		if annotations, ok := v.(map[string]any); ok && k == "annotations" {
+			v = visibleAnnotations(annotations)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+func visibleAnnotations(annotations map[string]any) any {
+	out := make(map[string]any, len(annotations))
+	for k, v := range annotations {
+		if !bookkeeping(k) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+type differ struct{ changes []Change }
+
+func (d *differ) add(path string, from, to any) {
+	op := Changed
+	switch {
+	case from == nil:
+		op = Added
+	case to == nil:
+		op = Removed
+	}
+	d.changes = append(d.changes, Change{Path: path, From: from, To: to, Op: op})
+}
+
+func (d *differ) field(path string, from, to any, n *apitypes.Node) {
+	if apitypes.Equal(from, to, n) {
+		return
+	}
+	fm, fromMap := from.(map[string]any)
+	tm, toMap := to.(map[string]any)
+	fl, fromList := from.([]any)
+	tl, toList := to.([]any)
+	switch {
+	case fromMap && toMap, fromMap && to == nil && len(fm) > 0, toMap && from == nil && len(tm) > 0:
+		for _, key := range jsontree.Keys(fm, tm) {
+			d.field(jsontree.Join(path, key), fm[key], tm[key], n.Child(key))
+		}
+	case fromList && toList, fromList && to == nil && ofMaps(fl), toList && from == nil && ofMaps(tl):
+		d.list(path, fl, tl, n)
+	default:
+		d.add(path, from, to)
+	}
+}

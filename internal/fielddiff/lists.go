@@ -1,0 +1,189 @@
+package fielddiff
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+)
+
+func ofMaps(lists ...[]any) bool {
+	some := false
+	for _, list := range lists {
+		for _, item := range list {
+			if _, ok := item.(map[string]any); !ok {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+func (d *differ) list(path string, from, to []any, n *apitypes.Node) {
+	if !ofMaps(from, to) {
+		d.scalars(path, from, to, n)
+		return
+	}
+	for _, names := range naming(n) {
+		fromNames, ok := label(from, names)
+		if !ok {
+			continue
+		}
+		toNames, ok := label(to, names)
+		if !ok {
+			continue
+		}
+		d.named(path, items{fromNames, from}, items{toNames, to}, n)
+		return
+	}
+	d.indexed(path, from, to, n)
+}
+
+// scalars shows lists of one length position by position, as arguments of a
+// command are read, and else the lists as a whole.
+func (d *differ) scalars(path string, from, to []any, n *apitypes.Node) {
+	if len(from) != len(to) || n != nil && n.Merges {
+		d.add(path, from, to)
+		return
+	}
+	d.indexed(path, from, to, n)
+}
+
+func (d *differ) indexed(path string, from, to []any, n *apitypes.Node) {
+	for i := range max(len(from), len(to)) {
+		at := path + "[" + strconv.Itoa(i) + "]"
+		switch {
+		case i >= len(from):
+			d.add(at, nil, to[i])
+		case i >= len(to):
+			d.add(at, from[i], nil)
+		default:
+			d.field(at, from[i], to[i], n.Item())
+		}
+	}
+}
+
+// nestedName names items that are objects: a StatefulSet's claim templates.
+const nestedName = "metadata.name"
+
+// naming is how items of a list may be named, best first. Ports have names that
+// read better than their numbers.
+func naming(n *apitypes.Node) [][]string {
+	if !n.Keyed() {
+		return [][]string{{"name"}, {nestedName}}
+	}
+	switch key := n.MergeKey; key {
+	case "port", "containerPort":
+		return [][]string{{"name"}, {key}, {key, "protocol"}}
+	default:
+		return [][]string{{key}}
+	}
+}
+
+// label names each item by its values of the given fields; false when two items
+// share a name or one has none.
+func label(list []any, fields []string) ([]string, bool) {
+	names := make([]string, len(list))
+	for i, item := range list {
+		name := ""
+		for j, field := range fields {
+			v := jsontree.KeyOf(item, field)
+			if field == nestedName {
+				v = jsontree.KeyOf(metadataOf(item), "name")
+			}
+			if v == nil && field == "protocol" {
+				v = "TCP"
+			}
+			if v == nil || v == "" {
+				return nil, false
+			}
+			if j > 0 {
+				name += "/"
+			}
+			name += fmt.Sprint(v)
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, false
+		}
+		names[i] = name
+	}
+	return names, true
+}
+
+func metadataOf(item any) any {
+	m, _ := item.(map[string]any)
+	return m["metadata"]
+}
+
+type items struct {
+	names  []string
+	values []any
+}
+
+func (s items) get(name string) (any, bool) {
+	if i := slices.Index(s.names, name); i >= 0 {
+		return s.values[i], true
+	}
+	return nil, false
+}
+
+func (d *differ) named(path string, from, to items, n *apitypes.Node) {
+	var kept []string
+	for i, name := range from.names {
+		at := path + "[" + name + "]"
+		tv, ok := to.get(name)
+		if !ok {
+			d.add(at, plain(from.values[i]), nil)
+			continue
+		}
+		kept = append(kept, name)
+		d.item(at, from.values[i], tv, n)
+	}
+	var order []string
+	for i, name := range to.names {
+		if _, ok := from.get(name); ok {
+			order = append(order, name)
+			continue
+		}
+		d.add(path+"["+name+"]", nil, plain(to.values[i]))
+	}
+	if !slices.Equal(kept, order) {
+		d.add(path, anys(kept), anys(order))
+	}
+}
+
+// item shows a variable by its value alone: env[DEBUG], not env[DEBUG].value.
+func (d *differ) item(path string, from, to any, n *apitypes.Node) {
+	if f, t := plain(from), plain(to); jsontree.IsScalar(f) && jsontree.IsScalar(t) {
+		if !apitypes.Equal(f, t, nil) {
+			d.add(path, f, t)
+		}
+		return
+	}
+	d.field(path, from, to, n.Item())
+}
+
+// plain is the value of an item that has a name and a value and nothing else.
+func plain(item any) any {
+	m, ok := item.(map[string]any)
+	if !ok || len(m) > 2 {
+		return item
+	}
+	_, hasName := m["name"].(string)
+	value, hasValue := m["value"].(string)
+	if hasName && hasValue {
+		return value
+	}
+	return item
+}
+
+func anys(names []string) []any {
+	out := make([]any, len(names))
+	for i, name := range names {
+		out[i] = name
+	}
+	return out
+}

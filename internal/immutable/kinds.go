@@ -1,0 +1,140 @@
+package immutable
+
+import (
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+)
+
+func (c *immutables) liveAt(path string) any {
+	var value any = c.live
+	for key := range strings.SplitSeq(path, ".") {
+		m, _ := value.(map[string]any)
+		value = m[key]
+	}
+	return value
+}
+
+// jobTemplate: the pod template can't change, but for what tells the scheduler
+// where to go while the Job is suspended and has not started.
+func jobTemplate(c *immutables) {
+	const path = "spec.template"
+	if !c.differs(path) {
+		return
+	}
+	if c.liveAt("spec.suspend") == true && c.liveAt("status.startTime") == nil {
+		return
+	}
+	c.refuse(path, path+" is immutable")
+}
+
+// clusterIP can't change once it is allocated; "None" is an allocation.
+func clusterIP(c *immutables) {
+	live, target, _, given := c.at("spec.clusterIP")
+	if c.liveAt("spec.type") == "ExternalName" {
+		return
+	}
+	if given && live != nil && live != "" && live != target {
+		c.refuse("spec.clusterIP", "spec.clusterIP is immutable once it is allocated")
+	}
+}
+
+// claim: of a claim's spec only the requested storage may grow.
+func claim(c *immutables) {
+	_, target, _, _ := c.at("spec")
+	fields, _ := target.(map[string]any)
+	for _, key := range jsontree.Keys(fields, nil) {
+		path := "spec." + key
+		switch key {
+		case "resources":
+			c.claimSize()
+		case "volumeAttributesClassName":
+		case "volumeName":
+			if live := c.liveAt(path); live != nil && live != "" && c.differs(path) {
+				c.refuse(path, path+" is immutable once the claim is bound")
+			}
+		default:
+			if c.differs(path) {
+				c.refuse(path, path+" is immutable after creation")
+			}
+		}
+	}
+}
+
+func (c *immutables) claimSize() {
+	const path = "spec.resources.requests.storage"
+	live, target, _, given := c.at(path)
+	from, okFrom := apitypes.ParseQuantity(jsontree.Number(live))
+	to, okTo := apitypes.ParseQuantity(jsontree.Number(target))
+	if given && okFrom && okTo && to.Cmp(from) < 0 {
+		c.refuse(path, path+" can't shrink")
+	}
+}
+
+// volumeSource: where a volume's data lives can't change. Everything in the
+// spec that is none of the administrative fields is a source.
+func volumeSource(c *immutables) {
+	allBut("spec", "capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy",
+		"storageClassName", "mountOptions", "nodeAffinity", "volumeAttributesClassName")(c)
+}
+
+// sealed: nothing in these maps can change once the object says immutable.
+func sealed(maps ...string) rule {
+	return func(c *immutables) {
+		if c.live["immutable"] != true {
+			return
+		}
+		if v, given := c.target["immutable"]; !given || v != true {
+			c.refuse("immutable", "immutable can't be unset")
+		}
+		for _, key := range maps {
+			if !apitypes.Equal(c.live[key], c.target[key], c.root.Child(key)) {
+				c.refuse(key, key+" can't change because the object is marked immutable")
+			}
+		}
+	}
+}
+
+// podSpec: of a pod only images, deadlines and added tolerations can change.
+func podSpec(c *immutables) {
+	_, target, _, _ := c.at("spec")
+	fields, _ := target.(map[string]any)
+	for _, key := range jsontree.Keys(fields, nil) {
+		path := "spec." + key
+		switch key {
+		case "activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "schedulingGates":
+		case "containers", "initContainers":
+			c.podContainers(path)
+		default:
+			if c.differs(path) {
+				c.refuse(path, path+" of a pod is immutable")
+			}
+		}
+	}
+}
+
+func (c *immutables) podContainers(path string) {
+	live, target, n, given := c.at(path)
+	from, _ := live.([]any)
+	to, _ := target.([]any)
+	if !given {
+		return
+	}
+	if len(from) != len(to) {
+		c.refuse(path, path+" of a pod can't be added or removed")
+		return
+	}
+	for _, item := range to {
+		name := jsontree.KeyOf(item, "name")
+		was, _ := jsontree.Find(from, "name", name).(map[string]any)
+		container, _ := item.(map[string]any)
+		for _, key := range jsontree.Keys(container, nil) {
+			if key != "image" && !apitypes.Covers(was[key], container[key], n.Item().Child(key)) {
+				id, _ := name.(string)
+				field := path + "[" + id + "]." + key
+				c.refuse(field, field+" of a pod is immutable")
+			}
+		}
+	}
+}

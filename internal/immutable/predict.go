@@ -1,0 +1,266 @@
+// Package immutable says which fields of an object can't be changed: by the rules
+// of the API server's validation, and by its refusals.
+//
+// It does not decide whether an object is recreated for that.
+package immutable
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
+)
+
+// Field is a field that can't be changed on a live object.
+type Field struct {
+	Path string `json:"path"`
+	// Why is one plain sentence: "spec.selector is immutable".
+	Why string `json:"why"`
+}
+
+// Predict says which of target's fields the API server will refuse to change on
+// live. It is for plans without a server dry run. Only fields that target sets are
+// compared, since what it leaves out may be a default. Kinds that are not built in
+// have no immutable fields.
+func Predict(live, target *unstructured.Unstructured) []Field {
+	if live == nil || target == nil {
+		return nil
+	}
+	gvk := target.GroupVersionKind()
+	if live.GroupVersionKind().GroupKind() != gvk.GroupKind() {
+		return nil
+	}
+	c := immutables{
+		live:   live.Object,
+		target: serverfields.WithoutStringData(target).Object,
+		root:   apitypes.Of(gvk),
+	}
+	for _, rule := range rulesOf(gvk.Group, gvk.Kind) {
+		rule(&c)
+	}
+	return c.found
+}
+
+// Narrow replaces a field that a refusal names by the fields below it that differ
+// between live and after, the object that was refused: of a StatefulSet, a Pod or a
+// claim the API server says "spec" and no more. A field below which nothing is found
+// stays.
+func Narrow(fields []string, live, after *unstructured.Unstructured) []string {
+	if live == nil || after == nil || live.GroupVersionKind().GroupKind() != after.GroupVersionKind().GroupKind() {
+		return fields
+	}
+	gvk := after.GroupVersionKind()
+	c := immutables{live: live.Object, target: serverfields.WithoutStringData(after).Object, root: apitypes.Of(gvk), complete: true}
+	for _, rule := range rulesOf(gvk.Group, gvk.Kind) {
+		rule(&c)
+	}
+	var narrow []string
+	for _, field := range fields {
+		known := len(narrow)
+		for _, f := range c.found {
+			if strings.HasPrefix(f.Path, field+".") && !slices.Contains(narrow, f.Path) {
+				narrow = append(narrow, f.Path)
+			}
+		}
+		if len(narrow) == known {
+			narrow = append(narrow, field)
+		}
+	}
+	return narrow
+}
+
+type immutables struct {
+	live, target map[string]any
+	root         *apitypes.Node
+	found        []Field
+	// complete says that target has all that the object is to have, so that what it
+	// leaves out goes.
+	complete bool
+}
+
+func (c *immutables) refuse(path, why string) {
+	c.found = append(c.found, Field{Path: path, Why: why})
+}
+
+// rule finds the changes that one rule of the API server's validation refuses.
+type rule func(*immutables)
+
+// rulesOf is the dispatch table, by the Validate…Update functions of
+// https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis, in
+// GROUP/validation/validation.go. Groups matter: a Job of another group is not
+// Kubernetes' own.
+func rulesOf(group, kind string) []rule {
+	switch group + "/" + kind {
+	case "apps/Deployment", "apps/DaemonSet", "apps/ReplicaSet":
+		return []rule{fixed("spec.selector")}
+	case "apps/StatefulSet":
+		return []rule{allBut("spec", "replicas", "ordinals", "template", "updateStrategy",
+			"revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds")}
+	case "batch/Job":
+		return []rule{fixed("spec.completions", "spec.selector", "spec.podFailurePolicy", "spec.backoffLimitPerIndex",
+			"spec.managedBy", "spec.successPolicy", "spec.completionMode", "spec.podReplacementPolicy"), jobTemplate}
+	case "/Service":
+		return []rule{clusterIP}
+	case "/PersistentVolumeClaim":
+		return []rule{claim}
+	case "/PersistentVolume":
+		return []rule{volumeSource}
+	case "/ConfigMap":
+		return []rule{sealed("data", "binaryData")}
+	case "/Secret":
+		return []rule{fixed("type"), sealed("data")}
+	case "rbac.authorization.k8s.io/RoleBinding", "rbac.authorization.k8s.io/ClusterRoleBinding":
+		return []rule{fixed("roleRef")}
+	case "storage.k8s.io/StorageClass":
+		return []rule{fixed("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")}
+	case "storage.k8s.io/CSIDriver":
+		return []rule{fixed("spec.attachRequired", "spec.volumeLifecycleModes")}
+	case "storage.k8s.io/VolumeAttachment":
+		return []rule{allBut("spec")}
+	case "networking.k8s.io/IngressClass":
+		return []rule{fixed("spec.controller")}
+	case "scheduling.k8s.io/PriorityClass":
+		return []rule{fixed("value", "preemptionPolicy")}
+	case "node.k8s.io/RuntimeClass":
+		return []rule{fixed("handler")}
+	case "apiextensions.k8s.io/CustomResourceDefinition":
+		return []rule{fixed("spec.group", "spec.scope", "spec.names.plural", "spec.names.kind")}
+	case "/Pod":
+		return []rule{podSpec}
+	}
+	return nil
+}
+
+// at looks up a dotted path in both documents.
+func (c *immutables) at(path string) (live, target any, n *apitypes.Node, given bool) {
+	live, target, n = c.live, c.target, c.root
+	for key := range strings.SplitSeq(path, ".") {
+		lm, _ := live.(map[string]any)
+		tm, ok := target.(map[string]any)
+		if !ok {
+			return nil, nil, nil, false
+		}
+		n = n.Child(key)
+		live = lm[key]
+		if target, given = tm[key]; !given {
+			return nil, nil, nil, false
+		}
+	}
+	return live, target, n, target != nil && !apitypes.Zero(target, n)
+}
+
+func (c *immutables) differs(path string) bool {
+	live, target, n, given := c.at(path)
+	return given && !apitypes.Covers(live, target, n)
+}
+
+// fixed fields can't change once the object exists.
+func fixed(paths ...string) rule {
+	return func(c *immutables) {
+		for _, path := range paths {
+			if c.differs(path) || exactlyMatched(path) && c.shrinks(path) {
+				c.refuse(path, path+" is immutable")
+			}
+		}
+	}
+}
+
+// exactlyMatched says that the server adds nothing to the field by itself, so
+// that leaving a part of it out is a change, too.
+func exactlyMatched(path string) bool {
+	switch path {
+	case "spec.selector", "parameters":
+		return true
+	}
+	return false
+}
+
+func (c *immutables) shrinks(path string) bool {
+	live, target, n, given := c.at(path)
+	return given && !apitypes.Equal(live, target, n)
+}
+
+// allBut says that of an object's fields only some can change. What differs is
+// named down to the single field.
+func allBut(path string, mutable ...string) rule {
+	return func(c *immutables) {
+		live, target, n, given := c.at(path)
+		fields, ok := target.(map[string]any)
+		if !given || !ok {
+			return
+		}
+		was, _ := live.(map[string]any)
+		dropped := was
+		if !c.complete {
+			dropped = nil
+		}
+		for _, key := range jsontree.Keys(fields, dropped) {
+			field, at := path+"."+key, n.Child(key)
+			wanted, given := fields[key]
+			if slices.Contains(mutable, key) || given && !c.differs(field) {
+				continue
+			}
+			for _, change := range fielddiff.At(field, was[key], withDefaults(was[key], wanted, at), at) {
+				c.refuse(change.Path, change.Path+" is immutable")
+			}
+		}
+	}
+}
+
+// withDefaults is target with what the API server has added to live, as far as that
+// is known: the defaults of items of lists that are replaced as a whole.
+func withDefaults(live, target any, n *apitypes.Node) any {
+	switch tv := target.(type) {
+	case map[string]any:
+		lv, _ := live.(map[string]any)
+		out := maps.Clone(tv)
+		for k, v := range lv {
+			if given, ok := tv[k]; ok {
+				out[k] = withDefaults(v, given, n.Child(k))
+			} else if apitypes.Defaulted(k, v, n) {
+				out[k] = v
+			}
+		}
+		return out
+	case []any:
+		lv, _ := live.([]any)
+		out := slices.Clone(tv)
+		for i, item := range tv {
+			if was := namesake(lv, item, i); was != nil {
+				out[i] = withDefaults(was, item, n.Item())
+			}
+		}
+		return out
+	}
+	return target
+}
+
+// namesake is the item of the list with the name of another one, or where neither
+// has a name the one at its place.
+func namesake(list []any, item any, at int) any {
+	for _, nameOf := range []func(any) any{
+		func(item any) any { return jsontree.KeyOf(item, "name") },
+		func(item any) any {
+			m, _ := item.(map[string]any)
+			return jsontree.KeyOf(m["metadata"], "name")
+		},
+	} {
+		if name := nameOf(item); name != nil {
+			i := slices.IndexFunc(list, func(other any) bool { return nameOf(other) == name })
+			if i < 0 {
+				return nil
+			}
+			return list[i]
+		}
+	}
+	if at < len(list) {
+		return list[at]
+	}
+	return nil
+}

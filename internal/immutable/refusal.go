@@ -1,0 +1,76 @@
+package immutable
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// FromStatus is the fields that an API server's refusal calls immutable, none when
+// it refused for other reasons only.
+//
+// There is no machine-readable reason for it, so it goes by the wordings in
+// https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis (GROUP/validation)
+// and apimachinery's ValidateImmutableField
+// (https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/api/validation/objectmeta.go).
+func FromStatus(status metav1.Status) []Field {
+	if status.Code != 0 && status.Code != 422 && status.Code != 403 {
+		return nil
+	}
+	var found []Field
+	if status.Details != nil {
+		for _, cause := range status.Details.Causes {
+			if saysImmutable(cause.Message) {
+				found = append(found, Field{Path: cause.Field, Why: firstLine(cause.Message)})
+			}
+		}
+		if len(status.Details.Causes) > 0 {
+			return found
+		}
+	}
+	// Aggregated APIs and admission webhooks answer with a message alone.
+	if saysImmutable(status.Message) {
+		found = append(found, Field{Path: pathIn(status.Message), Why: firstLine(status.Message)})
+	}
+	return found
+}
+
+func saysImmutable(message string) bool {
+	m := strings.ToLower(message)
+	for _, wording := range []string{
+		"immutable",
+		"forbidden: updates to ",
+		"updates to statefulset spec for fields other than",
+		"pod updates may not change fields other than",
+		"may not change once set",
+		"cannot change roleref",
+		"may not be changed",
+		"updates to parameters are forbidden",
+		"updates to provisioner are forbidden",
+		"may not be changed in an update",
+		"can not be less than previous value",
+		"cannot be changed",
+	} {
+		if strings.Contains(m, wording) {
+			return true
+		}
+	}
+	return false
+}
+
+// pathIn finds the field in `Kind "name" is invalid: spec.selector: Invalid …`.
+func pathIn(message string) string {
+	if _, rest, ok := strings.Cut(message, "is invalid: "); ok {
+		message = rest
+	}
+	path, _, ok := strings.Cut(message, ": ")
+	if !ok || strings.ContainsAny(path, " \t\n") {
+		return ""
+	}
+	return path
+}
+
+func firstLine(message string) string {
+	line, _, _ := strings.Cut(message, "\n")
+	return line
+}

@@ -1,0 +1,163 @@
+// Package inputfile reads files that people name and others may have written: no
+// more of them than is sensible, and none through a link that somebody else has
+// put there to have another file read.
+//
+// It does not know what is in a file, and prints nothing.
+package inputfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Read reads a file, or a device or pipe, of at most so many bytes. Links are
+// followed. Errors are those of the file system, and a *TooLargeError.
+func Read(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, name, most)
+}
+
+// ReadInside is Read for a file that came with others, as in a Git checkout. One
+// that is a link is read when CheckLink allows it.
+func ReadInside(name string, most int64) ([]byte, error) {
+	folder, target, err := place(name)
+	if err != nil {
+		return nil, err
+	}
+	if target == "" {
+		return Read(name, most)
+	}
+	f, err := OpenInside(folder, target)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, name, most)
+}
+
+// CheckLink refuses a link that leads out of the folder in which it lies, or to
+// something hidden there, with an *OutsideError. Links of mounted ConfigMaps stay
+// in their folder, and what is below /dev and /proc is the system's: /dev/stdin
+// leads to whatever the shell has opened. What is no link, or not there, passes.
+func CheckLink(name string) error {
+	_, _, err := place(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// place is where a link that CheckLink allows leads to, and the folder in which
+// that has to be. target is "" for what is no link.
+func place(name string) (folder, target string, err error) {
+	name = filepath.Clean(name) // a separator at the end would follow it
+	info, err := os.Lstat(name)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 || ofSystem(name) {
+		return "", "", err
+	}
+	if folder, err = filepath.EvalSymlinks(filepath.Dir(name)); err != nil {
+		return "", "", err
+	}
+	target, err = Target(folder, name)
+	return folder, target, err
+}
+
+// Target is the file that a link leads to, all links resolved. It is an
+// *OutsideError when that does not lie below folder, which has no links in its
+// path, or is hidden there, as .git and .env are.
+func Target(folder, link string) (string, error) {
+	target, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return "", err
+	}
+	if target, err = filepath.Abs(target); err != nil {
+		return "", err
+	}
+	part, err := within(folder, target)
+	if err != nil || part == "." || !filepath.IsLocal(part) || hidden(part) {
+		return "", &OutsideError{Link: link, Target: target}
+	}
+	return target, nil
+}
+
+// OpenInside opens what Target has given, or another file that was found below the
+// folder. Whatever has become of it meanwhile, no link leads out of the folder.
+func OpenInside(folder, target string) (*os.File, error) {
+	part, err := within(folder, target)
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenInRoot(folder, part)
+}
+
+// within is filepath.Rel; either path may be relative to the working directory.
+func within(folder, target string) (string, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	if target, err = filepath.Abs(target); err != nil {
+		return "", err
+	}
+	return filepath.Rel(folder, target)
+}
+
+// hidden says whether a path has a part such as .git. Those that begin with two
+// dots are not meant: Kubernetes mounts a ConfigMap's files below ..data.
+func hidden(path string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if len(part) > 1 && part[0] == '.' && part[1] != '.' {
+			return true
+		}
+	}
+	return false
+}
+
+// ofSystem says whether a path is one of /dev/stdin, /dev/fd/63 and their kin,
+// which are links to whatever the shell has opened.
+func ofSystem(name string) bool {
+	clean := filepath.ToSlash(filepath.Clean(name))
+	return strings.HasPrefix(clean, "/dev/") || strings.HasPrefix(clean, "/proc/")
+}
+
+// ReadAll reads all there is, at most so many bytes; name is for the error.
+func ReadAll(r io.Reader, name string, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, &TooLargeError{Name: name, Most: most}
+	}
+	return data, nil
+}
+
+// OutsideError says that a link leads out of the folder where it has to stay, or
+// to a hidden file.
+type OutsideError struct{ Link, Target string }
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("%s is a link to %s, which is outside of its folder or hidden there", e.Link, e.Target)
+}
+
+// TooLargeError says that a file has more than Most bytes.
+type TooLargeError struct {
+	Name string
+	Most int64
+}
+
+func (e *TooLargeError) Error() string {
+	if e.Most < 1<<20 {
+		return fmt.Sprintf("%s is larger than %d KiB", e.Name, e.Most>>10)
+	}
+	return fmt.Sprintf("%s is larger than %d MiB", e.Name, e.Most>>20)
+}

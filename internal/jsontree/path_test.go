@@ -1,0 +1,24 @@
+package jsontree
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPathsOfChanges(t *testing.T) {
+	for path, want := range map[string]string{
+		"spec.containers[web].image":               "spec|containers|web|image",
+		"metadata.labels[helm.sh/chart]":           "metadata|labels|helm.sh/chart",
+		"metadata.labels.app":                      "metadata|labels|app",
+		`metadata.annotations["a.b/c"]`:            "metadata|annotations|a.b/c",
+		`spec.template.metadata.labels.helm\.sh/x`: "spec|template|metadata|labels|helm.sh/x",
+		"data[nginx.conf]":                         "data|nginx.conf",
+		"spec.ports[80,TCP].nodePort":              "spec|ports|80,TCP|nodePort",
+		"broken[":                                  "broken",
+		"":                                         "",
+	} {
+		if got := strings.Join(SplitPath(path), "|"); got != want {
+			t.Errorf("splitPath(%q) = %s, want %s", path, got, want)
+		}
+	}
+}

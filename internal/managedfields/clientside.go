@@ -1,0 +1,55 @@
+package managedfields
+
+import (
+	"encoding/json"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
+)
+
+// ClientSideManagers are those of the managers that own fields of live by plain updates, by
+// its managedFields, as client-side patches leave them, without repeats; what they
+// write to subresources doesn't count. A server-side apply meets such fields as those
+// of somebody else, even when the manager's name is its own: it conflicts where it
+// changes one and leaves in place what it drops. The latter holds for what was applied
+// as a Secret's stringData, too (see WithoutStringData), and counts when live is given.
+func ClientSideManagers(live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, managers ...string) []string {
+	var found []string
+	for _, entry := range entries {
+		updates := entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+		updates = updates || serverfields.IsSecret(live) && ownsStringData(entry)
+		if updates && slices.Contains(managers, entry.Manager) && !slices.Contains(found, entry.Manager) {
+			found = append(found, entry.Manager)
+		}
+	}
+	return found
+}
+
+// WrittenOnlyBy says by an object's managedFields whether nobody but the managers
+// has ever written fields of it, apart from its status.
+func WrittenOnlyBy(entries []metav1.ManagedFieldsEntry, managers ...string) bool {
+	return len(entries) > 0 && !slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Subresource != "status" && !slices.Contains(managers, entry.Manager)
+	})
+}
+
+// LastApplied is what kubectl apply has sent client-side of a live object, by the
+// annotation that it leaves, which is part of it; nil when there is none.
+func LastApplied(live *unstructured.Unstructured) *unstructured.Unstructured {
+	annotation := live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
+	doc := &unstructured.Unstructured{}
+	if annotation == "" || json.Unmarshal([]byte(annotation), doc) != nil {
+		return nil
+	}
+	annotations := doc.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[corev1.LastAppliedConfigAnnotation] = annotation
+	doc.SetAnnotations(annotations)
+	return doc
+}

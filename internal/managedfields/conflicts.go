@@ -1,0 +1,38 @@
+package managedfields
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// byKubectl matches a conflict with what kubectl's commands have written by plain
+// updates: `conflict with "kubectl-edit" using v1`, `conflict with "kubectl" with
+// subresource "scale" using apps/v1` (Kubernetes 1.36). Only updates have an
+// apiVersion in that text; kubectl apply --server-side is another owner.
+var byKubectl = regexp.MustCompile(`^conflict with "kubectl(-[a-z-]+)?"( with subresource "[^"]+")? using `)
+
+// IsKubectlUpdate says of an entry of managedFields that it is such an update.
+func IsKubectlUpdate(entry metav1.ManagedFieldsEntry) bool {
+	kubectls := entry.Manager == "kubectl" || strings.HasPrefix(entry.Manager, "kubectl-")
+	return kubectls && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+}
+
+// OnlyKubectlConflicts says of a refused server-side apply that nothing but conflicts with
+// kubectl's plain updates speaks against it: somebody has edited, patched or scaled
+// the object. That is drift, which the next apply reverts. Fields of controllers
+// and of other tools stay conflicts.
+func OnlyKubectlConflicts(err error) bool {
+	var refused apierrors.APIStatus
+	if !apierrors.IsConflict(err) || !errors.As(err, &refused) || refused.Status().Details == nil {
+		return false
+	}
+	causes := refused.Status().Details.Causes
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
+		return c.Type != metav1.CauseTypeFieldManagerConflict || !byKubectl.MatchString(c.Message)
+	})
+}

@@ -1,0 +1,88 @@
+package outputfile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// regular follows links and refuses devices, pipes and folders: a rename would
+// put a file in their place.
+func regular(file string) (string, error) {
+	target, err := follow(file)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(target)
+	if os.IsNotExist(err) {
+		if _, linked := os.Lstat(file); linked != nil {
+			return target, nil
+		}
+	}
+	if err != nil { // a link to nothing, too
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is no regular file", file)
+	}
+	return target, nil
+}
+
+// follow is where a path leads, which need not be there. A link on the way is
+// followed only when it belongs to the caller or to the folder's owner, as Linux
+// does in folders such as /tmp (fs.protected_symlinks in
+// https://docs.kernel.org/admin-guide/sysctl/fs.html): others could choose by it
+// which file is replaced.
+func follow(file string) (string, error) {
+	const most = 40 // links, as Linux
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	root := filepath.VolumeName(path) + string(filepath.Separator)
+	done, rest := root, strings.TrimPrefix(path, root)
+	for links := 0; rest != ""; {
+		part, behind, _ := strings.Cut(rest, string(filepath.Separator))
+		next := filepath.Join(done, part)
+		info, err := os.Lstat(next)
+		if err != nil && !os.IsNotExist(err) {
+			return "", err
+		}
+		if err != nil || info.Mode()&os.ModeSymlink == 0 {
+			done, rest = next, behind
+			continue
+		}
+		if links++; links > most {
+			return "", fmt.Errorf("%s: too many links", file)
+		}
+		if err := trusted(next, info, done); err != nil {
+			return "", err
+		}
+		to, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(done, to)
+		}
+		root = filepath.VolumeName(to) + string(filepath.Separator)
+		done, rest = root, strings.TrimPrefix(filepath.Join(to, behind), root)
+	}
+	return done, nil
+}
+
+// trusted is an error for a link that belongs neither to the caller nor to the
+// owner of the folder that it is in.
+func trusted(link string, info os.FileInfo, folder string) error {
+	around, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	if id, known := owner(info); known && id != os.Geteuid() {
+		if of, _ := owner(around); of != id {
+			return fmt.Errorf("%s is a link that somebody else (user ID %d) has put there: write elsewhere, or remove it", link, id)
+		}
+	}
+	return nil
+}

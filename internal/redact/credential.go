@@ -1,0 +1,95 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/haystack"
+)
+
+// credentialSuffixes end the names of keys that hold credentials. Names are
+// compared without case, punctuation and trailing digits: DB_PASSWORD,
+// rootPassword and password2 all end in "password".
+func credentialSuffixes() []string {
+	return []string{
+		"password", "passwd", "passphrase", "pwd",
+		"token", "secret", "credential", "credentials",
+		"apikey", "privatekey", "accesskey", "secretkey", "signingkey", "encryptionkey", "licensekey", "masterkey", "authkey",
+		"connectionstring", "dsn", "dockerconfigjson",
+	}
+}
+
+// referenceSuffixes look like credentials and only name where one is kept.
+func referenceSuffixes() []string { return []string{"existingsecret", "pullsecret"} }
+
+// isCredential says whether a key of an object, of values or of the
+// environment is named like a credential.
+func isCredential(name string) bool {
+	plain := strings.TrimRight(letters(name), "0123456789")
+	return endsInOneOf(plain, credentialSuffixes()) && !endsInOneOf(plain, referenceSuffixes())
+}
+
+// isCredentialPath says the same of a change's path. The value of an
+// environment variable is judged by the variable's name.
+func isCredentialPath(parts []string) bool {
+	n := len(parts)
+	if n == 0 {
+		return false
+	}
+	if n > 1 && parts[n-1] == "value" {
+		return isCredential(parts[n-2])
+	}
+	return isCredential(parts[n-1])
+}
+
+func letters(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, name)
+}
+
+func endsInOneOf(s string, suffixes []string) bool {
+	for _, suffix := range suffixes {
+		if strings.HasSuffix(s, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// assignment finds "--password=x", "-password=x" and "DB_PASSWORD=x" and
+// returns where the value begins, 0 when the text is nothing like that.
+func assignment(s string) int {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || value == "" || strings.ContainsAny(name, " \t\n") || !isCredential(name) {
+		return 0
+	}
+	return len(name) + 1
+}
+
+// urlPasswords are the places of passwords in URLs: "scheme://user:HERE@host".
+// References such as $(PASSWORD) are no passwords.
+func urlPasswords(s string) []haystack.Span {
+	var found []haystack.Span
+	for from := 0; ; {
+		i := strings.Index(s[from:], "://")
+		if i < 0 {
+			return found
+		}
+		from += i + len("://")
+		rest := s[from:]
+		if end := strings.IndexAny(rest, "/?# \t\r\n\"'"); end >= 0 {
+			rest = rest[:end]
+		}
+		at := strings.LastIndexByte(rest, '@')
+		colon := strings.IndexByte(rest, ':')
+		if colon >= 0 && colon+1 < at && rest[colon+1] != '$' {
+			found = append(found, haystack.Span{From: from + colon + 1, To: from + at, Part: true})
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package redact
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/kubectl-release/kubectl-release/internal/haystack"
+)
+
+// A token stands for a value that is not printed: "(sensitive 9f2c…)". Equal
+// values of one plan have equal tokens.
+const (
+	tokenOpen  = "(sensitive "
+	tokenClose = "…)"
+	tokenHash  = 4
+)
+
+// IsToken reports whether s is a token and nothing else.
+func IsToken(s string) bool {
+	return len(s) == len(tokenOpen)+tokenHash+len(tokenClose) &&
+		strings.HasPrefix(s, tokenOpen) && strings.HasSuffix(s, tokenClose)
+}
+
+// TokenID is the hash in a token: "9f2c…". Its argument must be a token.
+func TokenID(token string) string {
+	return token[len(tokenOpen):len(tokenOpen)+tokenHash] + "…"
+}
+
+// Mask replaces secret values in what is printed of a plan, and beside it:
+// errors, progress, logs, records. It is safe for concurrent use. The nil Mask
+// masks nothing.
+//
+// A token's hash is an HMAC whose key is derived from all secret values of the
+// plan: nobody can test a guess at one value without knowing the others. Only 16
+// bits of the hash are printed, enough to tell values apart and too few to
+// identify one.
+type Mask struct {
+	secrets *secrets
+	key     []byte
+	// tokens are those of the secrets.
+	tokens map[string]string
+	finder *haystack.Finder
+}
+
+func newMask(s *secrets, salt string) *Mask {
+	s.unify()
+	h := sha256.New()
+	h.Write(fmt.Appendf(nil, "kubectl release plan %q\n", salt))
+	for _, value := range slices.Sorted(maps.Keys(s.added)) {
+		h.Write(fmt.Appendf(nil, "%q\n", value))
+	}
+	m := &Mask{secrets: s, key: h.Sum(nil), tokens: map[string]string{}, finder: haystack.New(s.needles())}
+	for _, value := range s.plain {
+		if m.tokens[value] == "" {
+			m.tokens[value] = m.tokenOf(value)
+		}
+	}
+	return m
+}
+
+// token is what is printed instead of a value in any of its forms.
+func (m *Mask) token(value string) string {
+	if IsToken(value) {
+		return value
+	}
+	if plain, known := m.secrets.plain[value]; known {
+		return m.tokenOf(plain)
+	}
+	for _, found := range m.find(value) {
+		if found.From == 0 && found.To == len(value) && !found.Part {
+			return m.tokenOf(found.Value)
+		}
+	}
+	return m.tokenOf(value)
+}
+
+func (m *Mask) tokenOf(secret string) string {
+	if token, known := m.tokens[secret]; known {
+		return token
+	}
+	h := hmac.New(sha256.New, m.key)
+	h.Write([]byte(secret))
+	return tokenOpen + hex.EncodeToString(h.Sum(nil))[:tokenHash] + tokenClose
+}
+
+// find lists the places of secret values. They may overlap.
+func (m *Mask) find(s string) []haystack.Span { return m.finder.Find(s) }
+
+// Text replaces every secret value in s by its token.
+func (m *Mask) Text(s string) string {
+	if m == nil || s == "" || IsToken(s) {
+		return s
+	}
+	spans := append(m.find(s), urlPasswords(s)...)
+	if from := assignment(s); from > 0 {
+		spans = append(spans, haystack.Span{From: from, To: len(s), Part: true})
+	}
+	if len(spans) == 0 {
+		return s
+	}
+	var b strings.Builder
+	at := 0
+	for _, found := range merge(spans) {
+		b.WriteString(s[at:found.From])
+		if found.Part {
+			b.WriteString(m.token(s[found.From:found.To]))
+		} else {
+			b.WriteString(m.tokenOf(found.Value))
+		}
+		at = found.To
+	}
+	return b.String() + s[at:]
+}
+
+// name replaces secret values in keys and paths. Those are mostly field names,
+// so values that are short, or only letters and not long, are let through.
+func (m *Mask) name(s string) string {
+	for _, found := range m.find(s) {
+		value := s[found.From:found.To]
+		onlyLetters := strings.IndexFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+		const longest = 16 // of a field's name
+		if len(value) >= longest || len(value) >= minInside && !onlyLetters {
+			return m.Text(s)
+		}
+	}
+	return s
+}
+
+// merge joins places that overlap.
+func merge(spans []haystack.Span) []haystack.Span {
+	slices.SortFunc(spans, func(a, b haystack.Span) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To)) })
+	var out []haystack.Span
+	for _, s := range spans {
+		n := len(out)
+		if n == 0 || s.From >= out[n-1].To {
+			out = append(out, s)
+			continue
+		}
+		if last := &out[n-1]; s.To > last.To {
+			last.To, last.Part = s.To, true
+		}
+	}
+	return out
+}

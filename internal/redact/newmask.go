@@ -1,0 +1,67 @@
+package redact
+
+import (
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// NewMask makes a mask of the secrets in a plan, and in others. Plan says what
+// counts as a secret.
+func NewMask(p *plan.Plan, others ...*plan.Plan) *Mask {
+	found := newSecrets()
+	var public []string
+	for _, one := range append([]*plan.Plan{p}, others...) {
+		collect(one, found)
+		collectSensitive(one, found)
+		if one.Record != nil {
+			found.addCredentials(one.Record.Config)
+		}
+		for _, value := range one.Secrets {
+			found.add(string(value))
+		}
+		public = append(public, names(one)...)
+	}
+	found.exempt(public)
+	return newMask(found, p.Release.String())
+}
+
+// NewValuesMask makes a mask of the values that are named like credentials, and
+// of further secrets. It is for what is printed before there is a plan.
+func NewValuesMask(values map[string]any, secrets ...[]byte) *Mask {
+	found := newSecrets()
+	found.addCredentials(values)
+	for _, secret := range secrets {
+		found.add(string(secret))
+	}
+	found.exempt(nil)
+	return newMask(found, "")
+}
+
+// NewRecordMask makes a mask of the secrets in a stored revision: in its
+// manifest, its hooks and its values. It is for the revision's own description,
+// in which Helm, too, quotes answers of the API server. Documents that can't be
+// parsed contribute no secrets.
+func NewRecordMask(r *release.Revision) *Mask {
+	found := newSecrets()
+	public := []string{r.Name, r.Namespace}
+	texts := []string{r.Manifest}
+	for _, h := range r.Hooks {
+		texts = append(texts, h.Manifest)
+	}
+	for _, text := range texts {
+		for _, doc := range manifest.Split(text) {
+			objects, err := manifest.ParseDocument(doc, "")
+			if err != nil {
+				continue
+			}
+			for _, o := range objects {
+				collectObject(o.Doc.Object, isSecret(o.ID), found)
+				public = append(public, o.String())
+			}
+		}
+	}
+	found.addCredentials(r.Config)
+	found.exempt(public)
+	return newMask(found, r.Key().String())
+}

@@ -1,0 +1,109 @@
+package redact_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// outputs are all forms of output.
+func outputs() map[string]func(io.Writer, *plan.Plan) error {
+	return map[string]func(io.Writer, *plan.Plan) error{
+		"text":      func(w io.Writer, p *plan.Plan) error { return report.Text(w, p, report.TextOptions{}) },
+		"text-full": func(w io.Writer, p *plan.Plan) error { return report.Text(w, p, report.TextOptions{Full: true}) },
+		"json":      report.JSON,
+		"markdown":  func(w io.Writer, p *plan.Plan) error { return report.Markdown(w, p, report.MarkdownOptions{}) },
+		"mermaid":   report.Mermaid,
+		"dot":       report.DOT,
+		"html":      report.HTML,
+	}
+}
+
+// S36: no form of output shows a secret, in any of its encodings.
+func TestNoOutputShowsASecret(t *testing.T) {
+	for name, output := range outputs() {
+		t.Run(name, func(t *testing.T) {
+			var open, redacted bytes.Buffer
+			if err := output(&open, redact.CanaryPlan()); err != nil {
+				t.Fatal(err)
+			}
+			namesOnly := name == "mermaid" || name == "dot"
+			if !namesOnly && !shows(open.String(), redact.Canary) {
+				t.Fatal("the plan itself does not show the canary: this test could not fail")
+			}
+			if err := output(&redacted, redact.Plan(redact.CanaryPlan())); err != nil {
+				t.Fatal(err)
+			}
+			for _, value := range []string{redact.Canary, redact.Fledgling} {
+				if shows(redacted.String(), value) {
+					t.Errorf("%s is shown:\n%s", value, redacted.String())
+				}
+			}
+		})
+	}
+}
+
+// shows looks for a value as it is, escaped, and in anything that looks like base64.
+func shows(text, value string) bool {
+	quoted := redact.InJSON(value)
+	for _, form := range []string{value, quoted, redact.B64(value), strings.TrimRight(redact.B64(value), "=")} {
+		if strings.Contains(text, form) {
+			return true
+		}
+	}
+	for _, word := range regexp.MustCompile(`[A-Za-z0-9+/]{12,}=*`).FindAllString(text, -1) {
+		if inner, err := base64.StdEncoding.DecodeString(word); err == nil && word != string(inner) && shows(string(inner), value) {
+			return true
+		}
+	}
+	return false
+}
+
+// What templates have read from Secrets is masked wherever they have put it.
+func TestWhatTemplatesReadFromSecretsIsMasked(t *testing.T) {
+	for name, output := range outputs() {
+		var b bytes.Buffer
+		if err := output(&b, redact.Plan(redact.LookedUpPlan())); err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range []string{"canary", redact.B64("u:canary&read")} {
+			if strings.Contains(b.String(), secret) {
+				t.Errorf("%s shows %s:\n%s", name, secret, b.String())
+			}
+		}
+	}
+	if got := redact.NewMask(redact.LookedUpPlan()).Text(`Invalid value: "canary\u0026read"`); strings.Contains(got, "canary") {
+		t.Errorf("an error shows it: %s", got)
+	}
+}
+
+// Redact and print a large release: a thousand objects, two hundred Secrets.
+func BenchmarkRedactAndText(b *testing.B) {
+	p := redact.CanaryPlan()
+	wave := &p.Stages[0].Waves[0]
+	secret, deployment := wave.Steps[0], wave.Steps[1]
+	wave.Steps = nil
+	for i := range 1000 {
+		step := deployment
+		if i%5 == 0 {
+			step = secret
+			step.Body = secret.Body.DeepCopy()
+			step.Body.Object["stringData"] = map[string]any{"k": fmt.Sprintf("secret-%d-%d", i, i*i), "text": strings.Repeat(fmt.Sprintf("line %d\n", i), 50)}
+		}
+		step.ID, step.Object.Name = fmt.Sprint(i), fmt.Sprintf("n%d", i)
+		wave.Steps = append(wave.Steps, step)
+	}
+	for b.Loop() {
+		if err := report.Text(io.Discard, redact.Plan(p), report.TextOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// pattern names fields that hold secrets: plan.Options.Sensitive.
+type pattern struct {
+	// objects filters objects as selects does; "" is every object and the
+	// values, onlyValues the values alone.
+	objects string
+	parts   []string
+}
+
+// onlyValues stands before the path of a value.
+const onlyValues = "values"
+
+// CheckPattern checks a pattern of plan.Options.Sensitive: "PATH" or
+// "OBJECT:PATH". PATH is a field as the plan prints it: "data.token",
+// "spec.template.spec.containers[web].env[API].value"; a part may have
+// wildcards, and all below the field is meant, too. OBJECT is "KIND",
+// "KIND/NAME", where NAME may have wildcards, or "values".
+func CheckPattern(text string) error {
+	_, err := parsePattern(text)
+	return err
+}
+
+func parsePattern(text string) (pattern, error) {
+	p := pattern{parts: jsontree.SplitPath(text)}
+	// A colon within brackets or behind a dot belongs to the path.
+	if i := strings.IndexByte(text, ':'); i >= 0 && !strings.ContainsAny(text[:i], "[") && !strings.Contains(text[:i], "\\") {
+		p.objects, p.parts = text[:i], jsontree.SplitPath(text[i+1:])
+		if p.objects == "" {
+			return pattern{}, fmt.Errorf("%q names no object before the colon", text)
+		}
+	}
+	if len(p.parts) == 0 {
+		return pattern{}, fmt.Errorf("%q names no field", text)
+	}
+	for _, part := range append([]string{p.objects}, p.parts...) {
+		if _, err := path.Match(flat(part), ""); err != nil {
+			return pattern{}, fmt.Errorf("%q is no pattern: %w", text, err)
+		}
+	}
+	return p, nil
+}
+
+// flat lets a wildcard reach beyond the slashes of keys such as helm.sh/chart.
+func flat(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
+
+func matchesPart(pattern, key string) bool {
+	ok, err := path.Match(flat(pattern), flat(key))
+	return err == nil && ok
+}
+
+// sensitives are the patterns that a plan was made with. Those that are none
+// were refused before.
+func sensitives(p *plan.Plan) []pattern {
+	var out []pattern
+	for _, text := range p.Options.Sensitive {
+		if parsed, err := parsePattern(text); err == nil {
+			out = append(out, parsed)
+		}
+	}
+	return out
+}
+
+// at rewrites what lies at the path in a copy of v.
+func at(v any, parts []string, rewrite func(any) any) any {
+	if len(parts) == 0 {
+		return rewrite(v)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			if matchesPart(parts[0], key) {
+				value = at(value, parts[1:], rewrite)
+			}
+			out[key] = value
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		for i, item := range v {
+			if isItem(parts[0], i, item) {
+				out[i] = at(item, parts[1:], rewrite)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// isItem says whether a list's item is meant: by its index, or by what the plan
+// calls it.
+func isItem(part string, index int, item any) bool {
+	if matchesPart(part, strconv.Itoa(index)) {
+		return true
+	}
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, key := range []string{"name", "key", "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey"} {
+		if text, ok := jsontree.ScalarText(fields[key]); ok && matchesPart(part, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// atChange rewrites what of a change the pattern means: all of it when the
+// field lies at or below the pattern's, else what lies within.
+func atChange(c plan.Change, parts []string, rewrite func(any) any) plan.Change {
+	own := jsontree.SplitPath(c.Path)
+	for i := range min(len(own), len(parts)) {
+		if !matchesPart(parts[i], own[i]) {
+			return c
+		}
+	}
+	rest := parts[min(len(own), len(parts)):]
+	c.From, c.To = at(jsontree.Plain(c.From), rest, rewrite), at(jsontree.Plain(c.To), rest, rewrite)
+	return c
+}
+
+// hide is a copy of the plan in which rewrite was applied to every field that
+// its patterns mean.
+func hide(p *plan.Plan, rewrite func(any) any) *plan.Plan {
+	patterns := sensitives(p)
+	if len(patterns) == 0 {
+		return p
+	}
+	out := *p
+	out.Stages = slices.Clone(p.Stages)
+	for i := range out.Stages {
+		out.Stages[i].Waves = slices.Clone(out.Stages[i].Waves)
+		for j := range out.Stages[i].Waves {
+			out.Stages[i].Waves[j].Steps = slices.Clone(out.Stages[i].Waves[j].Steps)
+		}
+	}
+	out.Values = slices.Clone(p.Values)
+	for _, pattern := range patterns {
+		for i := range out.Values {
+			if pattern.objects == "" || pattern.objects == onlyValues {
+				out.Values[i] = atChange(out.Values[i], pattern.parts, rewrite)
+			}
+		}
+		out.Steps(func(_ plan.StageName, s *plan.Step) {
+			if pattern.objects == "" || manifest.Selects([]string{pattern.objects}, s.Object) {
+				hideStep(s, pattern.parts, rewrite)
+			}
+		})
+	}
+	return &out
+}
+
+func hideStep(s *plan.Step, parts []string, rewrite func(any) any) {
+	for _, u := range []**unstructured.Unstructured{&s.Body, &s.Before, &s.After} {
+		if *u != nil {
+			object, _ := at((*u).Object, parts, rewrite).(map[string]any)
+			*u = &unstructured.Unstructured{Object: object}
+		}
+	}
+	s.Changes = slices.Clone(s.Changes)
+	for i := range s.Changes {
+		s.Changes[i] = atChange(s.Changes[i], parts, rewrite)
+	}
+	if parsed, ok := parsePatch(s.Patch); ok {
+		if raw, err := json.Marshal(hidePatch(parsed, parts, rewrite)); err == nil {
+			s.Patch = raw
+		}
+	}
+}
+
+// hidePatch knows merge patches and lists of JSON patch operations.
+func hidePatch(patch any, parts []string, rewrite func(any) any) any {
+	operations, ok := patch.([]any)
+	if !ok {
+		return at(patch, parts, rewrite)
+	}
+	out := slices.Clone(operations)
+	for i, item := range operations {
+		op, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		pointer, _ := op["path"].(string)
+		c := atChange(plan.Change{Path: "[" + strings.Join(pointerParts(pointer), "][") + "]", To: op["value"]}, parts, rewrite)
+		changed := make(map[string]any, len(op))
+		for key, value := range op {
+			changed[key] = value
+		}
+		changed["value"] = c.To
+		out[i] = changed
+	}
+	return out
+}
+
+// collectSensitive finds the values that the patterns mean, which are masked
+// wherever else they recur.
+func collectSensitive(p *plan.Plan, found *secrets) {
+	hide(p, func(v any) any {
+		found.addTree(v, false)
+		return v
+	})
+}

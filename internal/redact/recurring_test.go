@@ -1,0 +1,39 @@
+package redact
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// LookedUpPlan is a plan whose templates have read Secrets and put them into what is
+// no Secret.
+func LookedUpPlan() *plan.Plan {
+	p := &plan.Plan{
+		Operation: plan.Install, Release: release.Key{Namespace: "shop", Name: "web"}, ToRevision: 1,
+		Secrets: [][]byte{[]byte("canary&read"), []byte(`{"auths":{"r":{"password":"canary-registry"}}}`), []byte("canary-elsewhere"), []byte("7")},
+		Record:  &release.Revision{Manifest: "a: canary&amp;read\nb: canary-registry\nc: 7\n"},
+		Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{{
+			ID: "c", Op: plan.OpCreate, Object: manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"},
+			Body: &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web"},
+				"data": map[string]any{"html": "canary&amp;read", "encoded": B64("u:canary&read"), "part": "canary-registry", "c": "7"},
+			}},
+		}}}}}},
+	}
+	p.Summary = plan.Summary{Create: 1}
+	return p
+}
+
+// Of all that templates have read a plan keeps what recurs in it.
+func TestAPlanKeepsTheSecretsThatRecur(t *testing.T) {
+	want := [][]byte{[]byte("canary&read"), []byte("canary-registry")}
+	if diff := cmp.Diff(want, Recurring(LookedUpPlan())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

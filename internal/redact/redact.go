@@ -1,0 +1,172 @@
+// Package redact finds the secrets in a plan and replaces them by tokens, in the
+// plan itself and in any text that is printed beside it.
+//
+// It prints nothing, and it is not what decides that secrets may be shown.
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Plan is a deep copy of the plan that may be shown. These are replaced by
+// tokens such as "(sensitive 9f2c…)":
+//
+//   - values of data and stringData of Secrets, in bodies, patches and changes;
+//   - the same values wherever else they recur, escaped and encoded in any of the
+//     ways that package haystack knows: from 4 characters on where they stand alone, from 8 on anywhere
+//     (12 when they are plain lower-case words). Words such as "true", numbers
+//     of up to 5 digits and shorter values are masked in the Secret only;
+//   - values named like a credential (password, token, apiKey …), and passwords
+//     in URLs and command lines, with all their recurrences; those of the user's
+//     values, too, as long as the plan has its Record;
+//   - what templates have read from Secrets of the cluster, where it recurs;
+//   - what Options.Sensitive names, with all its recurrences.
+//
+// Names of objects and of the release are never masked, and neither is a value
+// that is part of such a name. Record is left out: it holds chart and values.
+//
+// What must not be seen of the other plans is hidden, too: the plan of a way back
+// quotes the run that it undoes.
+func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
+	m := NewMask(p, others...)
+	p = hide(p, m.all)
+	out := *p
+	out.Record, out.Secrets = nil, nil
+	if p.Against != nil {
+		against := *p.Against
+		against.Name = m.Text(against.Name)
+		out.Against = &against
+	}
+	out.Found, out.Notes = m.Text(p.Found), m.Text(p.Notes)
+	out.Cluster.Server = m.Text(p.Cluster.Server)
+	out.Options.Description = m.Text(p.Options.Description)
+	out.Options.Labels = maps.Clone(p.Options.Labels)
+	for key, value := range out.Options.Labels {
+		out.Options.Labels[key] = m.Text(value)
+	}
+	out.Options.Policy = m.policy(p.Options.Policy)
+	out.Values = m.changes(p.Values, false)
+	out.Problems = slices.Clone(p.Problems)
+	for i := range out.Problems {
+		out.Problems[i].What = m.Text(out.Problems[i].What)
+		out.Problems[i].Do = m.Text(out.Problems[i].Do)
+	}
+	out.Stages = slices.Clone(p.Stages)
+	for i := range out.Stages {
+		out.Stages[i].Waves = slices.Clone(out.Stages[i].Waves)
+		for j := range out.Stages[i].Waves {
+			wave := &out.Stages[i].Waves[j]
+			wave.Steps = slices.Clone(wave.Steps)
+			for k := range wave.Steps {
+				wave.Steps[k] = m.step(wave.Steps[k])
+			}
+		}
+	}
+	return &out
+}
+
+func isSecret(id manifest.ID) bool { return id.Group == "" && id.Kind == "Secret" }
+
+// collect finds the values that must not be printed. Objects come first: they
+// say which texts are base64, which changes may leave open.
+func collect(p *plan.Plan, found *secrets) {
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		for _, u := range []*unstructured.Unstructured{s.Body, s.Before, s.After} {
+			if u != nil {
+				collectObject(u.Object, isSecret(s.Object), found)
+			}
+		}
+		if patch, ok := parsePatch(s.Patch); ok {
+			collectPatch(patch, isSecret(s.Object), found)
+		}
+	})
+	collectChanges(p.Values, false, found)
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		collectChanges(s.Changes, isSecret(s.Object), found)
+	})
+}
+
+func collectObject(v any, secret bool, found *secrets) {
+	found.addCredentials(v)
+	fields, ok := v.(map[string]any)
+	if !secret || !ok {
+		return
+	}
+	found.addTree(fields["data"], true)
+	found.addTree(fields["stringData"], false)
+}
+
+// collectPatch knows merge patches and lists of JSON patch operations.
+func collectPatch(patch any, secret bool, found *secrets) {
+	operations, ok := patch.([]any)
+	if !ok {
+		collectObject(patch, secret, found)
+		return
+	}
+	for _, item := range operations {
+		op, _ := item.(map[string]any)
+		found.addCredentials(op["value"])
+		if path, _ := op["path"].(string); secret && inData(pointerParts(path)) {
+			found.addTree(op["value"], true)
+		}
+	}
+}
+
+func collectChanges(changes []plan.Change, secret bool, found *secrets) {
+	for _, c := range changes {
+		parts := jsontree.SplitPath(c.Path)
+		for _, v := range []any{jsontree.Plain(c.From), jsontree.Plain(c.To)} {
+			switch {
+			case secret && inData(parts):
+				found.addTree(v, parts[0] == "data")
+				found.addTree(v, false)
+			case c.Sensitive:
+				found.addTree(v, false)
+			case isCredentialPath(parts) && isSecretScalar(v):
+				found.addScalar(v)
+			case secret && len(parts) == 0:
+				collectObject(v, true, found)
+			default:
+				found.addCredentials(v)
+			}
+		}
+	}
+}
+
+// inData says whether a path lies in a Secret's values.
+func inData(parts []string) bool {
+	return len(parts) > 0 && (parts[0] == "data" || parts[0] == "stringData")
+}
+
+func pointerParts(pointer string) []string {
+	return strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+}
+
+func parsePatch(patch []byte) (any, bool) {
+	if len(patch) == 0 {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(patch))
+	d.UseNumber()
+	var v any
+	return v, d.Decode(&v) == nil
+}
+
+// names are the texts that the plan prints as names.
+func names(p *plan.Plan) []string {
+	out := []string{p.Release.Name, p.Release.Namespace, p.ChartFrom.Name, p.ChartTo.Name}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		out = append(out, s.Object.Kind, s.Object.Name, s.Object.Namespace)
+	})
+	return out
+}

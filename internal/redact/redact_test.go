@@ -1,0 +1,213 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const (
+	Canary    = "cAnArY/s3cr3t+v4lue"
+	Fledgling = "f1edging=b1rd&s3cr3t"
+)
+
+func B64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+// CanaryPlan holds the canary in every place of a plan that has room for text.
+func CanaryPlan() *plan.Plan {
+	secret := func(value string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Secret",
+			"metadata": map[string]any{"name": "web", "namespace": "shop", "annotations": map[string]any{
+				lastApplied: fmt.Sprintf(`{"data":{"k":%q}}`, B64(value)),
+			}},
+			"data":       map[string]any{"k": B64(value), "pin": B64("42")},
+			"stringData": map[string]any{"plain": value, "json": fmt.Sprintf(`{"password": %q}`, value)},
+		}}
+	}
+	deployment := func(value string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web"},
+			"spec": map[string]any{"args": []any{"--token=" + value, value, "x" + value + "y"}, "env": []any{
+				map[string]any{"name": "DSN", "value": "postgres://u:" + value + "@db/x"},
+				map[string]any{"name": "B64", "value": B64("user:" + value)},
+			}, "nested": map[string]any{value: "as a key"}},
+		}}
+	}
+	change := func(path string) plan.Change {
+		return plan.Change{Path: path, From: Canary, To: Fledgling, Cause: plan.CauseValues, Detail: "from " + Canary}
+	}
+	steps := []plan.Step{
+		{
+			ID: "s", Op: plan.OpPatch, Object: manifest.ID{Kind: "Secret", Namespace: "shop", Name: "web"},
+			Body: secret(Fledgling), Before: secret(Canary), After: secret(Fledgling),
+			Patch: []byte(`{"data":{"k":"` + B64(Fledgling) + `"}}`), PatchType: types.MergePatchType,
+			Changes: []plan.Change{
+				{Path: "data.k", From: B64(Canary), To: B64(Fledgling), Cause: plan.CauseValues},
+				{Path: "stringData.plain", From: Canary, To: Fledgling},
+				{Path: "data", From: map[string]any{"k": B64(Canary)}, To: map[string]string{"k": B64(Fledgling)}},
+			},
+			Why: "because of " + Canary, Estimate: "it said " + Fledgling,
+		},
+		{
+			ID: "d", Op: plan.OpPatch, Object: manifest.ID{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"},
+			Body: deployment(Fledgling), Before: deployment(Canary), After: deployment(Fledgling),
+			Patch:     []byte(`[{"op":"replace","path":"/spec/x","value":"` + Fledgling + `"}]`),
+			PatchType: types.JSONPatchType,
+			Changes:   []plan.Change{change("spec.x"), change("spec." + Canary), {Path: "spec.all", To: deployment(Canary).Object}},
+			Risk:      plan.RiskScaleDown, Why: "was " + Canary,
+		},
+		{ID: "c", Op: plan.OpCreate, Object: manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}, Body: deployment(Canary)},
+		{ID: "r", Op: plan.OpRecord, Record: &plan.Record{Revision: 8, Status: "deployed", Description: Canary}},
+	}
+	p := &plan.Plan{
+		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, FromRevision: 7, ToRevision: 8,
+		Found: "revision 7 failed: " + Canary, Notes: "log in with " + Canary,
+		Options:  plan.Options{Description: Canary, Labels: map[string]string{"a": Canary}},
+		Values:   []plan.Change{change("anything"), {Path: "text", From: "a\n" + Canary + "\nb", To: Fledgling + "\n\n"}},
+		Stages:   []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}},
+		Problems: []plan.Problem{{Blocking: true, What: "no " + Canary, Do: "say " + Fledgling}, {What: B64(Canary)}},
+		Record:   &release.Revision{Manifest: Canary},
+	}
+	p.Summary = plan.Summary{Create: 1, Patch: 2, Blocking: 1, Warnings: 1, Risks: plan.RiskCounts{ScaleDown: 1}}
+	return p
+}
+
+// A secret that a template has quoted, or the API server in an error, is masked as
+// the plain one is: by the same token.
+func TestEscapedSecretsAreMasked(t *testing.T) {
+	for _, secret := range []string{`canary&<aa"4711`, "canary\x01aaa4711", "canary\u00a0aaa 4711", `Canary"é\x<b>&4711`, "canary\nof two 'lines'"} {
+		p := CanaryPlan()
+		p.Stages[0].Waves[0].Steps[0].Body.Object["stringData"] = map[string]any{"k": secret}
+		m := NewMask(p)
+		token := m.Text(secret)
+		if !IsToken(token) {
+			t.Errorf("%q: %s", secret, token)
+		}
+		for _, form := range []string{
+			inner(strconv.Quote(secret)), inner(strconv.QuoteToASCII(secret)), InJSON(secret), html.EscapeString(secret),
+			template.JSEscapeString(secret), url.QueryEscape(secret), url.PathEscape(secret), B64(secret), inner(strconv.Quote(InJSON(secret))),
+			strings.ReplaceAll(secret, "'", `'\''`), strings.ReplaceAll(secret, "\n", "\n    "), url.QueryEscape(B64(secret)), hex.EncodeToString([]byte(secret)),
+		} {
+			if got, want := m.Text(`Invalid value: "`+form+`"`), `Invalid value: "`+token+`"`; got != want {
+				t.Errorf("%s: %s, want %s", form, got, want)
+			}
+		}
+		if got := m.Text(B64("user:" + secret)); !IsToken(got) {
+			t.Errorf("within base64: %s", got)
+		}
+	}
+}
+
+func inner(quoted string) string { return quoted[1 : len(quoted)-1] }
+
+// Redact must not touch what apply is going to send.
+func TestRedactLeavesThePlanAlone(t *testing.T) {
+	p := CanaryPlan()
+	Plan(p)
+	if diff := cmp.Diff(CanaryPlan(), p, cmp.AllowUnexported(release.Revision{})); diff != "" {
+		t.Errorf("the plan was changed (-want +got):\n%s", diff)
+	}
+}
+
+// Printing a redacted plan must not depend on how often it was redacted.
+func TestRedactTwiceIsRedactOnce(t *testing.T) {
+	once := Plan(CanaryPlan())
+	if diff := cmp.Diff(once, Plan(once)); diff != "" {
+		t.Errorf("the second time differs (-once +twice):\n%s", diff)
+	}
+}
+
+// Masking must not eat the plan: names, short values and words stay readable.
+func TestRedactKeepsWhatIsPublic(t *testing.T) {
+	p := CanaryPlan()
+	s := &p.Stages[0].Waves[0].Steps[0]
+	s.Body.Object["stringData"] = map[string]any{"flag": "true", "port": "54321", "ns": "shop", "user": "postgres", "kind": "Deployment"}
+	p.Found = "true 54321 shop postgresql:16 Deployment/web postgres"
+	want := regexp.MustCompile(`^true 54321 shop postgresql:16 Deployment/web \(sensitive [0-9a-f]{4}…\)$`)
+	if got := Plan(p).Found; !want.MatchString(got) {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}
+
+// Equal secrets have equal tokens, other ones others, and other plans other ones.
+func TestTokensTellEqualityOnly(t *testing.T) {
+	p := Plan(CanaryPlan())
+	steps := p.Stages[0].Waves[0].Steps
+	inData, inText, inValues := steps[0].Changes[0], steps[1].Changes[0], p.Values[0]
+	if inData.From != inText.From || inText.From != inValues.From || inData.From == inData.To {
+		t.Errorf("tokens differ: %v, %v, %v", inData, inText, inValues)
+	}
+	other := CanaryPlan()
+	other.Stages[0].Waves[0].Steps[0].Body.Object["stringData"].(map[string]any)["more"] = "one more secret"
+	if got := Plan(other).Stages[0].Waves[0].Steps[0].Changes[0].From; got == inData.From {
+		t.Errorf("the token %v does not depend on the other secrets", got)
+	}
+}
+
+func TestCredentialNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"password": true, "rootPassword": true, "DB_PASSWORD": true, "password2": true, "apiKey": true, "api-key": true,
+		"AWS_SECRET_ACCESS_KEY": true, "client_secret": true, "authToken": true, "tls.privateKey": true, "PGPASSWORD": true,
+		"existingSecret": false, "imagePullSecrets": false, "secretName": false, "passwordKey": false, "tokenTTL": false,
+		"secretKeyRef": false, "key": false, "image": false, "": false, "automountServiceAccountToken": true,
+	} {
+		if got := isCredential(name); got != want {
+			t.Errorf("isCredential(%q) = %v", name, got)
+		}
+	}
+}
+
+// A patch stays what it is, but for the masked values.
+func TestPatchIsMaskedInPlace(t *testing.T) {
+	var patch struct{ Data map[string]string }
+	step := Plan(CanaryPlan()).Stages[0].Waves[0].Steps[0]
+	if err := json.Unmarshal(step.Patch, &patch); err != nil {
+		t.Fatal(err)
+	}
+	if !IsToken(patch.Data["k"]) || patch.Data["k"] != step.Changes[0].To {
+		t.Errorf("patch %s does not hold the token %v", step.Patch, step.Changes[0].To)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("postgres://u:p@h", "--password=x", Canary)
+	f.Add("://:@", "=", "aaaa")
+	f.Fuzz(func(t *testing.T, text, flag, secret string) {
+		s := newSecrets()
+		s.add(secret)
+		s.exempt(nil)
+		m := newMask(s, "")
+		for _, in := range []string{text, flag, text + secret, flag + secret + text} {
+			out := m.Text(in)
+			if isLong(secret) && !s.weak[secret] && !IsToken(secret) && !IsToken(in) &&
+				strings.Contains(strings.NewReplacer(tokenOpen, "", tokenClose, "").Replace(out), secret) {
+				t.Errorf("%q is still in %q", secret, out)
+			}
+		}
+	})
+}
+
+func InJSON(s string) string {
+	quoted, err := json.Marshal(s)
+	if err != nil {
+		return s
+	}
+	return strings.Trim(string(quoted), `"`)
+}

@@ -1,0 +1,216 @@
+package redact
+
+import (
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/haystack"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+)
+
+const (
+	// minSecret is the length from which a value is looked for outside of its
+	// Secret. Shorter ones would be found in everything.
+	minSecret = haystack.MinLength
+	// minInside is the length from which a value is masked inside of a word,
+	// too; shorter ones only where they stand alone. For plain words it is
+	// minWordInside: the user "postgres" is no reason to mask "postgresql".
+	minInside     = 8
+	minWordInside = 12
+	// minLine is the length from which a single line of a secret text is a
+	// secret of its own.
+	minLine = 16
+	// maxParsed bounds the texts that are searched for credentials, in bytes.
+	maxParsed = 64 << 10
+)
+
+// secrets are the values of a plan that must not be printed.
+type secrets struct {
+	// plain maps every form of a value that is looked for to the value itself.
+	plain map[string]string
+	// weak are forms that are masked in place, but not looked for elsewhere.
+	weak map[string]bool
+	// added are the values whose forms are all known.
+	added map[string]bool
+}
+
+func newSecrets() *secrets {
+	return &secrets{plain: map[string]string{}, weak: map[string]bool{}, added: map[string]bool{}}
+}
+
+// addEncoded adds a value from a Secret's data, which is base64.
+func (s *secrets) addEncoded(value string) {
+	decoded, ok := decode(value)
+	if !ok {
+		s.add(value)
+		return
+	}
+	s.add(decoded)
+	s.form(value, decoded)
+}
+
+// add adds a value. A text of several lines also hides its long lines, one in
+// JSON or YAML also the credentials in it.
+func (s *secrets) add(value string) {
+	if s.added[value] || value == "" || IsToken(value) {
+		return
+	}
+	s.added[value] = true
+	trimmed := strings.TrimSpace(value)
+	s.form(value, value)
+	s.form(trimmed, value)
+	if !isLong(trimmed) { // what is long is found within base64
+		for _, v := range []string{trimmed, value} {
+			s.form(base64.StdEncoding.EncodeToString([]byte(v)), value)
+			s.form(base64.RawStdEncoding.EncodeToString([]byte(v)), value)
+			s.form(base64.URLEncoding.EncodeToString([]byte(v)), value)
+		}
+	}
+	if inner, ok := decode(trimmed); ok && len(trimmed) >= minInside {
+		s.form(inner, value)
+	}
+	s.addParts(value, trimmed)
+}
+
+func (s *secrets) form(form, value string) {
+	if _, known := s.plain[form]; !known && form != "" {
+		s.plain[form] = value
+	}
+}
+
+func (s *secrets) addParts(value, trimmed string) {
+	if strings.Contains(trimmed, "\n") {
+		for line := range strings.SplitSeq(trimmed, "\n") {
+			line = strings.TrimSpace(line)
+			if len(line) >= minLine && !strings.HasPrefix(line, "-----") && !strings.ContainsAny(line, " \t") {
+				s.form(line, value)
+			}
+		}
+	}
+	if len(value) > maxParsed || !strings.ContainsAny(value, "{:") || !utf8.ValidString(value) {
+		return
+	}
+	var parsed any
+	if yaml.Unmarshal([]byte(value), &parsed) == nil {
+		s.addCredentials(parsed)
+	}
+}
+
+// addCredentials adds the values of a tree that are named like credentials.
+func (s *secrets) addCredentials(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		name, _ := v["name"].(string)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if isCredential(key) || key == "auth" || key == "value" && isCredential(name) {
+				s.addScalar(v[key])
+			}
+			s.addCredentials(v[key])
+		}
+	case []any:
+		for _, item := range v {
+			s.addCredentials(item)
+		}
+	case string:
+		if from := assignment(v); from > 0 {
+			s.add(v[from:])
+		}
+		for _, at := range urlPasswords(v) {
+			s.add(v[at.From:at.To])
+		}
+	}
+}
+
+// addScalar adds strings and numbers; words such as true are no secrets.
+func (s *secrets) addScalar(v any) {
+	if text, ok := jsontree.ScalarText(v); ok {
+		s.add(text)
+	}
+}
+
+// addTree adds every scalar of a tree.
+func (s *secrets) addTree(v any, encoded bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			s.addTree(v[key], encoded)
+		}
+	case []any:
+		for _, item := range v {
+			s.addTree(item, encoded)
+		}
+	case string:
+		if encoded {
+			s.addEncoded(v)
+		} else {
+			s.add(v)
+		}
+	default:
+		s.addScalar(v)
+	}
+}
+
+// unify makes values that are base64 of others forms of those.
+func (s *secrets) unify() {
+	for form, value := range s.plain {
+		for {
+			decoded, _ := decode(value)
+			inner, known := s.plain[decoded]
+			if !known || inner == value {
+				break
+			}
+			value = inner
+		}
+		s.plain[form] = value
+	}
+}
+
+// exempt marks the forms that are not looked for: short ones, words of YAML,
+// numbers as short as a port, and what the plan prints as a name anyway.
+func (s *secrets) exempt(names []string) {
+	public := strings.Join(names, "\n")
+	for form := range s.plain {
+		if len(form) < minSecret || isWord(form) || strings.Contains(public, form) {
+			s.weak[form] = true
+		}
+	}
+}
+
+// needles are the forms that are looked for.
+func (s *secrets) needles() []haystack.Needle {
+	var out []haystack.Needle
+	for _, form := range slices.Sorted(maps.Keys(s.plain)) {
+		if !s.weak[form] {
+			out = append(out, haystack.Needle{Text: form, Value: s.plain[form], Inside: isLong(strings.TrimSpace(form))})
+		}
+	}
+	return out
+}
+
+// isLong says whether a value is masked inside of words, too.
+func isLong(form string) bool {
+	if strings.Trim(form, "abcdefghijklmnopqrstuvwxyz") == "" {
+		return len(form) >= minWordInside
+	}
+	return len(form) >= minInside
+}
+
+func isWord(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "none", "default", "enabled", "disabled":
+		return true
+	}
+	const port = 5
+	return len(s) <= port && strings.Trim(s, "0123456789") == ""
+}
+
+// decode reads base64 that holds text.
+func decode(s string) (string, bool) {
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s))
+	return string(raw), err == nil && len(raw) > 0
+}

@@ -1,0 +1,131 @@
+package redact
+
+import (
+	"encoding/json"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// step copies a step and masks it. Names and what apply expects stay.
+func (m *Mask) step(s plan.Step) plan.Step {
+	secret := isSecret(s.Object)
+	s.Body = m.unstructured(s.Body, secret)
+	s.Before = m.unstructured(s.Before, secret)
+	s.After = m.unstructured(s.After, secret)
+	s.Patch = m.patch(s.Patch, secret)
+	s.Changes = m.changes(s.Changes, secret)
+	s.Estimate, s.Why = m.Text(s.Estimate), m.Text(s.Why)
+	if s.Hook != nil {
+		hook := *s.Hook
+		hook.DeletePolicies = slices.Clone(hook.DeletePolicies)
+		hook.LogPolicies = slices.Clone(hook.LogPolicies)
+		s.Hook = &hook
+	}
+	if s.Record != nil {
+		record := *s.Record
+		record.Description = m.Text(record.Description)
+		record.Supersede = slices.Clone(record.Supersede)
+		record.Prune = slices.Clone(record.Prune)
+		record.Fail = slices.Clone(record.Fail)
+		s.Record = &record
+	}
+	return s
+}
+
+func (m *Mask) unstructured(u *unstructured.Unstructured, secret bool) *unstructured.Unstructured {
+	if u == nil {
+		return nil
+	}
+	object, _ := m.object(u.Object, secret).(map[string]any)
+	for _, field := range []string{"apiVersion", "kind"} {
+		if v, ok := u.Object[field]; ok {
+			object[field] = v
+		}
+	}
+	return &unstructured.Unstructured{Object: object}
+}
+
+// patch masks a patch and encodes it again. One that can't be read is replaced
+// by a token.
+func (m *Mask) patch(patch []byte, secret bool) []byte {
+	if patch == nil {
+		return nil
+	}
+	var masked any = m.token(string(patch))
+	if v, ok := parsePatch(patch); ok {
+		masked = m.patchTree(v, secret)
+	}
+	out, err := json.Marshal(masked)
+	if err != nil {
+		return []byte(`""`)
+	}
+	return out
+}
+
+func (m *Mask) patchTree(v any, secret bool) any {
+	operations, ok := v.([]any)
+	if !ok {
+		return m.object(v, secret)
+	}
+	out := make([]any, len(operations))
+	for i, item := range operations {
+		op, ok := item.(map[string]any)
+		if !ok {
+			out[i] = m.Tree(item)
+			continue
+		}
+		masked, _ := m.Tree(op).(map[string]any)
+		path, _ := op["path"].(string)
+		parts := pointerParts(path)
+		if secret && inData(parts) || isCredentialPath(parts) && isSecretScalar(op["value"]) {
+			masked["value"] = m.all(op["value"])
+		}
+		out[i] = masked
+	}
+	return out
+}
+
+func (m *Mask) changes(changes []plan.Change, secret bool) []plan.Change {
+	out := slices.Clone(changes)
+	for i := range out {
+		out[i] = m.change(out[i], secret)
+	}
+	return out
+}
+
+func (m *Mask) change(c plan.Change, secret bool) plan.Change {
+	parts := jsontree.SplitPath(c.Path)
+	c.From, c.To = jsontree.Plain(c.From), jsontree.Plain(c.To)
+	credential := isCredentialPath(parts) && (isSecretScalar(c.From) || isSecretScalar(c.To))
+	switch {
+	case c.Sensitive, secret && inData(parts), credential:
+		c.Sensitive = true
+		c.From, c.To = m.all(c.From), m.all(c.To)
+	default:
+		whole := secret && len(parts) == 0
+		c.From, c.To = m.object(c.From, whole), m.object(c.To, whole)
+		c.Sensitive = holdsToken(c.From) || holdsToken(c.To)
+	}
+	c.Path, c.Detail = m.name(c.Path), m.name(c.Detail)
+	return c
+}
+
+// policy masks what people have written into a policy.
+func (m *Mask) policy(p plan.Policy) plan.Policy {
+	p.Deny, p.Allow = slices.Clone(p.Deny), slices.Clone(p.Allow)
+	for _, rules := range [][]plan.Rule{p.Deny, p.Allow} {
+		for i := range rules {
+			rules[i].Because = m.Text(rules[i].Because)
+		}
+	}
+	return p
+}
+
+func holdsToken(v any) bool {
+	s, ok := v.(string)
+	return ok && IsToken(s)
+}

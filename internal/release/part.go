@@ -1,0 +1,58 @@
+package release
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// Part says how much of a record was read.
+type Part int
+
+const (
+	// Whole is all of it. Only such a revision can be written back.
+	Whole Part = iota
+	// Sent is all but the files and values of the chart.
+	Sent
+	// Outline is what lists show: status, times, description, the chart's metadata.
+	// Reading it ends as soon as these are found.
+	Outline
+)
+
+// Part is how much of the record the revision holds.
+func (r *Revision) Part() Part { return r.part }
+
+// ReadPart reads Sent or Outline from a record in JSON, and keeps nothing of the
+// rest on the way. most is how many bytes of JSON may be kept. Errors are those
+// of in, ErrTooLarge, and of JSON that can't be read. What lies behind the last
+// field that is needed is not looked at.
+func ReadPart(in io.Reader, p Part, most int) (*Revision, error) {
+	keep, needed := partFields(p)
+	pruned, err := prune(in, keep, needed, most)
+	if err != nil {
+		return nil, err
+	}
+	type plain Revision
+	var r plain
+	if err := json.Unmarshal(pruned, &r); err != nil {
+		return nil, err
+	}
+	r.part = p
+	out := Revision(r)
+	return &out, nil
+}
+
+// partFields are the fields of a part, and those behind which reading ends. In
+// records of Helm and ours those of an Outline are near the beginning.
+func partFields(p Part) (keep fields, needed []string) {
+	if p == Outline {
+		return fields{
+			"name": nil, "version": nil,
+			"info":  {"status": nil, "description": nil, "first_deployed": nil, "last_deployed": nil, "deleted": nil, "rollback_revision": nil},
+			"chart": {"metadata": {"name": nil, "version": nil, "appVersion": nil}},
+		}, []string{"info", "chart"}
+	}
+	return fields{
+		"name": nil, "version": nil, "namespace": nil, "apply_method": nil,
+		"info": nil, "chart": {"metadata": nil}, "config": nil, "manifest": nil, "hooks": nil,
+	}, nil
+}

@@ -1,0 +1,207 @@
+package release
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// fields are those of a JSON object that are kept; nil keeps a value whole.
+type fields map[string]fields
+
+// ErrTooLarge says that more would have to be kept of a record than is allowed.
+var ErrTooLarge = errors.New("what is read of it is too large")
+
+// prune copies an object of JSON and leaves out all but the fields, without holding
+// more of it than it copies: at most so many bytes. Where outermost fields are
+// needed it ends behind the last of them. What it leaves out is not checked.
+func prune(in io.Reader, keep fields, needed []string, most int) ([]byte, error) {
+	p := &pruner{in: bufio.NewReaderSize(in, 16<<10), most: most, missing: map[string]bool{}, early: len(needed) > 0}
+	for _, name := range needed {
+		p.missing[name] = true
+	}
+	first, err := p.next()
+	if err != nil {
+		return nil, err
+	}
+	if first != '{' {
+		return nil, fmt.Errorf("it begins with %q and is no object", first)
+	}
+	if err := p.object(keep, true); err != nil {
+		return nil, err
+	}
+	return p.out, p.full()
+}
+
+type pruner struct {
+	in   *bufio.Reader
+	out  []byte
+	most int
+	// missing are the needed fields that have not come yet; early says that there
+	// are such fields.
+	missing map[string]bool
+	early   bool
+}
+
+func (p *pruner) full() error {
+	if len(p.out) > p.most {
+		return ErrTooLarge
+	}
+	return nil
+}
+
+// next is the next byte that is no space.
+func (p *pruner) next() (byte, error) {
+	for {
+		b, err := p.in.ReadByte()
+		if err != nil {
+			return 0, ended(err)
+		}
+		if b != ' ' && b != '\t' && b != '\n' && b != '\r' {
+			return b, nil
+		}
+	}
+}
+
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// object copies the fields of an object whose brace has been read.
+func (p *pruner) object(keep fields, outermost bool) error {
+	p.out = append(p.out, '{')
+	for {
+		b, err := p.next()
+		switch {
+		case err != nil:
+			return err
+		case b == '}':
+			p.close()
+			return nil
+		case b == ',':
+			continue
+		case b != '"':
+			return fmt.Errorf("invalid character %q before a field", b)
+		}
+		if err := p.field(keep); err != nil {
+			return err
+		}
+		if outermost && p.early && len(p.missing) == 0 {
+			p.close()
+			return nil
+		}
+	}
+}
+
+// close ends an object: the comma behind its last field becomes the brace.
+func (p *pruner) close() {
+	p.out = append(bytes.TrimSuffix(p.out, []byte(",")), '}')
+}
+
+// field copies a field, or passes over it. The quote of its name has been read.
+func (p *pruner) field(keep fields) error {
+	start := len(p.out)
+	if err := p.value('"', true); err != nil {
+		return err
+	}
+	name := string(p.out[start+1 : len(p.out)-1])
+	inner, wanted := keep[name]
+	delete(p.missing, name)
+	if !wanted {
+		p.out = p.out[:start]
+	}
+	b, err := p.next()
+	if err == nil && b == ':' {
+		b, err = p.next()
+	} else if err == nil {
+		err = fmt.Errorf("invalid character %q behind the name of a field", b)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case wanted && inner != nil && b == '{':
+		p.out = append(p.out, ':')
+		err = p.object(inner, false)
+	case wanted:
+		p.out = append(p.out, ':')
+		err = p.value(b, true)
+	default:
+		err = p.value(b, false)
+	}
+	if wanted {
+		p.out = append(p.out, ',')
+	}
+	return err
+}
+
+// value reads a value that begins with b, and copies it where it is kept.
+func (p *pruner) value(b byte, kept bool) error {
+	for depth := 0; ; {
+		if kept {
+			p.out = append(p.out, b)
+		}
+		switch b {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			if err := p.text(kept); err != nil {
+				return err
+			}
+		}
+		if err := p.full(); err != nil {
+			return err
+		}
+		if depth == 0 && (b == '"' || b == '}' || b == ']') {
+			return nil
+		}
+		following, err := p.in.Peek(1)
+		if err != nil {
+			return ended(err)
+		}
+		if c := following[0]; depth == 0 && (c == ',' || c == '}' || c == ']' || c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+			return nil // behind a number or word
+		}
+		b, _ = p.in.ReadByte() // which was peeked at
+	}
+}
+
+// text reads the rest of a string, with the quote at its end.
+func (p *pruner) text(kept bool) error {
+	for {
+		chunk, err := p.in.ReadSlice('"')
+		if kept {
+			p.out = append(p.out, chunk...)
+			if err := p.full(); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			// A backslash at the end of the buffer belongs to what follows.
+			if escapes(chunk)%2 == 1 {
+				b, err := p.in.ReadByte()
+				if err != nil {
+					return ended(err)
+				}
+				if kept {
+					p.out = append(p.out, b)
+				}
+			}
+		case err != nil:
+			return ended(err)
+		case escapes(chunk[:len(chunk)-1])%2 == 0:
+			return nil
+		}
+	}
+}
+
+// escapes counts the backslashes at the end.
+func escapes(text []byte) int { return len(text) - len(bytes.TrimRight(text, `\`)) }

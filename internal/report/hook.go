@@ -1,0 +1,99 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// hookPolicies are what a hook's annotations say, for who wants to see all.
+func hookPolicies(s *plan.Step) string {
+	if s.Hook == nil {
+		return ""
+	}
+	words := func(policies []manifest.Policy) string {
+		out := make([]string, 0, len(policies))
+		for _, p := range policies {
+			out = append(out, escape.Line(string(p)))
+		}
+		return strings.Join(out, ",")
+	}
+	text := ""
+	if p := words(s.Hook.DeletePolicies); p != "" {
+		text += "; delete policy " + p
+	}
+	if p := words(s.Hook.LogPolicies); p != "" {
+		text += "; log policy " + p
+	}
+	return text
+}
+
+// roomKey names a run of a hook.
+type roomKey struct {
+	event manifest.Event
+	index int
+}
+
+func roomOf(s *plan.Step) roomKey { return roomKey{s.Hook.Event, s.Hook.Index} }
+
+// roomsOf are the deletions that come before the runs of hooks.
+func roomsOf(p *plan.Plan) map[roomKey]*plan.Step {
+	rooms := map[roomKey]*plan.Step{}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.MakesRoom() {
+			rooms[roomOf(s)] = s
+		}
+	})
+	return rooms
+}
+
+// inPlaceOf says what a hook deletes that is in its place.
+func (w entryWriter) inPlaceOf(room *plan.Step) string {
+	switch {
+	case room.Hook.Resource:
+		return "the resource that it was"
+	case room.Hook.Foreign:
+		return "what is in its place"
+	case room.Of != "":
+		return "the earlier event's"
+	}
+	return "the last run's"
+}
+
+// hookText is "run to completion (weight -5), then delete", with the deletions
+// before and after the run that the plan lists as steps of their own.
+func (w entryWriter) hookText(s *plan.Step) string {
+	text := "create"
+	if s.Object.RunsToItsEnd() {
+		text = "run to completion"
+	}
+	if s.Hook == nil {
+		return text
+	}
+	if s.Hook.Weight != 0 {
+		text += fmt.Sprintf(" (weight %d)", s.Hook.Weight)
+	}
+	switch {
+	case s.InPlace():
+		text = "change in place"
+	case s.Before != nil:
+		return "leave it as it is"
+	}
+	if room := w.rooms[roomOf(s)]; room != nil {
+		text = "delete " + w.inPlaceOf(room) + ", then " + text
+	}
+	succeeded, failed := s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.HookFailed)
+	switch {
+	case s.Object.IsCRD(): // which hooks never delete
+	case succeeded && failed:
+		return text + ", then delete"
+	case succeeded:
+		return text + ", then delete unless it failed"
+	case failed:
+		return text + ", delete only if it failed"
+	}
+	return text + ", keep"
+}

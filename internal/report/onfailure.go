@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// ending is what happens when a plan's run fails.
+type ending struct {
+	text string
+	// lasting is what the way back does not undo; hidden says how many of those
+	// were left out.
+	lasting []notice
+	hidden  int
+}
+
+// endingOf puts a plan's failure path into words; nil when the revision is only
+// recorded as failed.
+func endingOf(p *plan.Plan, v view, names namer) *ending {
+	f := p.OnFailure
+	if f == nil || len(v.only) > 0 {
+		return nil
+	}
+	var parts []string
+	if n := cleanups(f); n > 0 {
+		parts = append(parts, "delete what this run has created ("+count(n, "object", "objects")+" at most)")
+	}
+	if f.Rollback == nil {
+		if len(parts) == 0 {
+			return nil
+		}
+		return &ending{text: parts[0]}
+	}
+	out := &ending{text: strings.Join(append(parts, wayBack(f.Rollback)), ", then ")}
+	for _, l := range f.Rollback.Lasting {
+		out.lasting = append(out.lasting, notice{name: names.name(l.Object), text: escape.Line(l.What)})
+	}
+	const shown = 8
+	if !v.full && len(out.lasting) > shown {
+		out.hidden = len(out.lasting) - shown
+		out.lasting = out.lasting[:shown]
+	}
+	return out
+}
+
+func cleanups(f *plan.OnFailure) int {
+	n := 0
+	for _, stage := range f.Stages {
+		for _, wave := range stage.Waves {
+			for _, s := range wave.Steps {
+				if s.Op == plan.OpDelete {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// wayBack is "roll back to revision 7: 1 to delete, 2 to change; 1 hook".
+func wayBack(r *plan.RollbackPreview) string {
+	text := fmt.Sprintf("roll back to revision %d", r.To)
+	if r.To == 0 {
+		text = "uninstall what was installed"
+	}
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		text string
+	}{
+		{r.Recreate, "to recreate"},
+		{r.Delete, "to delete"},
+		{r.Patch, "to change back"},
+		{r.Create, "to create again"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
+		}
+	}
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	if r.Hooks > 0 {
+		text += "; " + count(r.Hooks, "hook", "hooks")
+	}
+	return text
+}
+
+const (
+	endingTitle  = "If it fails"
+	lastingTitle = "not undone"
+)
+
+// ending prints the failure path below the stages.
+func (t *textWriter) ending(e *ending) {
+	if e == nil {
+		return
+	}
+	t.line("")
+	t.wrapped(endingTitle+": ", e.text, "  ")
+	for _, n := range e.lasting {
+		t.wrapped("   "+lastingTitle+": ", n.name+": "+n.text, "     ")
+	}
+	if e.hidden > 0 {
+		t.line(fmt.Sprintf("   … %d more (--full)", e.hidden))
+	}
+}
+
+func (m *markdown) ending(e *ending) {
+	if e == nil {
+		return
+	}
+	title := "\n#### " + endingTitle + "\n\n" + inline(e.text) + "\n"
+	if !m.add(title) {
+		m.omit("what happens on failure", title)
+	}
+	for i, n := range e.lasting {
+		if m.item("- " + lastingTitle + ": **" + inline(n.name) + "**: " + inline(n.text) + "\n") {
+			continue
+		}
+		m.omit(count(len(e.lasting)-i, "thing that is not undone", "things that are not undone"), "")
+		break
+	}
+}
+
+func (h *htmlWriter) ending(e *ending) {
+	if e == nil {
+		return
+	}
+	h.WriteString("<section>\n")
+	h.tag("h2", "", endingTitle)
+	h.tag("p", "", e.text)
+	for _, n := range e.lasting {
+		h.WriteString(`<div class="entry">`)
+		h.tag("span", "", lastingTitle+": ")
+		h.tag("code", "", n.name)
+		h.tag("span", "", " "+n.text)
+		h.WriteString("</div>\n")
+	}
+	h.WriteString("</section>\n")
+}

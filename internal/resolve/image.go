@@ -1,0 +1,147 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Scheme is what references to registries begin with.
+const Scheme = "oci://"
+
+// IsRegistry says whether a reference is one to a registry.
+func IsRegistry(ref string) bool { return strings.HasPrefix(ref, Scheme) }
+
+// Image is a chart in a registry, oci://HOST/PATH[:TAG][@DIGEST].
+type Image struct {
+	// Host may have a port.
+	Host, Path string
+	// Tag is as the registry has it, "" when none was given: a version's + is _.
+	Tag string
+}
+
+// String is the image as people write it.
+func (i Image) String() string {
+	text := Scheme + i.Host + "/" + i.Path
+	if i.Tag != "" {
+		text += ":" + i.Tag
+	}
+	return text
+}
+
+// Name is the last element of the path: that of the chart.
+func (i Image) Name() string { return i.Path[strings.LastIndexByte(i.Path, '/')+1:] }
+
+// The grammar of names and tags:
+// https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#pulling-manifests
+var (
+	imageHost = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?$`)
+	imagePath = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
+	imageTag  = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$`)
+	sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// ParseImage reads oci://HOST/PATH[:TAG][@DIGEST].
+func ParseImage(text string) (i Image, digest string, err error) {
+	rest, ok := strings.CutPrefix(text, Scheme)
+	if !ok {
+		return i, "", fmt.Errorf("%s does not begin with %s", text, Scheme)
+	}
+	if rest, digest, err = splitDigest(rest); err != nil {
+		return i, "", fmt.Errorf("%s: %w", text, err)
+	}
+	i.Host, i.Path, _ = strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(i.Path, ':'); at > strings.LastIndexByte(i.Path, '/') {
+		i.Path, i.Tag = i.Path[:at], TagOf(i.Path[at+1:])
+		if !imageTag.MatchString(i.Tag) {
+			return i, "", fmt.Errorf("%s: %q is not a tag", text, i.Tag)
+		}
+	}
+	switch {
+	case !imageHost.MatchString(i.Host):
+		return i, "", fmt.Errorf("%s: %q is not the name of a registry", text, i.Host)
+	case !imagePath.MatchString(i.Path) || len(i.Path) > 255:
+		return i, "", fmt.Errorf("%s: %q is not the path of an image: lower-case letters, digits, and . _ - between them", text, i.Path)
+	}
+	return i, digest, nil
+}
+
+// splitDigest cuts off "@sha256:…".
+func splitDigest(text string) (rest, digest string, err error) {
+	rest, digest, ok := strings.Cut(text, "@")
+	if !ok {
+		return text, "", nil
+	}
+	digest, err = Digest(digest)
+	return rest, digest, err
+}
+
+// Digest checks a SHA-256 digest, with or without "sha256:" before it, and gives
+// it with.
+func Digest(text string) (string, error) {
+	hex := strings.TrimPrefix(text, "sha256:")
+	if !sha256Hex.MatchString(hex) {
+		return "", fmt.Errorf("%q is not a digest: sha256: and 64 hexadecimal digits", text)
+	}
+	return "sha256:" + hex, nil
+}
+
+// TagOf is a version as a tag, which can't hold a +.
+func TagOf(version string) string { return strings.ReplaceAll(version, "+", "_") }
+
+// VersionOf is a tag as a version.
+func VersionOf(tag string) string { return strings.ReplaceAll(tag, "_", "+") }
+
+// registry is a reference to a chart in a registry. The tag is --tag's, that of
+// the reference, or an exact version; a range stays to be chosen among the tags.
+func (r Reference) registry(text, tag string) (Reference, error) {
+	image, digest, err := ParseImage(text)
+	if err != nil {
+		return Reference{}, err
+	}
+	if digest != "" && r.Digest != "" && digest != r.Digest {
+		return Reference{}, fmt.Errorf("%s and --version name two digests", text)
+	}
+	if digest != "" {
+		r.Digest = digest
+	}
+	if tag != "" {
+		if tag != TagOf(tag) || !imageTag.MatchString(tag) {
+			return Reference{}, fmt.Errorf("--tag %s is not a tag", tag)
+		}
+		if r.Version.Version != "" || image.Tag != "" && image.Tag != tag {
+			return Reference{}, fmt.Errorf("--tag %s says which chart of %s it is: give no other version", tag, text)
+		}
+		image.Tag = tag
+	}
+	version := r.Version.Version
+	switch {
+	case version == "":
+	case image.Tag != "" && image.Tag != TagOf(version):
+		return Reference{}, fmt.Errorf("%s and --version %s are two versions", text, version)
+	case r.Version.Exact():
+		image.Tag = TagOf(version)
+	}
+	r.Kind, r.Image = Registry, image
+	return r, nil
+}
+
+// ChooseTag picks among a registry's tags the one of the highest version that is
+// wanted. Tags that are no semantic versions do not count. Errors: *NoVersionError.
+func (r Reference) ChooseTag(tags []string) (string, error) {
+	var versions []string
+	for _, tag := range tags {
+		if version := VersionOf(tag); Strict(version) {
+			versions = append(versions, version)
+		}
+	}
+	if len(tags) == 0 {
+		return "", errors.New(r.Image.String() + " has no tags")
+	}
+	i, err := Choose(versions, r.Version)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", r.Image, err)
+	}
+	return TagOf(versions[i]), nil
+}

@@ -1,0 +1,141 @@
+// Package resolve decides which chart a reference means: a folder or archive, a
+// chart of a repository, a URL, an image in a registry; which of the versions
+// that there are; and from which URL it comes. It reads repositories.yaml,
+// index.yaml and Chart.lock in the forms of Helm 4.3.1.
+//
+// It is pure: it fetches nothing and looks at no files. Package source does, and
+// tells it what is there.
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Request is what a command line says of a chart.
+type Request struct {
+	// Chart is the argument.
+	Chart string
+	// Repo is the URL of --repo, or "".
+	Repo string
+	// Version is a version, a range, "latest" or "": the newest one that is no
+	// prerelease. A digest may follow: 1.4.2@sha256:….
+	Version string
+	// Devel admits prereleases where Version is "".
+	Devel bool
+	// Tag is a registry's tag, taken as it is.
+	Tag string
+}
+
+// Kind is where a chart lives.
+type Kind int
+
+const (
+	// Local is a folder or an archive at Reference.Path.
+	Local Kind = iota
+	// Remote is an archive at Reference.URL.
+	Remote
+	// Configured is chart Reference.Name of the repository that repositories.yaml
+	// calls Reference.Repository.
+	Configured
+	// Unconfigured is chart Reference.Name of the repository at Reference.URL.
+	Unconfigured
+	// Registry is the image Reference.Image.
+	Registry
+)
+
+// Reference is a request understood.
+type Reference struct {
+	Kind             Kind
+	Path             string
+	URL              string
+	Repository, Name string
+	Image            Image
+	Version          Wanted
+	// Digest is "sha256:" and hex, or "": what the archive, or of an image the
+	// manifest, has to be.
+	Digest string
+}
+
+// Parse understands a request in Helm 4.3.1's order: what is there on this machine
+// comes first, then --repo, registries, URLs, and last REPO/NAME. local says
+// whether a path is there; schemes are those of URLs besides http and https that
+// can be fetched. Errors are sentences about the request.
+func Parse(r Request, local func(path string) bool, schemes []string) (Reference, error) {
+	name := strings.TrimSpace(r.Chart)
+	version, digest, err := splitDigest(strings.TrimSpace(r.Version))
+	if err != nil {
+		return Reference{}, fmt.Errorf("--version %s: %w", r.Version, err)
+	}
+	ref := Reference{Version: Wanted{Version: version, Devel: r.Devel}, Digest: digest}
+	switch {
+	case name == "":
+		return Reference{}, errors.New("the name of the chart is empty")
+	case r.Repo == "" && local(name):
+		ref.Kind, ref.Path = Local, name
+		return ref, nil
+	case r.Repo == "" && (filepath.IsAbs(name) || strings.HasPrefix(name, ".")):
+		return Reference{}, &NoPathError{Path: name}
+	case r.Tag != "" && !IsRegistry(name):
+		return Reference{}, fmt.Errorf("--tag %s is for charts of registries (oci://…), which %s is not", r.Tag, name)
+	case r.Repo != "":
+		return ref.unconfigured(r.Repo, name)
+	case IsRegistry(name):
+		return ref.registry(name, r.Tag)
+	}
+	if u, err := url.Parse(name); err == nil && u.Scheme != "" && strings.Contains(name, "://") {
+		return ref.remote(name, u, schemes)
+	}
+	return ref.configured(name)
+}
+
+func (r Reference) unconfigured(repo, name string) (Reference, error) {
+	if IsRegistry(repo) {
+		return Reference{}, fmt.Errorf("--repo %s is a registry, which has no index: name the chart %s/%s", repo, strings.TrimSuffix(repo, "/"), name)
+	}
+	if u, err := url.Parse(repo); err != nil || u.Scheme == "" || u.Host == "" {
+		return Reference{}, fmt.Errorf("--repo %s is not the URL of a repository", repo)
+	}
+	r.Kind, r.URL, r.Name = Unconfigured, repo, name
+	return r, nil
+}
+
+func (r Reference) remote(text string, u *url.URL, schemes []string) (Reference, error) {
+	switch u.Scheme {
+	case "http", "https":
+		if u.Host == "" || u.Path == "" {
+			return Reference{}, fmt.Errorf("%s is not the URL of a chart: it has no host or no path", text)
+		}
+	default:
+		if !slices.Contains(schemes, u.Scheme) {
+			return Reference{}, &SchemeError{Scheme: u.Scheme, URL: text}
+		}
+	}
+	r.Kind, r.URL = Remote, text
+	return r, nil
+}
+
+func (r Reference) configured(name string) (Reference, error) {
+	repository, chart, ok := strings.Cut(name, "/")
+	if !ok || repository == "" || chart == "" {
+		return Reference{}, fmt.Errorf("there is no folder or file %s, and a chart of a repository is written REPO/NAME", name)
+	}
+	r.Kind, r.Repository, r.Name = Configured, repository, chart
+	return r, nil
+}
+
+// NoPathError says that what can only be a path is not there.
+type NoPathError struct{ Path string }
+
+func (e *NoPathError) Error() string { return fmt.Sprintf("path %q is not there", e.Path) }
+
+// SchemeError says that nothing fetches URLs of a scheme.
+type SchemeError struct{ Scheme, URL string }
+
+func (e *SchemeError) Error() string {
+	return fmt.Sprintf("%s: URLs of scheme %q can't be fetched; http, https, oci and those of getter plugins can", e.URL, e.Scheme)
+}

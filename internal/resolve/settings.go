@@ -1,0 +1,46 @@
+package resolve
+
+import (
+	"fmt"
+	"net/url"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Settings are what sources.yaml says: what Helm has no file for.
+type Settings struct {
+	// Mirrors are places from which charts and indexes are fetched instead.
+	Mirrors []Mirror `json:"mirrors,omitempty"`
+	// PlainHTTP are registries, HOST or HOST:PORT, that are spoken to without TLS.
+	PlainHTTP []string `json:"plainHTTP,omitempty"`
+	// Realms are, by registry, the origins that make its tokens and so see its
+	// credentials; the registry itself does anyway.
+	Realms map[string][]string `json:"realms,omitempty"`
+}
+
+// ParseSettings reads sources.yaml. A key that is not known is an error: a typing
+// error must not make a mirror or a policy mean nothing.
+func ParseSettings(data []byte) (Settings, error) {
+	var s Settings
+	if err := yaml.UnmarshalStrict(data, &s); err != nil {
+		return s, err
+	}
+	for _, m := range s.Mirrors {
+		from, errFrom := url.Parse(m.Prefix)
+		to, errTo := url.Parse(m.To)
+		if errFrom != nil || errTo != nil || from.Scheme == "" || to.Scheme == "" {
+			return s, fmt.Errorf("mirrors: prefix %q and to %q have to be URLs, or begin with %s", m.Prefix, m.To, Scheme)
+		}
+		if IsRegistry(m.Prefix) != IsRegistry(m.To) {
+			return s, fmt.Errorf("mirrors: %s and %s are not of one kind", m.Prefix, m.To)
+		}
+	}
+	for host, origins := range s.Realms {
+		for _, origin := range origins {
+			if u, err := url.Parse(origin); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+				return s, fmt.Errorf("realms: %s: %q is not the URL of a server", host, origin)
+			}
+		}
+	}
+	return s, nil
+}

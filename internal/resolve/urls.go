@@ -1,0 +1,103 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// ChartURL is where an index says that a chart is: text as it stands in urls, base
+// the URL of the repository. A relative one is below base, whose query it takes over,
+// as in Helm 4.3.1.
+func ChartURL(base, text string) (string, error) {
+	if text == "" {
+		return "", errors.New("the index has an empty URL for it")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a URL: %w", text, err)
+	}
+	if u.IsAbs() {
+		return u.String(), nil
+	}
+	b, err := url.Parse(base)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a URL: %w", base, err)
+	}
+	b.Path = strings.TrimRight(b.Path, "/") + "/"
+	if b.RawPath != "" {
+		b.RawPath = strings.TrimRight(b.RawPath, "/") + "/"
+	}
+	out := b.ResolveReference(u)
+	out.RawQuery = b.RawQuery
+	return out.String(), nil
+}
+
+// IndexURL is where a repository has its index.
+func IndexURL(base string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a URL: %w", base, err)
+	}
+	return u.JoinPath("index.yaml").String(), nil
+}
+
+// FileName is the last element of a URL's path: the name of an archive.
+func FileName(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a URL: %w", text, err)
+	}
+	name := path.Base(u.Path)
+	if name == "." || name == "/" || name == ".." || strings.ContainsAny(name, "/\\\x00") {
+		return "", fmt.Errorf("%s does not end with the name of a file", text)
+	}
+	return name, nil
+}
+
+// Origin is the part of a URL for which credentials are given: scheme, host and
+// port, as in RFC 6454, section 4.
+func Origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		switch strings.ToLower(u.Scheme) {
+		case "https":
+			port = "443"
+		case "http":
+			port = "80"
+		}
+	}
+	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// SameOrigin says whether two URLs have one origin.
+func SameOrigin(a, b string) bool {
+	u, errA := url.Parse(a)
+	v, errB := url.Parse(b)
+	return errA == nil && errB == nil && Origin(u) == Origin(v)
+}
+
+// Mirror is a place from which what has a prefix is fetched instead.
+type Mirror struct {
+	Prefix string `json:"prefix"`
+	To     string `json:"to"`
+}
+
+// Mirrored is a URL, or an image's reference, with the longest matching prefix
+// replaced. A prefix ends at a slash, or with the URL.
+func Mirrored(mirrors []Mirror, text string) string {
+	best := Mirror{}
+	for _, m := range mirrors {
+		rest, ok := strings.CutPrefix(text, m.Prefix)
+		ends := rest == "" || strings.HasSuffix(m.Prefix, "/") || rest != "" && strings.ContainsAny(rest[:1], "/:@?")
+		if ok && ends && len(m.Prefix) > len(best.Prefix) {
+			best = m
+		}
+	}
+	if best.Prefix == "" {
+		return text
+	}
+	return best.To + strings.TrimPrefix(text, best.Prefix)
+}

@@ -1,0 +1,57 @@
+package serverfields
+
+import (
+	"encoding/base64"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+)
+
+// IsSecret reports whether u is Kubernetes' own Secret.
+func IsSecret(u *unstructured.Unstructured) bool {
+	return u != nil && u.GetKind() == "Secret" && u.GetAPIVersion() == "v1"
+}
+
+// FoldStringData does what the API server does on write. Values that are not
+// strings stay, for the server to reject.
+func FoldStringData(doc map[string]any) {
+	plain, ok := doc["stringData"].(map[string]any)
+	delete(doc, "stringData")
+	if !ok {
+		return
+	}
+	data, rest := map[string]any{}, map[string]any{}
+	if given, ok := doc["data"].(map[string]any); ok {
+		maps.Copy(data, given)
+	}
+	for k, v := range plain {
+		if v == nil {
+			v = ""
+		}
+		if s, ok := v.(string); ok {
+			data[k] = base64.StdEncoding.EncodeToString([]byte(s))
+		} else {
+			rest[k] = v
+		}
+	}
+	doc["data"] = data
+	if len(rest) > 0 {
+		doc["stringData"] = rest
+	}
+}
+
+// WithoutStringData is a Secret whose stringData is in its data, as the API
+// server stores it. A server-side apply has to be sent so: the server keeps an
+// account of stringData as such (Kubernetes 1.36), and leaves in data the keys
+// that the next apply drops from stringData. Other objects are returned as they
+// are, and doc is not changed.
+func WithoutStringData(doc *unstructured.Unstructured) *unstructured.Unstructured {
+	if _, ok := doc.Object["stringData"]; !ok || !IsSecret(doc) {
+		return doc
+	}
+	object, _ := jsontree.Copy(doc.Object).(map[string]any)
+	FoldStringData(object)
+	return &unstructured.Unstructured{Object: object}
+}

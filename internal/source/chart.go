@@ -1,0 +1,231 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// Found is a chart that a reference means, before anything of it is fetched.
+type Found struct {
+	// Repository is the repository's name or URL, "" for a chart's own URL.
+	Repository string
+	// Name and Version are those of the index; "" where none was asked.
+	Name, Version string
+	// URL is where the archive is.
+	URL string
+	// Digest is the archive's, "sha256:" and hex, as far as it is known.
+	Digest string
+	// Manifest is the digest of a registry's manifest, "" elsewhere.
+	Manifest string
+	// Warnings are about the index.
+	Warnings []chart.Warning
+
+	access Access
+	home   string
+	image  *resolve.Image
+}
+
+// Fetched is a chart's archive.
+type Fetched struct {
+	Found
+	Data []byte
+	// Cached says that nothing was fetched.
+	Cached bool
+	// Mismatch is the promise that was not kept and is passed over, or nil.
+	Mismatch *DigestError
+}
+
+// Find says what a reference means now. For a configured repository the cached index
+// counts; that of --repo is fetched, when it has changed. Errors: *NoRepositoryError,
+// *NoIndexError, *resolve.NoChartError, *resolve.NoVersionError, *OfflineError.
+func (s *Sources) Find(ctx context.Context, r resolve.Reference) (Found, error) {
+	switch r.Kind {
+	case resolve.Remote:
+		return s.findRemote(r)
+	case resolve.Configured:
+		return s.findConfigured(r)
+	case resolve.Unconfigured:
+		return s.findUnconfigured(ctx, r)
+	case resolve.Registry:
+		return s.findImage(ctx, r)
+	case resolve.Local:
+	}
+	return Found{}, fmt.Errorf("%s is not fetched", r.Path)
+}
+
+func (s *Sources) findRemote(r resolve.Reference) (Found, error) {
+	f := Found{URL: r.URL, Digest: r.Digest, home: r.URL, access: s.Access}
+	if s.Access != (Access{}) {
+		return f, nil
+	}
+	repositories, err := s.Repositories()
+	if err != nil {
+		return Found{}, err
+	}
+	for _, e := range repositories.All() {
+		if resolve.SameOrigin(e.URL, r.URL) && strings.HasPrefix(r.URL, strings.TrimRight(e.URL, "/")+"/") {
+			f.access, f.home = accessOf(e), e.URL
+		}
+	}
+	return f, nil
+}
+
+func (s *Sources) findConfigured(r resolve.Reference) (Found, error) {
+	repositories, err := s.Repositories()
+	if err != nil {
+		return Found{}, err
+	}
+	e, ok := repositories.Find(r.Repository)
+	if !ok {
+		return Found{}, &NoRepositoryError{Name: r.Repository}
+	}
+	index, err := s.readIndex(e.Name, resolve.Only(r.Name))
+	if err != nil {
+		return Found{}, err
+	}
+	f := Found{Repository: e.Name, home: e.URL, access: s.Access.or(accessOf(e))}
+	return f, f.choose(index, r, e.URL)
+}
+
+func (s *Sources) findUnconfigured(ctx context.Context, r resolve.Reference) (Found, error) {
+	name := unmanaged(r.URL)
+	if !s.Offline {
+		if _, err := s.fetchIndex(ctx, name, r.URL, s.Access); err != nil {
+			return Found{}, err
+		}
+	}
+	index, err := s.readIndex(name, resolve.Only(r.Name))
+	if _, none := errors.AsType[*NoIndexError](err); none {
+		return Found{}, &OfflineError{What: "the index of " + redacted(r.URL)}
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	f := Found{Repository: redacted(r.URL), home: r.URL, access: s.Access}
+	return f, f.choose(index, r, r.URL)
+}
+
+// choose fills in what the index says of the wanted version.
+func (f *Found) choose(index *resolve.Index, r resolve.Reference, base string) error {
+	entry, warnings, err := index.Find(r.Name, r.Version)
+	f.Warnings = warnings
+	if err != nil {
+		return fmt.Errorf("repository %s: %w", f.Repository, err)
+	}
+	f.Name, f.Version = entry.Name, entry.Version
+	if len(entry.URLs) == 0 {
+		return fmt.Errorf("repository %s says not where chart %s %s is", f.Repository, f.Name, f.Version)
+	}
+	if f.URL, err = resolve.ChartURL(base, entry.URLs[0]); err != nil {
+		return fmt.Errorf("chart %s %s of repository %s: %w", f.Name, f.Version, f.Repository, err)
+	}
+	if entry.Digest != "" {
+		if f.Digest, err = resolve.Digest(entry.Digest); err != nil {
+			return fmt.Errorf("chart %s %s of repository %s: %w", f.Name, f.Version, f.Repository, err)
+		}
+	}
+	if r.Digest != "" && f.Digest != "" && f.Digest != r.Digest {
+		return &DigestError{What: fmt.Sprintf("chart %s %s of repository %s", f.Name, f.Version, f.Repository), Want: r.Digest, Got: f.Digest}
+	}
+	if r.Digest != "" {
+		f.Digest = r.Digest
+	}
+	return nil
+}
+
+// Fetch gives the archive, from the cache where that has it. Errors: *DigestError when
+// the bytes are not those that were promised, *OfflineError, *StatusError.
+func (s *Sources) Fetch(ctx context.Context, f Found) (Fetched, error) {
+	if f.image != nil {
+		return s.fetchImage(ctx, f)
+	}
+	known := f.Digest
+	if known == "" && s.Offline {
+		known = s.noted(f.URL)
+	}
+	if data, ok := s.cached(known, chartContent); ok {
+		f.Digest = known
+		return Fetched{Found: f, Data: data, Cached: true}, nil
+	}
+	data, err := s.download(ctx, f, f.URL)
+	if err != nil {
+		return Fetched{}, err
+	}
+	out := Fetched{Found: f, Data: data}
+	if got := sum(data); f.Digest != "" && got != f.Digest {
+		out.Mismatch = &DigestError{What: redacted(f.URL), Want: f.Digest, Got: got}
+		if !s.AllowMismatch {
+			return Fetched{}, out.Mismatch
+		}
+	}
+	if out.Digest, err = s.keep(data, chartContent); err != nil {
+		return Fetched{}, err
+	}
+	return out, s.note(f.URL, out.Digest)
+}
+
+// download fetches a file of a chart.
+func (s *Sources) download(ctx context.Context, f Found, at string) ([]byte, error) {
+	resp, err := s.get(ctx, request{
+		url: at, access: f.access, home: f.home,
+		header: http.Header{"Accept": {"application/gzip,application/octet-stream"}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.ContentLength > maxArchiveBytes {
+		return nil, &inputfile.TooLargeError{Name: redacted(at), Most: maxArchiveBytes}
+	}
+	data, err := inputfile.ReadAll(resp.Body, redacted(at), maxArchiveBytes)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", redacted(at), err)
+	}
+	return data, nil
+}
+
+// redacted is a URL without the password in it.
+func redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	return u.Redacted()
+}
+
+// FileName is the name under which the archive is written to a folder.
+func (f Found) FileName() string {
+	if f.image != nil {
+		return f.image.Name() + "-" + cmp.Or(f.image.Tag, "sha256-"+strings.TrimPrefix(f.Manifest, "sha256:")) + ".tgz"
+	}
+	name, err := resolve.FileName(f.URL)
+	if err != nil {
+		return cmp.Or(f.Name, "chart") + "-" + cmp.Or(f.Version, "0") + ".tgz"
+	}
+	return name
+}
+
+// String says which chart it is, from where, and with which digest.
+func (f Fetched) String() string {
+	what := "Chart"
+	if f.Name != "" {
+		what += strings.TrimRight(" "+f.Name+" "+f.Version, " ")
+	}
+	if f.Repository != "" {
+		what += " of repository " + f.Repository
+	}
+	at := redacted(f.URL)
+	if f.Manifest != "" {
+		at += "@" + f.Manifest + ", archive"
+	}
+	return fmt.Sprintf("%s: %s %s", what, at, f.Digest)
+}

@@ -1,0 +1,100 @@
+package source
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+)
+
+// Kinds of what the content cache holds. The first two are Helm's.
+const (
+	chartContent      = ".chart"
+	provenanceContent = ".prov"
+)
+
+// maxArchiveBytes is the size of a chart's archive.
+const maxArchiveBytes = 100 << 20
+
+// sum is the digest of bytes.
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(s[:])
+}
+
+// contentFile is where Helm 4 keeps what has a digest.
+func (s *Sources) contentFile(digest, kind string) string {
+	hex := strings.TrimPrefix(digest, "sha256:")
+	return filepath.Join(s.Paths.ContentCache, hex[:2], hex+kind)
+}
+
+// cached gives what the cache holds under a digest, if it has that digest: Helm
+// 4.3.1 writes what it has fetched under the digest that an index promised.
+func (s *Sources) cached(digest, kind string) ([]byte, bool) {
+	if digest == "" {
+		return nil, false
+	}
+	data, err := inputfile.Read(s.contentFile(digest, kind), maxArchiveBytes)
+	if err != nil || sum(data) != digest {
+		return nil, false
+	}
+	return data, true
+}
+
+// keep puts bytes into the cache, under their own digest, and gives that.
+func (s *Sources) keep(data []byte, kind string) (string, error) {
+	digest := sum(data)
+	if _, ok := s.cached(digest, kind); ok {
+		return digest, nil
+	}
+	file := s.contentFile(digest, kind)
+	if err := replace(file, data); err != nil {
+		return "", fmt.Errorf("keep it in the cache: %w", err)
+	}
+	return digest, nil
+}
+
+// replace writes a file of a cache, and the folder that it is in.
+func replace(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return outputfile.Write(file, data, 0o644)
+}
+
+// note remembers which digest a URL had when it was fetched last, for --offline.
+func (s *Sources) note(url, digest string) error {
+	return replace(s.noteFile(url), []byte(digest+"\n"))
+}
+
+func (s *Sources) noteFile(url string) string {
+	return filepath.Join(s.Paths.ContentCache, "urls", strings.TrimPrefix(sum([]byte(url)), "sha256:"))
+}
+
+// noted is the digest that note has written, or "".
+func (s *Sources) noted(url string) string {
+	data, err := inputfile.Read(s.noteFile(url), 1024)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// gone says whether nothing is left of a file after it was to be removed.
+func gone(err error) bool { return err == nil || errors.Is(err, fs.ErrNotExist) }
+
+// DigestError says that bytes are not those that were promised.
+type DigestError struct {
+	What, Want, Got string
+}
+
+func (e *DigestError) Error() string {
+	return fmt.Sprintf("%s has digest %s, and %s was promised: it is not used", e.What, e.Got, e.Want)
+}

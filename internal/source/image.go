@@ -1,0 +1,226 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// Media types of a chart in a registry, as in Helm 4.3.1.
+const (
+	configType     = "application/vnd.cncf.helm.config.v1+json"
+	chartType      = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+	oldChartType   = "application/tar+gzip"
+	provenanceType = "application/vnd.cncf.helm.chart.provenance.v1.prov"
+)
+
+const (
+	manifestContent = ".manifest"
+	// maxManifestBytes is the size of a manifest.
+	maxManifestBytes = 4 << 20
+	// maxTags is how many tags of a chart are looked at.
+	maxTags = 100_000
+)
+
+// findImage says which manifest a reference to a registry means now: one request for
+// a tag, two for a range.
+func (s *Sources) findImage(ctx context.Context, r resolve.Reference) (Found, error) {
+	image := r.Image
+	if r.Digest != "" && image.Tag == "" {
+		if r.Version.Version != "" {
+			return Found{}, fmt.Errorf("%s@%s says which chart it is: --version %s, a range, says nothing about it", image, r.Digest, r.Version.Version)
+		}
+		return s.foundImage(image, r.Digest), nil
+	}
+	wanted := image.String()
+	if image.Tag == "" {
+		wanted += " " + r.Version.String()
+	}
+	if s.Offline {
+		return s.notedImage(image, wanted, r.Digest)
+	}
+	repo, err := s.repository(ctx, image)
+	if err != nil {
+		return Found{}, err
+	}
+	if image.Tag == "" {
+		tags, err := allTags(ctx, repo)
+		if err != nil {
+			return Found{}, explained("chart "+image.String(), err)
+		}
+		if image.Tag, err = r.ChooseTag(tags); err != nil {
+			return Found{}, err
+		}
+	}
+	manifest, err := repo.Resolve(ctx, image.Tag)
+	if errors.Is(err, errdef.ErrNotFound) && r.Digest != "" {
+		return s.foundImage(image, r.Digest), nil // the tag has gone, and says nothing
+	}
+	if err != nil {
+		return Found{}, explained("chart "+image.String(), err)
+	}
+	if r.Digest != "" && manifest.Digest.String() != r.Digest {
+		return Found{}, &DigestError{What: image.String(), Want: r.Digest, Got: manifest.Digest.String()}
+	}
+	found := s.foundImage(image, manifest.Digest.String())
+	return found, s.note(wanted, image.Tag+" "+found.Manifest)
+}
+
+func (s *Sources) foundImage(i resolve.Image, manifest string) Found {
+	f := Found{URL: i.String(), Manifest: manifest, Name: i.Name(), image: &i}
+	if version := resolve.VersionOf(i.Tag); resolve.Strict(version) {
+		f.Version = version
+	}
+	return f
+}
+
+// notedImage is what a tag, or a range, meant when it was asked for last.
+func (s *Sources) notedImage(i resolve.Image, wanted, digest string) (Found, error) {
+	tag, manifest, ok := strings.Cut(s.noted(wanted), " ")
+	if digest != "" && (!ok || manifest != digest) {
+		return s.foundImage(i, digest), nil
+	}
+	if !ok {
+		return Found{}, &OfflineError{What: wanted}
+	}
+	i.Tag = tag
+	return s.foundImage(i, manifest), nil
+}
+
+// allTags lists a repository's tags, as far as there is an end to them.
+func allTags(ctx context.Context, repo *remote.Repository) ([]string, error) {
+	var all []string
+	pages := 0
+	err := repo.Tags(ctx, "", func(tags []string) error {
+		all = append(all, tags...)
+		if pages++; len(all) > maxTags || pages > 1000 {
+			return fmt.Errorf("the list of tags has no end: more than %d in %d parts", len(all)-1, pages-1)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// fetchImage gives the archive of a chart in a registry. What the cache has is not
+// fetched again.
+func (s *Sources) fetchImage(ctx context.Context, f Found) (Fetched, error) {
+	manifest, cached, err := s.manifest(ctx, f)
+	if err != nil {
+		return Fetched{}, err
+	}
+	layer, err := layerOf(manifest, chartType, oldChartType)
+	if err != nil {
+		return Fetched{}, fmt.Errorf("%s@%s: %w", f.URL, f.Manifest, err)
+	}
+	data, cachedToo, err := s.blob(ctx, f, layer, chartContent)
+	if err != nil {
+		return Fetched{}, err
+	}
+	f.Digest = string(layer.Digest)
+	return Fetched{Found: f, Data: data, Cached: cached && cachedToo}, nil
+}
+
+// manifest reads the manifest of a chart.
+func (s *Sources) manifest(ctx context.Context, f Found) (m ocispec.Manifest, cached bool, err error) {
+	data, cached := s.cached(f.Manifest, manifestContent)
+	if !cached {
+		if data, err = s.fetchManifest(ctx, f); err != nil {
+			return m, false, err
+		}
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, false, fmt.Errorf("%s@%s has no manifest that can be read: %w", f.URL, f.Manifest, err)
+	}
+	if m.Config.MediaType != configType {
+		return m, false, fmt.Errorf("%s@%s is no chart: its configuration has type %q", f.URL, f.Manifest, m.Config.MediaType)
+	}
+	return m, cached, nil
+}
+
+func (s *Sources) fetchManifest(ctx context.Context, f Found) ([]byte, error) {
+	repo, err := s.repository(ctx, *f.image)
+	if err != nil {
+		return nil, err
+	}
+	_, body, err := repo.FetchReference(ctx, f.Manifest)
+	if err != nil {
+		return nil, explained("chart "+f.URL+"@"+f.Manifest, err)
+	}
+	defer body.Close()
+	data, err := inputfile.ReadAll(body, "the manifest of "+f.URL, maxManifestBytes)
+	if err != nil {
+		return nil, err
+	}
+	if got := sum(data); got != f.Manifest {
+		return nil, &DigestError{What: "the manifest of " + f.URL, Want: f.Manifest, Got: got}
+	}
+	_, err = s.keep(data, manifestContent)
+	return data, err
+}
+
+// layerOf is the one layer of a type.
+func layerOf(m ocispec.Manifest, types ...string) (ocispec.Descriptor, error) {
+	for _, t := range types {
+		for _, layer := range m.Layers {
+			if layer.MediaType != t {
+				continue
+			}
+			if _, err := resolve.Digest(string(layer.Digest)); err != nil || layer.Digest.Algorithm() != digest.SHA256 {
+				return layer, fmt.Errorf("its layer has digest %q, which is not one of SHA-256", layer.Digest)
+			}
+			if layer.Size < 0 || layer.Size > maxArchiveBytes {
+				return layer, &inputfile.TooLargeError{Name: "its layer", Most: maxArchiveBytes}
+			}
+			return layer, nil
+		}
+	}
+	return ocispec.Descriptor{}, &NotThereError{What: "layer of type " + types[0] + " in it"}
+}
+
+// blob reads a layer whose size was checked.
+func (s *Sources) blob(ctx context.Context, f Found, layer ocispec.Descriptor, kind string) (data []byte, cached bool, err error) {
+	if data, ok := s.cached(string(layer.Digest), kind); ok {
+		return data, true, nil
+	}
+	repo, err := s.repository(ctx, *f.image)
+	if err != nil {
+		return nil, false, err
+	}
+	body, err := repo.Blobs().Fetch(ctx, layer)
+	if err != nil {
+		return nil, false, explained("chart "+f.URL, err)
+	}
+	defer body.Close()
+	data, err = readBlob(body, layer)
+	switch {
+	case errors.Is(err, content.ErrMismatchedDigest):
+		return nil, false, &DigestError{What: "the layer of " + f.URL, Want: string(layer.Digest), Got: sum(data)}
+	case err != nil:
+		return nil, false, fmt.Errorf("fetch the layer of %s: %w", f.URL, err)
+	}
+	_, err = s.keep(data, kind)
+	return data, false, err
+}
+
+// readBlob reads as many bytes as a layer has; memory grows with what comes.
+func readBlob(r io.Reader, layer ocispec.Descriptor) ([]byte, error) {
+	var b bytes.Buffer
+	verified := content.NewVerifyReader(r, layer)
+	if _, err := b.ReadFrom(verified); err != nil {
+		return b.Bytes(), err
+	}
+	return b.Bytes(), verified.Verify()
+}

@@ -1,0 +1,185 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// answer is what a server said with an index: with it the next request asks whether
+// anything is new. It counts as long as the index is the one that came with it.
+type answer struct {
+	URL          string `json:"url"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"lastModified,omitempty"`
+	Digest       string `json:"digest"`
+}
+
+// Update is what has become of the index of one repository.
+type Update struct {
+	Name, URL string
+	// Changed says that there is a new index.
+	Changed bool
+	Err     error
+}
+
+// parallel is how many requests are under way at once.
+const parallel = 8
+
+// UpdateIndexes fetches the indexes of repositories, those that have changed, and
+// says of each what came of it.
+func (s *Sources) UpdateIndexes(ctx context.Context, repositories []resolve.Repository) []Update {
+	out := make([]Update, len(repositories))
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for i, r := range repositories {
+		g.Go(func() error {
+			changed, err := s.fetchIndex(ctx, r.Name, r.URL, accessOf(r))
+			out[i] = Update{Name: r.Name, URL: r.URL, Changed: changed, Err: err}
+			return nil
+		})
+	}
+	_ = g.Wait()
+	return out
+}
+
+// fetchIndex brings the cached index of a repository up to date, and says whether it
+// has changed. Whatever goes wrong, the cached one stays as it was.
+func (s *Sources) fetchIndex(ctx context.Context, name, base string, a Access) (changed bool, err error) {
+	at, err := resolve.IndexURL(base)
+	if err != nil {
+		return false, err
+	}
+	if err := os.MkdirAll(s.Paths.RepositoryCache, 0o755); err != nil {
+		return false, err
+	}
+	before := s.answered(name, at)
+	resp, err := s.get(ctx, request{url: at, access: a, home: base, header: before.condition()})
+	if err != nil {
+		return false, fmt.Errorf("%s is no repository that can be read: %w", redacted(base), err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotModified {
+		return false, nil
+	}
+	file, err := outputfile.Create(s.Paths.index(name), 0o644)
+	if err != nil {
+		return false, err
+	}
+	defer file.Discard()
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(file, hash), io.LimitReader(resp.Body, resolve.MaxIndexBytes+1))
+	if err != nil {
+		return false, fmt.Errorf("fetch %s: %w", redacted(at), err)
+	}
+	if n > resolve.MaxIndexBytes {
+		return false, &inputfile.TooLargeError{Name: redacted(at), Most: resolve.MaxIndexBytes}
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	index, err := resolve.ReadIndex(file, resolve.Only())
+	if err != nil {
+		return false, fmt.Errorf("%s is no index of charts: %w", redacted(at), err)
+	}
+	after := answer{URL: at, ETag: resp.Header.Get("ETag"), LastModified: resp.Header.Get("Last-Modified"), Digest: "sha256:" + hex.EncodeToString(hash.Sum(nil))}
+	if err := file.Commit(); err != nil {
+		return false, err
+	}
+	return after.Digest != before.Digest, errors.Join(s.writeNames(name, index.Names), s.writeAnswer(name, after))
+}
+
+// writeNames writes the charts' names, for Helm's completion and ours.
+func (s *Sources) writeNames(name string, charts []string) error {
+	text := strings.Join(charts, "\n")
+	if text != "" {
+		text += "\n"
+	}
+	return outputfile.Write(s.Paths.charts(name), []byte(text), 0o644)
+}
+
+func (s *Sources) writeAnswer(name string, a answer) error {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return outputfile.Write(s.Paths.answer(name), append(data, '\n'), 0o644)
+}
+
+// answered is what the server said with the cached index; nothing when that is
+// another one, because Helm has fetched it, or somebody has spoilt it.
+func (s *Sources) answered(name, url string) answer {
+	data, err := inputfile.Read(s.Paths.answer(name), maxConfigBytes)
+	if err != nil {
+		return answer{}
+	}
+	var a answer
+	if json.Unmarshal(data, &a) != nil || a.URL != url {
+		return answer{}
+	}
+	f, err := os.Open(s.Paths.index(name))
+	if err != nil {
+		return answer{}
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil || "sha256:"+hex.EncodeToString(hash.Sum(nil)) != a.Digest {
+		return answer{}
+	}
+	return a
+}
+
+func (a answer) condition() http.Header {
+	h := http.Header{}
+	switch {
+	case a.ETag != "":
+		h.Set("If-None-Match", a.ETag)
+	case a.LastModified != "":
+		h.Set("If-Modified-Since", a.LastModified)
+	}
+	return h
+}
+
+// readIndex reads a cached index. Errors: *NoIndexError.
+func (s *Sources) readIndex(name string, wanted func(string) bool) (*resolve.Index, error) {
+	f, err := os.Open(s.Paths.index(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoIndexError{Repository: name}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the index of %s: %w", name, err)
+	}
+	defer f.Close()
+	index, err := resolve.ReadIndex(f, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("read the cached index of %s: %w", name, err)
+	}
+	return index, nil
+}
+
+// unmanaged is the name of the cached index of a repository that has none: that of
+// Helm's dependency commands.
+func unmanaged(url string) string {
+	return "helm-manager-" + strings.TrimPrefix(sum([]byte(url)), "sha256:")
+}
+
+// NoIndexError says that a repository is configured and its index was never fetched.
+type NoIndexError struct{ Repository string }
+
+func (e *NoIndexError) Error() string {
+	return fmt.Sprintf("the index of repository %s is not there", e.Repository)
+}

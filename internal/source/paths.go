@@ -1,0 +1,93 @@
+package source
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Paths are the files and folders that we share with Helm 4.3.1.
+type Paths struct {
+	Cache, Config, Data string
+	// RepositoryConfig is repositories.yaml, RepositoryCache the folder of indexes,
+	// ContentCache that of charts by their digest, RegistryConfig the credentials of
+	// registries, in Docker's format.
+	RepositoryConfig, RepositoryCache, ContentCache, RegistryConfig string
+	Plugins                                                         string
+	// OtherCredentials are those of Docker and Podman.
+	OtherCredentials []string
+	// Settings are our own: mirrors, and what else Helm has no file for.
+	Settings string
+}
+
+// FindPaths gives the paths by the environment, in Helm's order: HELM_*_HOME, XDG_*,
+// the system's own place. A HELM_* variable of a single path counts as soon as it is
+// set. lookup is os.LookupEnv, home the home folder.
+func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
+	get := func(name string) string { value, _ := lookup(name); return value }
+	base := func(helm, xdg, otherwise string) string {
+		if dir := get(helm); dir != "" {
+			return dir
+		}
+		if dir := get(xdg); dir != "" {
+			return filepath.Join(dir, "helm")
+		}
+		return filepath.Join(otherwise, "helm")
+	}
+	cache, config, data := filepath.Join(home, ".cache"), filepath.Join(home, ".config"), filepath.Join(home, ".local", "share")
+	switch goos {
+	case "darwin":
+		library := filepath.Join(home, "Library")
+		cache, config, data = filepath.Join(library, "Caches"), filepath.Join(library, "Preferences"), library
+	case "windows":
+		cache, config, data = get("TEMP"), get("APPDATA"), get("APPDATA")
+	}
+	p := Paths{
+		Cache:  base("HELM_CACHE_HOME", "XDG_CACHE_HOME", cache),
+		Config: base("HELM_CONFIG_HOME", "XDG_CONFIG_HOME", config),
+		Data:   base("HELM_DATA_HOME", "XDG_DATA_HOME", data),
+	}
+	own := func(name, otherwise string) string {
+		if path, set := lookup(name); set {
+			return path
+		}
+		return otherwise
+	}
+	p.RepositoryConfig = own("HELM_REPOSITORY_CONFIG", filepath.Join(p.Config, "repositories.yaml"))
+	p.RepositoryCache = own("HELM_REPOSITORY_CACHE", filepath.Join(p.Cache, "repository"))
+	p.ContentCache = own("HELM_CONTENT_CACHE", filepath.Join(p.Cache, "content"))
+	p.RegistryConfig = own("HELM_REGISTRY_CONFIG", filepath.Join(p.Config, "registry", "config.json"))
+	docker := filepath.Join(home, ".docker")
+	if dir := get("DOCKER_CONFIG"); dir != "" {
+		docker = dir
+	}
+	p.OtherCredentials = []string{filepath.Join(docker, "config.json")}
+	if file := get("REGISTRY_AUTH_FILE"); file != "" {
+		p.OtherCredentials = append(p.OtherCredentials, file)
+	} else if dir := get("XDG_RUNTIME_DIR"); dir != "" {
+		p.OtherCredentials = append(p.OtherCredentials, filepath.Join(dir, "containers", "auth.json"))
+	}
+	p.Plugins = own("HELM_PLUGINS", filepath.Join(p.Data, "plugins"))
+	p.Settings = own("KUBECTL_RELEASE_SOURCES", filepath.Join(p.Config, "kubectl-release", "sources.yaml"))
+	return p
+}
+
+// repositoriesLock is the file with which Helm locks repositories.yaml.
+func (p Paths) repositoriesLock() string {
+	if ext := filepath.Ext(p.RepositoryConfig); ext != "" && len(ext) < len(p.RepositoryConfig) {
+		return strings.TrimSuffix(p.RepositoryConfig, ext) + ".lock"
+	}
+	return p.RepositoryConfig + ".lock"
+}
+
+// index and charts are the files of a repository's cached index: its bytes, and the
+// names of its charts, one a line.
+func (p Paths) index(name string) string { return filepath.Join(p.RepositoryCache, name+"-index.yaml") }
+
+func (p Paths) charts(name string) string {
+	return filepath.Join(p.RepositoryCache, name+"-charts.txt")
+}
+
+// answer is where we keep what the server said with an index.
+func (p Paths) answer(name string) string {
+	return filepath.Join(p.RepositoryCache, name+"-index.http.json")
+}

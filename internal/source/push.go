@@ -1,0 +1,174 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+	"github.com/opencontainers/image-spec/specs-go"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// Upload is a chart to be pushed.
+type Upload struct {
+	// To is the image without a tag.
+	To       resolve.Image
+	Metadata *chart.Metadata
+	// Archive is the .tgz, Provenance its .prov, or nil.
+	Archive, Provenance []byte
+	// Created is when, in the manifest; zero leaves it out, so that the same chart is
+	// the same manifest whenever it is pushed.
+	Created time.Time
+	// Force moves a tag that has other content.
+	Force bool
+}
+
+// Pushed is what has become of it.
+type Pushed struct {
+	Reference string `json:"reference"`
+	Digest    string `json:"digest"`
+	// Changed says that the registry did not have it before.
+	Changed bool `json:"changed"`
+}
+
+// Push puts a chart into a registry, with its version as the tag. Errors:
+// *TagTakenError when the tag has other content, *RefusedError.
+func (s *Sources) Push(ctx context.Context, u Upload) (Pushed, error) {
+	image := u.To
+	image.Tag = resolve.TagOf(u.Metadata.Version)
+	if _, _, err := resolve.ParseImage(image.String()); err != nil {
+		return Pushed{}, err
+	}
+	repo, err := s.repository(ctx, image)
+	if err != nil {
+		return Pushed{}, err
+	}
+	manifest, blobs, err := u.manifest()
+	if err != nil {
+		return Pushed{}, err
+	}
+	out := Pushed{Reference: image.String(), Digest: sum(manifest)}
+	there, err := repo.Resolve(ctx, image.Tag)
+	switch {
+	case errors.Is(err, errdef.ErrNotFound):
+	case err != nil:
+		return Pushed{}, explained("push "+image.String(), err)
+	case string(there.Digest) == out.Digest:
+		return out, nil
+	default:
+		same, err := s.sameContent(ctx, image, string(there.Digest), sum(u.Archive))
+		if err != nil {
+			return Pushed{}, err
+		}
+		if same && u.Provenance == nil {
+			out.Digest = string(there.Digest)
+			return out, nil
+		}
+		if !same && !u.Force {
+			return Pushed{}, &TagTakenError{Image: image.String(), There: string(there.Digest), New: out.Digest}
+		}
+	}
+	out.Changed = true
+	return out, explained("push "+image.String(), upload(ctx, repo, blobs, manifest, image.Tag))
+}
+
+// sameContent says whether a manifest is that of the same archive: other tools write
+// into theirs when it was made.
+func (s *Sources) sameContent(ctx context.Context, i resolve.Image, manifest, archive string) (bool, error) {
+	m, _, err := s.manifest(ctx, s.foundImage(i, manifest))
+	if err != nil {
+		return false, nil //nolint:nilerr // another thing than a chart is other content
+	}
+	layer, err := layerOf(m, chartType, oldChartType)
+	return err == nil && string(layer.Digest) == archive, nil
+}
+
+// blobOf is a part of a manifest.
+type blobOf struct {
+	ocispec.Descriptor
+	data []byte
+}
+
+func newBlob(mediaType string, data []byte) blobOf {
+	return blobOf{Descriptor: ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}, data: data}
+}
+
+// manifest is the chart's manifest as Helm 4.3.1 writes it, and its parts.
+func (u Upload) manifest() ([]byte, []blobOf, error) {
+	config, err := json.Marshal(u.Metadata)
+	if err != nil {
+		return nil, nil, err
+	}
+	blobs := []blobOf{newBlob(chartType, u.Archive)}
+	if u.Provenance != nil {
+		blobs = append(blobs, newBlob(provenanceType, u.Provenance))
+	}
+	slices.SortFunc(blobs, func(a, b blobOf) int { return cmp.Compare(a.Digest, b.Digest) })
+	m := ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2}, Config: newBlob(configType, config).Descriptor, Annotations: u.annotations()}
+	for _, b := range blobs {
+		m.Layers = append(m.Layers, b.Descriptor)
+	}
+	data, err := json.Marshal(m)
+	return data, append(blobs, newBlob(configType, config)), err
+}
+
+// annotations are those that Helm derives from Chart.yaml. The chart's own may take
+// their place, apart from its name and version.
+func (u Upload) annotations() map[string]string {
+	m := u.Metadata
+	out := map[string]string{ocispec.AnnotationDescription: m.Description, ocispec.AnnotationURL: m.Home}
+	if len(m.Sources) > 0 {
+		out[ocispec.AnnotationSource] = m.Sources[0]
+	}
+	var people []string
+	for _, p := range m.Maintainers {
+		person := p.Name
+		if p.Email != "" {
+			person += " (" + p.Email + ")"
+		}
+		people = append(people, person)
+	}
+	out[ocispec.AnnotationAuthors] = strings.Join(people, ", ")
+	if !u.Created.IsZero() {
+		out[ocispec.AnnotationCreated] = u.Created.UTC().Format(time.RFC3339)
+	}
+	maps.Copy(out, m.Annotations)
+	out[ocispec.AnnotationTitle], out[ocispec.AnnotationVersion] = m.Name, m.Version
+	maps.DeleteFunc(out, func(_, value string) bool { return strings.TrimSpace(value) == "" })
+	return out
+}
+
+// upload sends what the registry does not have, the manifest last.
+func upload(ctx context.Context, repo *remote.Repository, blobs []blobOf, manifest []byte, tag string) error {
+	for _, b := range blobs {
+		there, err := repo.Blobs().Exists(ctx, b.Descriptor)
+		if err == nil && !there {
+			err = repo.Blobs().Push(ctx, b.Descriptor, bytes.NewReader(b.data))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	m := newBlob(ocispec.MediaTypeImageManifest, manifest)
+	return repo.PushReference(ctx, m.Descriptor, bytes.NewReader(manifest), tag)
+}
+
+// TagTakenError says that a tag has other content than is to be pushed.
+type TagTakenError struct{ Image, There, New string }
+
+func (e *TagTakenError) Error() string {
+	return fmt.Sprintf("%s is there already with other content, %s; this is %s", e.Image, e.There, e.New)
+}

@@ -1,0 +1,230 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// repository is a client for an image's repository; connections and tokens are kept.
+func (s *Sources) repository(ctx context.Context, i resolve.Image) (*remote.Repository, error) {
+	if s.Offline {
+		return nil, &OfflineError{What: i.String()}
+	}
+	if at := resolve.Mirrored(s.Settings.Mirrors, i.String()); at != i.String() {
+		mirrored, _, err := resolve.ParseImage(at)
+		if err != nil {
+			return nil, fmt.Errorf("mirror of %s: %w", i, err)
+		}
+		i = mirrored
+	}
+	client, plain, err := s.registryClient(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return &remote.Repository{
+		Client: client, PlainHTTP: plain,
+		Reference: registry.Reference{Registry: i.Host, Repository: i.Path},
+	}, nil
+}
+
+// registryClient speaks to a registry: the credentials of flags, or of the stores that
+// Helm, Docker and Podman share, go to it and to where it may have its tokens made.
+func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Client, bool, error) {
+	host := registry.Reference{Registry: i.Host}.Host()
+	plain := s.Access.PlainHTTP || slices.Contains(s.Settings.PlainHTTP, i.Host)
+	if !plain && isLoopback(i.Host) {
+		var err error
+		if plain, err = s.speaksPlain(ctx, host); err != nil {
+			return nil, false, &UnreachedError{Err: err}
+		}
+	}
+	home := &url.URL{Scheme: "https", Host: host}
+	if plain {
+		home.Scheme = "http"
+	}
+	encrypted := s.Access
+	encrypted.Username, encrypted.Password = "", "" // the registry says how it wants them
+	base, err := s.client(encrypted, home.String())
+	if err != nil {
+		return nil, false, err
+	}
+	guarded := *base
+	guarded.Transport = &guard{registry: home, allowed: append(realms(host), s.Settings.Realms[i.Host]...), next: base.Transport}
+	key := i.Host + "/" + i.Path
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.named = cmp.Or(s.named, i.Host)
+	mine := s.named == i.Host
+	if s.tokens == nil {
+		s.tokens = map[string]auth.Cache{}
+	}
+	if s.tokens[key] == nil {
+		s.tokens[key] = auth.NewCache()
+	}
+	return &auth.Client{
+		Client: &guarded, Header: http.Header{"User-Agent": {s.UserAgent}}, Cache: s.tokens[key],
+		Credential: func(ctx context.Context, hostport string) (auth.Credential, error) {
+			switch {
+			case hostport != host, !mine && s.Access.Password != "":
+				return auth.EmptyCredential, nil
+			case s.Access.Password != "":
+				return given(s.Access.Username, s.Access.Password), nil
+			}
+			return s.credential(ctx, i)
+		},
+	}, plain, nil
+}
+
+func isLoopback(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// speaksPlain says whether what listens at an address of this machine speaks no TLS.
+// It waits as long for it as for any answer.
+func (s *Sources) speaksPlain(ctx context.Context, host string) (bool, error) {
+	s.mutex.Lock()
+	known, asked := s.plain[host]
+	s.mutex.Unlock()
+	if asked {
+		return known, nil
+	}
+	address := host
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		address = net.JoinHostPort(strings.Trim(host, "[]"), "443")
+	}
+	// Only the protocol is of interest; nothing is sent.
+	dialer := &tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTimeout}, Config: &tls.Config{InsecureSkipVerify: true}}
+	plain := false
+	for attempt := 0; ; attempt++ {
+		c, err := dialer.DialContext(ctx, "tcp", address)
+		if err == nil {
+			_ = c.Close()
+			break
+		}
+		if _, plain = errors.AsType[tls.RecordHeaderError](err); plain {
+			break
+		}
+		pause, _ := patience.Retry(attempt, nil, err)
+		if pause < 0 || sleep(ctx, pause) != nil {
+			return false, err
+		}
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.plain == nil {
+		s.plain = map[string]bool{}
+	}
+	s.plain[host] = plain
+	return plain, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// realms are where well-known registries have their tokens made, apart from
+// themselves.
+func realms(host string) []string {
+	switch host {
+	case "registry-1.docker.io":
+		return []string{"https://auth.docker.io"}
+	case "registry.gitlab.com":
+		return []string{"https://gitlab.com"}
+	}
+	return nil
+}
+
+// guard keeps credentials with a registry: a request for another origin that carries
+// any is refused, apart from the places where its tokens may be made.
+type guard struct {
+	registry *url.URL
+	allowed  []string
+	next     http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	to := r.URL.String()
+	carries := r.Header.Get("Authorization") != "" || r.Method == http.MethodPost
+	same := func(origin string) bool { return resolve.SameOrigin(origin, to) }
+	if carries && !same(g.registry.String()) && !slices.ContainsFunc(g.allowed, same) {
+		return nil, &RealmError{Registry: g.registry.Host, Origin: resolve.Origin(r.URL)}
+	}
+	return g.next.RoundTrip(r)
+}
+
+// RealmError says that a registry wants its credentials to be sent elsewhere.
+type RealmError struct{ Registry, Origin string }
+
+func (e *RealmError) Error() string {
+	return fmt.Sprintf("registry %s has its credentials sent to %s: they are not", e.Registry, e.Origin)
+}
+
+// explained is an error of a registry in words of ours.
+func explained(what string, err error) error {
+	var refused *errcode.ErrorResponse
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errdef.ErrNotFound):
+		return &NotThereError{What: what}
+	case errors.As(err, &refused):
+		text := fmt.Sprintf("%s: %s", what, strings.ToLower(http.StatusText(refused.StatusCode)))
+		if len(refused.Errors) > 0 {
+			text += ": " + refused.Errors.Error()
+		}
+		return &RefusedError{text: text, Code: refused.StatusCode}
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		return &RefusedError{text: what + ": the registry wants a user name and a password", Code: http.StatusUnauthorized}
+	}
+	if netErr, ok := errors.AsType[*url.Error](err); ok {
+		if realm, is := errors.AsType[*RealmError](err); is {
+			return realm
+		}
+		return &UnreachedError{Err: fmt.Errorf("%s: %w", what, netErr)}
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// NotThereError says that a registry does not have something.
+type NotThereError struct{ What string }
+
+func (e *NotThereError) Error() string { return "there is no " + e.What }
+
+// RefusedError says that a registry refuses a request.
+type RefusedError struct {
+	text string
+	// Code is that of the answer.
+	Code int
+}
+
+func (e *RefusedError) Error() string { return e.text }

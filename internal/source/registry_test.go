@@ -1,0 +1,192 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+)
+
+// fake is a registry that answers what it is told to; the rest is sourcetest's.
+func fake(t *testing.T, fault func(w http.ResponseWriter, r *http.Request, n int) bool) (*sourcetest.Repository, resolve.Image) {
+	t.Helper()
+	server := sourcetest.Serve(t, sourcetest.Options{Fault: fault})
+	return server, resolve.Image{Host: strings.TrimPrefix(server.URL, "http://"), Path: "charts/alpha", Tag: "1.0.0"}
+}
+
+// manifestOf is one with a layer.
+func manifestOf(t *testing.T, layer ocispec.Descriptor) []byte {
+	t.Helper()
+	data, err := json.Marshal(ocispec.Manifest{Config: ocispec.Descriptor{MediaType: configType, Digest: "sha256:" + ocispec.DescriptorEmptyJSON.Digest[7:], Size: 2}, Layers: []ocispec.Descriptor{layer}})
+	must(t, err)
+	return data
+}
+
+// serveManifest answers for a manifest, under its own digest or another one.
+func serveManifest(w http.ResponseWriter, r *http.Request, data []byte) bool {
+	if !strings.Contains(r.URL.Path, "/manifests/") {
+		return false
+	}
+	w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
+	w.Header().Set("Docker-Content-Digest", sum(data))
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(data)
+	}
+	return true
+}
+
+// Credentials of a registry go nowhere else, whatever it says.
+func TestRealms(t *testing.T) {
+	elsewhere := sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+		_, _ = w.Write([]byte(`{"token":"x"}`))
+		return true
+	}})
+	for realm, want := range map[string]string{
+		"http://169.254.169.254/latest": "link-local",
+		elsewhere.URL + "/token":        "has its credentials sent to",
+	} {
+		_, image := fake(t, func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="`+realm+`",service="s"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		})
+		s := ours(t)
+		s.Access = Access{Username: "u", Password: "p"}
+		_, err := s.Find(t.Context(), resolve.Reference{Kind: resolve.Registry, Image: image})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", realm, err)
+		}
+		if _, is := errors.AsType[*RealmError](err); is != (want == "has its credentials sent to") {
+			t.Errorf("%T", err)
+		}
+		s.Settings.Realms = map[string][]string{image.Host: {elsewhere.URL}}
+		if want != "link-local" {
+			_, _ = s.Find(t.Context(), resolve.Reference{Kind: resolve.Registry, Image: image})
+			if q := elsewhere.Requests(); len(q) == 0 || q[0].Header.Get("Authorization") == "" {
+				t.Errorf("a realm that is allowed was asked %v", q)
+			}
+		} else if len(elsewhere.Requests()) != 0 {
+			t.Error("the other server was asked")
+		}
+	}
+}
+
+// A blob that is elsewhere is fetched without credentials.
+func TestBlobRedirect(t *testing.T) {
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	elsewhere := sourcetest.Serve(t, sourcetest.Options{})
+	elsewhere.Put("/blob", archive)
+	manifest := manifestOf(t, newBlob(chartType, archive).Descriptor)
+	_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		switch {
+		case r.Header.Get("Authorization") == "":
+			w.Header().Set("WWW-Authenticate", `Basic realm="r"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		case strings.Contains(r.URL.Path, "/blobs/"):
+			http.Redirect(w, r, elsewhere.URL+"/blob", http.StatusTemporaryRedirect)
+		default:
+			return serveManifest(w, r, manifest)
+		}
+		return true
+	})
+	s := ours(t)
+	s.Access = Access{Username: "u", Password: "p"}
+	if _, err := fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: image}); err != nil {
+		t.Fatal(err)
+	}
+	if q := elsewhere.Requests(); len(q) != 1 || q[0].Header.Get("Authorization") != "" {
+		t.Errorf("%+v", q)
+	}
+}
+
+// Manifests and layers that lie are refused, before anything large is read.
+func TestLyingRegistry(t *testing.T) {
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	good := newBlob(chartType, archive).Descriptor
+	with := func(change func(*ocispec.Descriptor)) []byte {
+		d := good
+		change(&d)
+		return manifestOf(t, d)
+	}
+	for why, tc := range map[string]struct {
+		manifest []byte
+		blob     []byte
+		want     string
+	}{
+		"a layer of 2^62 bytes":      {with(func(d *ocispec.Descriptor) { d.Size = 1 << 62 }), archive, "larger than 100 MiB"},
+		"a negative size":            {with(func(d *ocispec.Descriptor) { d.Size = -1 }), archive, "larger than 100 MiB"},
+		"another digest":             {with(func(*ocispec.Descriptor) {}), append([]byte{1}, archive[1:]...), "was promised"},
+		"fewer bytes":                {with(func(*ocispec.Descriptor) {}), archive[:10], "mismatch Content-Length"},
+		"SHA-512":                    {with(func(d *ocispec.Descriptor) { d.Digest = "sha512:00" }), archive, "not one of SHA-256"},
+		"no layer with a chart":      {with(func(d *ocispec.Descriptor) { d.MediaType = "x" }), archive, "there is no layer"},
+		"no chart at all":            {[]byte(`{"schemaVersion":2,"config":{"mediaType":"x"}}`), nil, "is no chart"},
+		"no manifest":                {[]byte(`[`), nil, "no manifest that can be read"},
+		"a manifest without end":     {[]byte(strings.Repeat(" ", maxManifestBytes+1)), nil, "MiB"},
+		"an index that has no chart": {[]byte(`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}`), nil, "is no chart"},
+	} {
+		t.Run(why, func(t *testing.T) {
+			_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+				if strings.Contains(r.URL.Path, "/blobs/") {
+					_, _ = w.Write(tc.blob)
+					return true
+				}
+				return serveManifest(w, r, tc.manifest)
+			})
+			s := ours(t)
+			if _, err := fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: image}); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+			if _, ok := s.cached(sum(tc.blob), chartContent); ok {
+				t.Error("it is in the cache")
+			}
+		})
+	}
+}
+
+// A list of tags without end comes to one.
+func TestEndlessTags(t *testing.T) {
+	_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		w.Header().Set("Link", `<`+r.URL.Path+`?last=x>; rel="next"`)
+		_, _ = w.Write([]byte(`{"name":"x","tags":["1.0.0"]}`))
+		return true
+	})
+	image.Tag = ""
+	_, err := ours(t).Find(t.Context(), resolve.Reference{Kind: resolve.Registry, Image: image})
+	if err == nil || !strings.Contains(err.Error(), "has no end") {
+		t.Error(err)
+	}
+}
+
+// What a mirror has is fetched from there; the names stay.
+func TestMirrors(t *testing.T) {
+	server := sourcetest.Serve(t, sourcetest.Options{})
+	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	s := ours(t)
+	s.Settings.Mirrors = []resolve.Mirror{{Prefix: "https://charts.example.com/", To: server.URL + "/"}}
+	f, err := fetch(t, s, resolve.Reference{Kind: resolve.Unconfigured, URL: "https://charts.example.com", Name: "alpha"})
+	if err != nil || f.URL != "https://charts.example.com/alpha-1.0.0.tgz" {
+		t.Errorf("%+v, %v", f.URL, err)
+	}
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	manifest := manifestOf(t, newBlob(chartType, archive).Descriptor)
+	_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			_, _ = w.Write(archive)
+			return true
+		}
+		return serveManifest(w, r, manifest)
+	})
+	s.Settings.Mirrors = []resolve.Mirror{{Prefix: "oci://ghcr.io/acme/", To: "oci://" + image.Host + "/charts/"}}
+	f, err = fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: resolve.Image{Host: "ghcr.io", Path: "acme/alpha", Tag: "1.0.0"}})
+	if err != nil || f.URL != "oci://ghcr.io/acme/alpha:1.0.0" {
+		t.Errorf("%+v, %v", f.URL, err)
+	}
+}

@@ -1,0 +1,119 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// maxConfigBytes is the size of a file of settings.
+const maxConfigBytes = 8 << 20
+
+// lockWait is how long another process may hold repositories.yaml, as in Helm.
+const lockWait = 30 * time.Second
+
+// Repositories reads repositories.yaml; a file that is not there has no entries.
+func (s *Sources) Repositories() (*resolve.Repositories, error) {
+	data, err := inputfile.Read(s.Paths.RepositoryConfig, maxConfigBytes)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the repositories: %w", err)
+	}
+	r, err := resolve.ParseRepositories(data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.Paths.RepositoryConfig, err)
+	}
+	return r, nil
+}
+
+// changeRepositories reads repositories.yaml under Helm's lock, has it changed, and
+// writes it with mode 0600. change says whether anything is different.
+func (s *Sources) changeRepositories(ctx context.Context, change func(*resolve.Repositories) (bool, error)) error {
+	if err := os.MkdirAll(filepath.Dir(s.Paths.RepositoryConfig), 0o755); err != nil {
+		return err
+	}
+	lock := flock.New(s.Paths.repositoriesLock())
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Path(), err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	r, err := s.Repositories()
+	if err != nil {
+		return err
+	}
+	changed, err := change(r)
+	if err != nil || !changed {
+		return err
+	}
+	data, err := r.Bytes()
+	if err != nil {
+		return err
+	}
+	if err := outputfile.Write(s.Paths.RepositoryConfig, data, 0o600); err != nil {
+		return fmt.Errorf("write the repositories: %w", err)
+	}
+	return nil
+}
+
+// AddRepository fetches a repository's index and writes its entry. An entry that is
+// there already in the same words is left alone, with nothing fetched: added is
+// false. Errors: *resolve.ExistsError for another entry of the name, unless replace is
+// set; no index can be read. Nothing is written then.
+func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, replace bool) (added bool, err error) {
+	if err := resolve.ValidRepositoryName(e.Name); err != nil {
+		return false, err
+	}
+	known, err := s.Repositories()
+	if err != nil {
+		return false, err
+	}
+	if same, err := known.Same(e, replace); err != nil || same {
+		return false, err
+	}
+	if _, err := s.fetchIndex(ctx, e.Name, e.URL, accessOf(e)); err != nil {
+		return false, err
+	}
+	err = s.changeRepositories(ctx, func(r *resolve.Repositories) (bool, error) {
+		same, err := r.Same(e, replace)
+		if err != nil || same {
+			return false, err
+		}
+		return true, r.Set(e)
+	})
+	return err == nil, err
+}
+
+// RemoveRepository takes a repository's entry and its cached index away.
+func (s *Sources) RemoveRepository(ctx context.Context, name string) error {
+	err := s.changeRepositories(ctx, func(r *resolve.Repositories) (bool, error) {
+		if !r.Remove(name) {
+			return false, &NoRepositoryError{Name: name}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, file := range []string{s.Paths.index(name), s.Paths.charts(name), s.Paths.answer(name)} {
+		if err := os.Remove(file); !gone(err) {
+			return fmt.Errorf("remove the cached index of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// NoRepositoryError says that repositories.yaml knows no repository of a name.
+type NoRepositoryError struct{ Name string }
+
+func (e *NoRepositoryError) Error() string { return fmt.Sprintf("there is no repository %q", e.Name) }

@@ -1,0 +1,41 @@
+// Package source brings charts from where they live: HTTP repositories, URLs,
+// registries. It
+// keeps repositories.yaml, the indexes and the cache of charts in Helm 4.3.1's files,
+// so that either tool can go on where the other stopped.
+//
+// Which version and which URL a reference means is package resolve's to say. Bytes
+// are used only when they have the digest that an index promised, whether they come
+// from a server or the cache; credentials go to the origin that they were given for.
+package source
+
+import (
+	"net/http"
+	"sync"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// Sources is one run's way to charts. It may be used by several goroutines.
+type Sources struct {
+	Paths     Paths
+	UserAgent string
+	// Access is what flags say of the server that a command names; zero for what
+	// repositories.yaml says.
+	Access Access
+	// Offline fetches nothing: what is not in the cache is an *OfflineError.
+	Offline bool
+	// AllowMismatch uses bytes that have another digest than an index promised.
+	AllowMismatch bool
+	// Settings are our own, from sources.yaml.
+	Settings resolve.Settings
+
+	mutex   sync.Mutex
+	clients map[clientKey]*http.Client
+	tokens  map[string]auth.Cache
+	// plain are the registries on this machine, and whether they speak no TLS.
+	plain map[string]bool
+	// named is the registry for which Access was given: the first that is asked.
+	named string
+}

@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// hookCascade is how hooks are deleted (Helm 4.3.1, pkg/action/hooks.go,
+// deleteHookByPolicy).
+const hookCascade = "background"
+
+// place decides what the hook does with what is in its place; needed says whether
+// that is deleted first, by the step room. What an earlier hook of the same plan has
+// left of it is this run's own.
+func (b *builder) place(run *Step) (room Step, needed bool) {
+	left, again := b.left[run.Object]
+	switch {
+	case b.converts(run):
+		room, needed = b.convert(run)
+	case again:
+		room, needed = b.placeAgain(run, left)
+	default:
+		room, needed = b.namesake(run)
+	}
+	b.left[run.Object] = run
+	return room, needed
+}
+
+// placeAgain is place for the object of a hook that has run before by this plan.
+func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
+	run.Expect = Expect{Absent: true}
+	switch {
+	case run.Object.IsCRD(): // hooks delete none
+		run.Expect = left.Expect
+		return Step{}, false
+	case left.Hook.Event != run.Hook.Event && left.Hook.Deletes(manifest.HookSucceeded):
+		return Step{}, false
+	case !run.Hook.Deletes(manifest.BeforeHookCreation):
+		b.block(run.Object, fmt.Sprintf("its %s hook leaves it, and the delete policy of the %s hook does not allow to remove it", left.Hook.Event, run.Hook.Event),
+			"add before-hook-creation to its helm.sh/hook-delete-policy")
+		return Step{}, false
+	}
+	room = replacing(run, nil, fmt.Sprintf("its %s hook has left it", left.Hook.Event))
+	room.Of = left.ID
+	return room, true
+}
+
+// replacing is the step that deletes what is in a hook's place before it runs, and
+// waits until it is gone. live is nil when an earlier step is going to leave it.
+func replacing(run *Step, live *unstructured.Unstructured, why string) Step {
+	run.Expect = Expect{Absent: true}
+	room := hookDeletion(run, "before", why)
+	room.Before = live
+	if live != nil {
+		room.Expect = Expect{UID: live.GetUID()}
+	}
+	return room
+}
+
+// deletionAfter is the step that deletes a hook when it has ended as its delete
+// policy says; asked is false when that says nothing of it. Hooks delete no CRDs:
+// every object of their kinds would go along.
+func deletionAfter(run Step) (deletion Step, asked bool) {
+	policies := slices.DeleteFunc([]manifest.Policy{manifest.HookSucceeded, manifest.HookFailed}, func(p manifest.Policy) bool { return !run.Hook.Deletes(p) })
+	if len(policies) == 0 || run.Object.IsCRD() {
+		return Step{}, false
+	}
+	words := make([]string, len(policies))
+	for i, p := range policies {
+		words[i] = string(p)
+	}
+	deletion = hookDeletion(&run, "after", "its delete policy is "+strings.Join(words, ","))
+	deletion.Of, deletion.When = run.ID, WhenAlways
+	if len(policies) == 1 {
+		deletion.When = map[manifest.Policy]When{manifest.HookSucceeded: WhenSucceeded, manifest.HookFailed: WhenFailed}[policies[0]]
+	}
+	if run.InPlace() {
+		deletion.Why = converted + ", and " + deletion.Why
+	}
+	return deletion, true
+}
+
+func hookDeletion(run *Step, name, why string) Step {
+	hook := *run.Hook
+	return Step{
+		ID: run.ID + "/" + name, Op: OpDelete, Object: run.Object, APIVersion: run.APIVersion, Source: run.Source,
+		Cascade: hookCascade, Fidelity: FidelityExact, Why: why, Hook: &hook,
+	}
+}

@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// immutable turns a change that can't be made in place into a recreate where
+// that is allowed, and into a problem where it is not. fields are those that can't
+// be changed.
+func (b *builder) immutable(step *Step, why string, fields []string) {
+	if b.in.Options.Force {
+		b.recreate(step, why)
+		return
+	}
+	do := "keep the field as it is, or allow deleting and creating the object with --force"
+	if isKind(step.Object, "StatefulSet.apps") {
+		do = waysOut(step, fields)
+	}
+	b.problems(Problem{Step: step.ID, Object: step.Object, Blocking: true, What: why, Do: do})
+}
+
+// waysOut says how a StatefulSet's immutable fields can be changed after all, and
+// what becomes of its pods and volumes then (Kubernetes 1.36; trust scenario S47).
+func waysOut(step *Step, fields []string) string {
+	var ways []string
+	under := func(path string) bool {
+		return slices.ContainsFunc(fields, func(field string) bool { return within(field, path) })
+	}
+	if !under("spec.selector") { // pods that are orphans find back by their labels
+		ways = append(ways, fmt.Sprintf("delete it alone (kubectl delete statefulset %s -n %s --cascade=orphan) and run this again: pods and volume claims stay", step.Object.Name, step.Object.Namespace))
+	}
+	claims := "volume claims stay"
+	if losesData(step) {
+		claims = "volume claims go with their data, since persistentVolumeClaimRetentionPolicy says whenDeleted: Delete"
+	}
+	ways = append(ways, "allow deleting and creating it with --force: pods restart, "+claims)
+	text := "keep them as they are; or " + strings.Join(ways, "; or ")
+	if under("spec.volumeClaimTemplates") {
+		text += "; claims that stay are as they were: their size is changed on each of them (kubectl patch persistentvolumeclaim)"
+	}
+	return text
+}

@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
+)
+
+// namesake decides what becomes of the object that a hook finds in its place: it is
+// deleted by the step room where one is needed, and no other object is.
+func (b *builder) namesake(run *Step) (room Step, needed bool) {
+	live, id := b.live(run.Object), run.Object
+	switch {
+	case live.Unreadable != "":
+		b.unreadable(run, live.Unreadable)
+	case live.Object == nil:
+		run.Expect = Expect{Absent: true}
+		if id == NamespaceID(b.in.Release.Namespace) && b.bringsNamespace(id.Name) {
+			b.block(id, "--create-namespace creates it, and then it would be in the hook's way", "take the hook out of the chart, or create the namespace by the hook alone")
+		}
+	case live.Object.GetDeletionTimestamp() != nil: // it goes by itself and is waited for
+		run.Expect = Expect{UID: live.Object.GetUID()}
+	case id.IsCRD():
+		b.definesKinds(run, live.Object)
+	default:
+		return b.replace(run, live.Object)
+	}
+	return Step{}, false
+}
+
+// definesKinds settles what a hook does that finds its CRD in the cluster.
+func (b *builder) definesKinds(run *Step, live *unstructured.Unstructured) {
+	if patch.InSync(run.Body, live, run.Body) {
+		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "it is in the cluster as the hook has it"
+		return
+	}
+	b.block(run.Object, "it is already in the cluster and differs from what the hook creates, and hooks delete no CRDs", "make it a CRD of crds/, or bring the two in line by hand")
+}
+
+// unreadable blocks a hook whose place can't be looked at, unless it is for want
+// of a permission: that is told with all the others.
+func (b *builder) unreadable(step *Step, why string) {
+	kind := b.in.Kinds[groupKind(step.Object)]
+	get := Permission{Verb: "get", Group: step.Object.Group, Resource: kind.Resource, Namespace: step.Object.Namespace, Name: step.Object.Name}
+	if kind.Unavailable == "" && !b.in.Access.Denied[get] {
+		b.block(step.Object, "whether something is in the hook's place can't be read: "+why, "ask for permission to get it, or retry when the API is back")
+	}
+}
+
+// replace decides whether a live object makes room for the hook, and blocks where
+// it may not.
+func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step, needed bool) {
+	owner := foreign(live, b.in.Release)
+	ours := owner == "" || b.leftByHook(run.Object, live)
+	switch {
+	case !ours && !b.in.Options.TakeOwnership && !abandoned(run, live, owner):
+		b.block(run.Object, "it is already in the cluster, and by the records no hook of this release has created it: "+owner,
+			"give the hook another name, delete the object by hand, or let the hook replace it with --take-ownership")
+	case !run.Hook.Deletes(manifest.BeforeHookCreation):
+		b.block(run.Object, "it is already in the cluster, and the hook's delete policy does not allow to remove it",
+			"add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
+		return Step{}, false
+	}
+	why := "the hook's last run has left it"
+	if !ours {
+		why = "a hook takes its place, and " + owner
+	}
+	room = replacing(run, live, why)
+	room.Hook.Foreign = !ours
+	return room, true
+}
+
+// leftByHook says whether a live object is what a hook of this release has left.
+// Hooks carry no ownership (Helm 3.22.0 and 4.3.1), so the records tell; but what
+// a hook has created still bears its annotation.
+func (b *builder) leftByHook(id manifest.ID, live *unstructured.Unstructured) bool {
+	return marked(live) && otherRelease(live, b.in.Release) == "" && b.wasHook(id)
+}
+
+// marked says whether an object was written as a hook.
+func marked(live *unstructured.Unstructured) bool {
+	_, hook := live.GetAnnotations()[manifest.HookAnnotation]
+	return hook
+}
+
+// instanceLabel names the application that an object is a part of: charts set it
+// to the release (kubernetes.io/docs/concepts/overview/working-with-objects/common-labels).
+const instanceLabel = "app.kubernetes.io/instance"
+
+// abandoned says whether a live object is what a hook has left that no record
+// tells of any more: to uninstall a release removes its records and leaves its
+// hooks (Helm 3.22.0 and 4.3.1), and the next install runs them again. It has to
+// say itself that it was a hook, to be nobody's, to be done, and to hold nothing
+// but what a chart gave it.
+func abandoned(step *Step, live *unstructured.Unstructured, owner string) bool {
+	return owner == nobodys && marked(live) && recreatable(step.Object) && len(live.GetOwnerReferences()) == 0 &&
+		live.GetLabels()[instanceLabel] == step.Body.GetLabels()[instanceLabel] &&
+		readiness.HookDone(live, readiness.Context{}).State != readiness.Progressing
+}

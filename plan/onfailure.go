@@ -1,0 +1,224 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// OnFailure is what happens after a step of the plan's stages has failed, or the
+// run was stopped by a signal or a time limit. It is planned with the rest, so
+// that nothing is deleted or recorded that the plan did not list.
+type OnFailure struct {
+	// Stages run in this order: what the run has created is deleted
+	// (Options.CleanupOnFail), then the revision gets its final status.
+	Stages []Stage `json:"stages,omitempty"`
+	// Rollback is what an atomic operation does after the stages.
+	Rollback *RollbackPreview `json:"rollback,omitempty"`
+}
+
+// StageCleanup deletes what a failed run has created.
+const StageCleanup StageName = "clean up"
+
+// onFailure plans the end of a run that does not end well. It is called when all
+// stages are there.
+func (b *builder) onFailure() {
+	if b.in.Against != nil || b.plan.FromRevision == 0 && b.in.Target == nil {
+		return // a comparison is not run, and nothing has to be recorded of no release
+	}
+	f := &OnFailure{}
+	if b.in.Options.CleanupOnFail {
+		f.add(StageCleanup, uninstallWaves(b.cleanup()))
+	}
+	f.add(StageRecord, oneByOne([]Step{b.failedRecord()}))
+	if b.in.Options.Atomic {
+		f.Rollback = b.rollbackPreview()
+	}
+	b.plan.OnFailure = f
+}
+
+func (f *OnFailure) add(name StageName, waves []Wave) {
+	if len(waves) > 0 {
+		f.Stages = append(f.Stages, Stage{Name: name, Waves: waves})
+	}
+}
+
+// cleanup deletes each resource that the run creates, if it came to that. The
+// release's namespace and CRDs stay, as in Helm 4.3.1 (pkg/action/upgrade.go,
+// failRelease): others may use them by then.
+func (b *builder) cleanup() []Step {
+	var steps []Step
+	b.plan.Steps(func(stage StageName, s *Step) {
+		if stage != StageResources || s.Op != OpCreate {
+			return
+		}
+		steps = append(steps, Step{
+			ID: stepID(StageCleanup, s.Object), Op: OpDelete, Object: s.Object, APIVersion: s.APIVersion, Source: s.Source,
+			Of: s.ID, When: WhenSucceeded, Cascade: b.in.Options.Cascade, Fidelity: FidelityExact, Why: "--cleanup-on-fail, if this run has created it",
+		})
+	})
+	return steps
+}
+
+// failedRecord gives the revision its final status. The outcome of tests is kept,
+// and the release is as good as before.
+func (b *builder) failedRecord() Step {
+	if b.in.Operation == Test {
+		r := b.in.Target.Record
+		return b.recordStep("failed", Record{Revision: r.Version, Status: r.Info.Status, Description: r.Info.Description}, "keep the outcome of the tests")
+	}
+	return b.recordStep("failed", Record{Revision: b.plan.ToRevision, Status: release.StatusFailed}, fmt.Sprintf("revision %d failed", b.plan.ToRevision))
+}
+
+// RollbackPreview is the way back of an atomic operation as far as it can be known
+// beforehand. When it is needed, it is planned anew from what is live then.
+type RollbackPreview struct {
+	// To is the revision whose manifest is restored, the last successful one; 0
+	// says that the release is uninstalled, for there is none.
+	To int `json:"to"`
+	// KeepHistory says of an uninstall that the records stay: the release was
+	// uninstalled before, with its history kept.
+	KeepHistory bool `json:"keepHistory,omitempty"`
+
+	// Delete, Patch and Create count the objects that it deletes, changes back
+	// and creates again, Recreate those that are deleted and created once more,
+	// Hooks its own hooks.
+	Delete   int `json:"delete"`
+	Patch    int `json:"patch"`
+	Create   int `json:"create"`
+	Recreate int `json:"recreate"`
+	Hooks    int `json:"hooks"`
+
+	// Lasting is what it does not undo.
+	Lasting []Lasting `json:"lasting,omitempty"`
+}
+
+// Lasting is an effect of a step that no rollback undoes.
+type Lasting struct {
+	// Step is the ID of the step.
+	Step   string      `json:"step"`
+	Object manifest.ID `json:"object"`
+	// What is one sentence about the object.
+	What string `json:"what"`
+}
+
+// rollbackPreview foresees the way back from the plan's own steps.
+func (b *builder) rollbackPreview() *RollbackPreview {
+	installed := b.in.History.SinceUninstall()
+	r := &RollbackPreview{KeepHistory: len(installed) < len(b.in.History)}
+	good := installed.LastSuccessful()
+	if good != nil {
+		r.To, r.KeepHistory = good.Version, false
+	}
+	r.Hooks = hooksBack(good, b.in)
+	b.plan.Steps(func(stage StageName, s *Step) {
+		restored := good != nil && slices.Contains(b.stored[s.Object].Revisions, good.Version)
+		if stage == StageResources {
+			r.count(s, restored)
+		}
+		if what := b.lasting(stage, s, restored); what != "" {
+			r.Lasting = append(r.Lasting, Lasting{Step: s.ID, Object: s.Object, What: what})
+		}
+	})
+	return r
+}
+
+// hooksBack counts the hooks of the way back: those of the revision that is
+// restored, else those that go with an uninstall.
+func hooksBack(good *release.Revision, in Input) int {
+	if in.Options.NoHooks {
+		return 0
+	}
+	hooks, events := in.Target.Record.Hooks, []manifest.Event{manifest.PreDelete, manifest.PostDelete}
+	if good != nil {
+		hooks, events = good.Hooks, []manifest.Event{manifest.PreRollback, manifest.PostRollback}
+	}
+	n := 0
+	for _, h := range hooks {
+		for _, event := range events {
+			if h.On(event) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// count adds what becomes of a resource; restored says that the revision which is
+// returned to has it. Namespaces, CRDs and hooks are not rolled back.
+func (r *RollbackPreview) count(s *Step, restored bool) {
+	switch {
+	case s.Op == OpDelete && restored:
+		r.Create++
+	case s.Op == OpKeep && restored: // it is adopted again
+		r.Patch++
+	case s.Op == OpDelete, s.Op == OpKeep:
+	case !restored && !staysOnUninstall(s):
+		r.Delete++
+	case !restored, s.Op == OpNone, s.Op == OpCreate:
+	case s.Op == OpRecreate:
+		r.Recreate++
+	default:
+		r.Patch++
+	}
+}
+
+// lasting says what of a step no rollback undoes, "" when it can be undone.
+func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
+	switch {
+	case s.MakesRoom() && s.Hook.Foreign:
+		return "it is deleted, and is not created again"
+	case s.Op == OpRun && s.Object.RunsToItsEnd():
+		return "what it has done stays done"
+	case s.Op == OpRun && !s.Hook.Deletes(manifest.HookSucceeded):
+		return "it stays: hooks are not rolled back"
+	case stage == StageNamespace && s.Op == OpCreate:
+		return "the namespace stays"
+	case stage == StageCRDs && s.Writes():
+		return "the CRD stays as this plan leaves it"
+	case stage != StageResources:
+		return ""
+	case s.Op == OpDelete && restored && holdsData(s.Object), s.Op == OpRecreate && losesData(s):
+		return "it is created again without the data that it held"
+	case restored, s.Op == OpDelete, s.Op == OpKeep:
+		return ""
+	case staysOnUninstall(s):
+		return "it stays: its helm.sh/resource-policy is keep"
+	case s.Before != nil && len(b.stored[s.Object].Docs) == 0:
+		return "it was there before this release had it, and is deleted on the way back"
+	}
+	return ""
+}
+
+// staysOnUninstall says whether the object asks to be kept once it is as the step
+// leaves it.
+func staysOnUninstall(s *Step) bool {
+	doc := cmp.Or(s.Body, s.Before)
+	return doc != nil && hasKeepPolicy(doc)
+}
+
+// RollbackOptions are the options of the way back: as those of the plan that
+// failed, but it waits for what it restores, and is neither limited as a whole
+// nor judged by policies: what was allowed may be undone.
+func (p *Plan) RollbackOptions() Options {
+	o := p.Options
+	o.Atomic, o.CleanupOnFail, o.Description, o.OverallTimeout, o.Policy = false, false, "", 0, Policy{}
+	o.Labels = nil
+	o.Wait = p.OnFailure.Rollback.To != 0
+	o.KeepHistory = p.OnFailure.Rollback.KeepHistory
+	return o
+}
+
+// mentionUndone has the record of a rollback say what it has undone: all that the
+// plan writes, when the record is written.
+func (b *builder) mentionUndone(r *Record) {
+	if !b.in.Undoing {
+		return
+	}
+	if _, objects := b.plan.Written(nil); len(objects) > 0 {
+		r.Description += "; undone: " + Listed(objects)
+	}
+}

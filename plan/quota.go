@@ -1,0 +1,296 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// roomier is what to do where a quota is exceeded.
+const roomier = "raise the quota (kubectl describe quota), or ask for less"
+
+// A dry run asks whether one object fits into a quota, one by one. Whether all do
+// is summed here, before the first write.
+
+// growth is what a step changes of what a namespace uses.
+type growth struct {
+	namespace     string
+	before, after usage
+	// passing says that the object is gone again when the step has ended.
+	passing bool
+	// pods are those that controllers run for the object.
+	podsBefore, podsAfter workload
+}
+
+// growths are those of the plan's steps, wave by wave.
+func (b *builder) growths() [][]growth {
+	var waves [][]growth
+	for _, stage := range b.plan.Stages {
+		for _, wave := range stage.Waves {
+			var grown []growth
+			for i := range wave.Steps {
+				if g := b.growth(stage.Name, &wave.Steps[i]); !b.namespaceMissing(g.namespace) {
+					grown = append(grown, g)
+				}
+			}
+			waves = append(waves, grown)
+		}
+	}
+	return waves
+}
+
+func (b *builder) growth(stage StageName, s *Step) growth {
+	g := growth{namespace: s.Object.Namespace}
+	after := s.After
+	if after == nil {
+		after = s.Body
+	}
+	switch s.Op {
+	case OpCreate, OpPatch, OpAdopt, OpReplace, OpRecreate:
+		g.before, g.after = b.usageOf(s.Object, s.Before), b.usageOf(s.Object, after)
+		g.podsBefore = workloadOf(s.Object, s.Before, 1)
+		unsaid := int64(1)
+		if s.Before != nil && s.After == nil { // an apply that says nothing of it changes nothing
+			unsaid = g.podsBefore.pods
+		}
+		g.podsAfter = workloadOf(s.Object, after, unsaid)
+	case OpDelete:
+		if !s.HookDeletion() { // it is told of its run
+			g.before, g.podsBefore = b.usageOf(s.Object, s.Before), workloadOf(s.Object, s.Before, 1)
+		}
+	case OpRun:
+		if b.live(s.Object).Object == nil && !b.converted[s.Object] { // else it takes the place of the one that is there
+			g.after = b.usageOf(s.Object, s.Body)
+		}
+		g.passing = s.Hook.Deletes(manifest.HookSucceeded)
+	case OpRecord:
+		g.namespace = b.in.Release.Namespace
+		if r := s.Record; stage == StagePending && r.Revision != b.plan.FromRevision && b.in.Records.Resource != "" {
+			g.after = usage{amounts: corev1.ResourceList{}}
+			g.after.count("", b.in.Records.Resource)
+		}
+	case OpKeep, OpWait, OpNone:
+	}
+	return g
+}
+
+// Counted are the namespaces of which a first Build wants to know the quotas:
+// those in which it changes what is counted. Its own record alone does not matter:
+// where there is no room for that, nothing has been written yet.
+func (b *builder) counted() []string {
+	if b.in.Quotas != nil || b.in.Against != nil {
+		return nil
+	}
+	found := map[string]bool{}
+	for _, stage := range b.plan.Stages {
+		for _, wave := range stage.Waves {
+			for i := range wave.Steps {
+				g := b.growth(stage.Name, &wave.Steps[i])
+				if wave.Steps[i].Op == OpRecord || wave.Steps[i].Op == OpDelete || b.namespaceMissing(g.namespace) {
+					continue
+				}
+				if !same(g.before.amounts, g.after.amounts) || !same(g.podsBefore.amounts(), g.podsAfter.amounts()) {
+					found[g.namespace] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func same(a, b corev1.ResourceList) bool {
+	return maps.EqualFunc(less(a, b), less(b, a), func(x, y resource.Quantity) bool { return x.Sign() == 0 && y.Sign() == 0 })
+}
+
+// checkQuotas blocks where the namespace has no room for all that the plan adds,
+// and warns where it has none for the pods that controllers make of it: these
+// don't fail the run, they keep a rollout from its end.
+func (b *builder) checkQuotas() {
+	if len(b.in.Quotas) == 0 {
+		return
+	}
+	waves := b.growths()
+	for _, o := range b.in.Quotas {
+		var quota corev1.ResourceQuota
+		if !typed(o, &quota) {
+			continue
+		}
+		id := manifest.ID{Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name}
+		q := quotaOf(&quota, b.limits(id, &quota))
+		most := q.most(waves)
+		if short := q.shortages(most); len(short) > 0 {
+			what := "it has no room for all that this plan creates: " + strings.Join(short, "; ")
+			if b.plan.ToRevision != b.plan.FromRevision && slices.ContainsFunc(short, func(s string) bool { return strings.HasPrefix(s, b.in.Records.Resource+":") }) {
+				what += "; the release's record is one of them"
+			}
+			b.block(id, what, roomier)
+			continue
+		}
+		pods := q.pods(waves)
+		add(pods, most)
+		if short := q.shortages(pods); len(short) > 0 {
+			b.warn(id, "it has no room for all pods that controllers will make: "+strings.Join(short, "; "), roomier+"; until then a rollout does not end")
+		}
+	}
+}
+
+// limits are the quota's, or what the plan makes of them: it is written with the
+// first objects.
+func (b *builder) limits(id manifest.ID, live *corev1.ResourceQuota) corev1.ResourceList {
+	limits := live.Status.Hard
+	b.plan.Steps(func(_ StageName, s *Step) {
+		var quota corev1.ResourceQuota
+		if s.Object == id && s.Writes() && s.After != nil && typed(s.After, &quota) {
+			limits = quota.Spec.Hard
+		}
+	})
+	return limits
+}
+
+// quota is a ResourceQuota as admission reads it.
+type quota struct {
+	namespace    string
+	limits, used corev1.ResourceList
+	scopes       []corev1.ScopedResourceSelectorRequirement
+}
+
+func quotaOf(q *corev1.ResourceQuota, limits corev1.ResourceList) quota {
+	out := quota{namespace: q.Namespace, limits: limits, used: q.Status.Used}
+	for _, scope := range q.Spec.Scopes {
+		out.scopes = append(out.scopes, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists})
+	}
+	if q.Spec.ScopeSelector != nil {
+		out.scopes = append(out.scopes, q.Spec.ScopeSelector.MatchExpressions...)
+	}
+	return out
+}
+
+// most is the most that the plan adds at any moment. Within a wave nobody knows
+// what comes first, so what it frees counts from the next one on.
+func (q quota) most(waves [][]growth) corev1.ResourceList {
+	now, most := corev1.ResourceList{}, corev1.ResourceList{}
+	for _, wave := range waves {
+		freed := corev1.ResourceList{}
+		for _, g := range wave {
+			if g.namespace != q.namespace {
+				continue
+			}
+			after := q.counts(g.after)
+			for name, amount := range less(after, q.counts(g.before)) {
+				if amount.Sign() > 0 {
+					add(now, corev1.ResourceList{name: amount})
+				} else {
+					add(freed, corev1.ResourceList{name: amount})
+				}
+			}
+			if g.passing {
+				freed = less(freed, after)
+			}
+		}
+		raise(most, now)
+		add(now, freed)
+	}
+	return most
+}
+
+// pods is what the pods of controllers come to when all is done.
+func (q quota) pods(waves [][]growth) corev1.ResourceList {
+	total := corev1.ResourceList{}
+	for _, g := range slices.Concat(waves...) {
+		if g.namespace == q.namespace {
+			add(total, q.counts(usage{amounts: g.podsAfter.amounts(), pod: g.podsAfter.spec}))
+			total = less(total, q.counts(usage{amounts: g.podsBefore.amounts(), pod: g.podsBefore.spec}))
+		}
+	}
+	return total
+}
+
+// counts is what of an object's usage this quota counts.
+func (q quota) counts(u usage) corev1.ResourceList {
+	for _, scope := range q.scopes {
+		if u.pod == nil || !inScope(scope, u.pod) {
+			return nil
+		}
+	}
+	out := corev1.ResourceList{}
+	for name, amount := range u.amounts {
+		if _, limited := q.limits[name]; limited {
+			out[name] = amount
+		}
+	}
+	return out
+}
+
+// shortages says for each limit what does not fit, in the order of names.
+func (q quota) shortages(added corev1.ResourceList) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(added)) {
+		more, limit, used := added[name], q.limits[name], q.used[name]
+		left := limit.DeepCopy()
+		left.Sub(used)
+		if more.Sign() <= 0 || more.Cmp(left) <= 0 {
+			continue
+		}
+		if left.Sign() < 0 {
+			left = resource.Quantity{}
+		}
+		out = append(out, fmt.Sprintf("%s: %s of %s used, %s more wanted, %s left", name, used.String(), limit.String(), more.String(), left.String()))
+	}
+	return out
+}
+
+// inScope says whether a pod is in a quota's scope (Kubernetes 1.36,
+// kubernetes/pkg/quota/v1/evaluator/core/pods.go). Of scopes that are not known it is
+// in none.
+func inScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.PodSpec) bool {
+	ends := pod.ActiveDeadlineSeconds != nil
+	switch scope.ScopeName {
+	case corev1.ResourceQuotaScopeTerminating:
+		return ends
+	case corev1.ResourceQuotaScopeNotTerminating:
+		return !ends
+	case corev1.ResourceQuotaScopeBestEffort:
+		return bestEffort(pod)
+	case corev1.ResourceQuotaScopeNotBestEffort:
+		return !bestEffort(pod)
+	case corev1.ResourceQuotaScopePriorityClass:
+		if scope.Operator == corev1.ScopeSelectorOpExists && len(scope.Values) == 0 {
+			return pod.PriorityClassName != ""
+		}
+		selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: string(scope.ScopeName), Operator: metav1.LabelSelectorOperator(scope.Operator), Values: scope.Values},
+		}})
+		if err != nil {
+			return false
+		}
+		var is labels.Set
+		if pod.PriorityClassName != "" {
+			is = labels.Set{string(scope.ScopeName): pod.PriorityClassName}
+		}
+		return selector.Matches(is)
+	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity, corev1.ResourceQuotaScopeVolumeAttributesClass:
+		return false
+	}
+	return false
+}
+
+// bestEffort says whether no container asks for processors or memory.
+func bestEffort(pod *corev1.PodSpec) bool {
+	amounts := podAmounts(pod)
+	for _, name := range []corev1.ResourceName{
+		corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
+	} {
+		if amount := amounts[name]; amount.Sign() != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,49 @@
+package plan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Quotas are asked about where a plan changes what they count, and nowhere else.
+func TestCounted(t *testing.T) {
+	const deployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  template: {spec: {containers: [{name: web, image: "shop/web:1", resources: {requests: {cpu: 1}}}]}}
+`
+	for why, c := range map[string]struct {
+		target     string
+		serverSide bool
+		want       []string
+	}{
+		"nothing changes":            {target: deployment},
+		"an image":                   {target: strings.ReplaceAll(deployment, "web:1", "web:2")},
+		"an image, applied":          {target: strings.ReplaceAll(deployment, "web:1", "web:2"), serverSide: true},
+		"the replicas are dropped":   {target: strings.ReplaceAll(deployment, "  replicas: 2\n", ""), serverSide: true},
+		"more replicas":              {target: strings.ReplaceAll(deployment, "replicas: 2", "replicas: 3"), want: []string{"shop"}},
+		"larger pods, applied":       {target: strings.ReplaceAll(deployment, "cpu: 1", "cpu: 2"), serverSide: true, want: []string{"shop"}},
+		"a new object":               {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", want: []string{"shop"}},
+		"a new one of another place": {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n", want: []string{"other"}},
+		"a hook":                     {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: pre-upgrade}}\n", want: []string{"shop"}},
+		"an object of the cluster":   {target: deployment + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"},
+		"one less":                   {target: ""},
+	} {
+		t.Run(why, func(t *testing.T) {
+			s := scenario{t: t, sections: map[string]string{"stored.1": deployment, "live": deployment, "target": c.target}}
+			p, err := plan.Build(s.input(setup{Operation: plan.Upgrade, History: []string{"deployed"}, Options: plan.Options{ServerSide: c.serverSide}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(p.Counted, c.want) {
+				t.Errorf("got %v, want %v", p.Counted, c.want)
+			}
+		})
+	}
+}

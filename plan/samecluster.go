@@ -1,0 +1,47 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// otherCluster says why a plan does not belong to the cluster that is talked to
+// now, "" when it does. UIDs tell for certain, whatever address the API server is
+// reached by: that of kube-system, else that of the release's namespace. Where
+// neither was readable both then and now, the API server has to be reached by the
+// same address and checked by the same certificate authority.
+func otherCluster(reviewed, fresh *Plan) string {
+	was, is := reviewed.Cluster, fresh.Cluster
+	switch {
+	case was.UID != "" && is.UID != "":
+		if was.UID != is.UID {
+			return fmt.Sprintf("it was made for another cluster, %s: kube-system had the UID %s there and has %s here (%s)", was.Server, was.UID, is.UID, is.Server)
+		}
+		return ""
+	case was.NamespaceUID != "" && is.NamespaceUID != "":
+		if was.NamespaceUID != is.NamespaceUID {
+			return fmt.Sprintf("namespace %s had the UID %s and has %s now: it was deleted and created since, or this is another cluster (%s, and it was made for %s)",
+				fresh.Release.Namespace, was.NamespaceUID, is.NamespaceUID, is.Server, was.Server)
+		}
+		return ""
+	}
+	if differs := otherServer(was, is); differs != "" {
+		return fmt.Sprintf("whether it was made for this cluster can't be told: no UID of kube-system or of namespace %s was readable both then and now, and %s", fresh.Release.Namespace, differs)
+	}
+	return ""
+}
+
+// otherServer says what of two API servers differs, or can't be compared.
+func otherServer(was, is Cluster) string {
+	var differs []string
+	if was.Server == "" || strings.TrimSuffix(was.Server, "/") != strings.TrimSuffix(is.Server, "/") {
+		differs = append(differs, fmt.Sprintf("the API server was at %s and is at %s", was.Server, is.Server))
+	}
+	switch {
+	case was.CA == "" || is.CA == "":
+		differs = append(differs, "its certificate was not checked both times, so that its address proves nothing")
+	case was.CA != is.CA:
+		differs = append(differs, "its certificate is checked by another authority")
+	}
+	return strings.Join(differs, "; ")
+}

@@ -1,0 +1,102 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// hooked is an upgrade whose hook, a ConfigMap, finds an object with the UID in its
+// place, or nothing; its last run has left that.
+func hooked(t *testing.T, uid types.UID) plan.Input {
+	t.Helper()
+	in := oneChange(t)
+	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes, namespace: shop, annotations: {helm.sh/hook: pre-upgrade}}\n"
+	h := release.Hook{Hook: manifest.Hook{Name: "notes", Kind: "ConfigMap", Manifest: text, Events: []manifest.Event{manifest.PreUpgrade}}}
+	objects, err := manifest.ParseDocument(text, "hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.History[0].Hooks = []release.Hook{h}
+	in.Target.Record.Hooks, in.Target.HookObjects = []release.Hook{h}, objects
+	if uid != "" {
+		doc := objects[0].Doc.DeepCopy()
+		doc.SetUID(uid)
+		in.Live[objects[0].ID] = plan.Observed(doc)
+	}
+	return in
+}
+
+// A saved plan says what a hook replaces: something else in its place makes it stale,
+// and nothing in its place is as good.
+func TestAHookWithAnotherObjectInItsPlaceIsStale(t *testing.T) {
+	for name, test := range map[string]struct {
+		was, is types.UID
+		says    string
+	}{
+		"the same":          {"one", "one", ""},
+		"it is gone":        {"one", "", ""},
+		"another":           {"one", "other", "another object in its place"},
+		"born in the place": {"", "one", "another object in its place"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := strings.Join(plan.Stale(build(t, hooked(t, test.was)), build(t, hooked(t, test.is))), "\n")
+			if test.says == "" && got != "" || !strings.Contains(got, test.says) {
+				t.Errorf("got %q, want %q in it", got, test.says)
+			}
+		})
+	}
+}
+
+// What --deny and --policy say when a saved plan is applied counts for what is going
+// to happen, whatever the file shows.
+func TestTheFreshPlanIsJudged(t *testing.T) {
+	b := bench{TB: t}
+	saved := b.reviewed()
+	for i := range saved.Stages { // the file does not show what is deleted
+		for j := range saved.Stages[i].Waves {
+			steps := saved.Stages[i].Waves[j].Steps
+			for k := range steps {
+				if steps[k].Op == plan.OpDelete {
+					steps[k].Op = plan.OpKeep
+				}
+			}
+		}
+	}
+	deny, err := plan.DenyRisks("delete")
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved = saved.Judged(deny)
+	fresh, err := b.fresh(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if saved.Blocked() || !fresh.Blocked() {
+		t.Errorf("the file is blocked: %v, what it does: %v", saved.Blocked(), fresh.Blocked())
+	}
+}
+
+// A file with a revision of another release, or with a hook of which it says
+// nothing, is no saved plan.
+func TestDecodeRefusesWhatDoesNotFit(t *testing.T) {
+	for says, change := range map[string]func(*plan.Plan){
+		"holds a revision of shop/other": func(p *plan.Plan) { p.Record.Name = "other" },
+		"says nothing of the hook":       func(p *plan.Plan) { p.Steps(func(_ plan.StageName, s *plan.Step) { s.Hook = nil }) },
+	} {
+		p := bench{TB: t}.reviewed()
+		change(p)
+		data, err := plan.Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := plan.Decode(data); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, want %q in it", err, says)
+		}
+	}
+}

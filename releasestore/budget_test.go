@@ -1,0 +1,76 @@
+package releasestore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// heavy is a record of a few kilobytes that unpacks to so many MiB, with what is
+// told of it at its end.
+func heavy(version, size int, info string) string {
+	return pack(fmt.Appendf(nil, `{"manifest":"%s"%s,"version":%d}`, strings.Repeat("# aaaaaa", size<<17), info, version))
+}
+
+// Records that unpack to much more than others take neither the time nor the place
+// of those: all others are listed, and these are refused as far as there is no room.
+func TestListHasABudget(t *testing.T) {
+	b := newMemoryBackend()
+	s := open(b, testClock())
+	record := heavy(1, 50, `,"info":{"status":"deployed"}`)
+	for i := range 20 {
+		plant(t, b, fmt.Sprintf("sh.helm.release.v1.bomb%d.v1", i), record)
+	}
+	must(t, s.Create(t.Context(), testRevision(1, release.StatusDeployed)))
+	got, err := s.List(t.Context(), Query{})
+	corrupt, only := Corrupt(err)
+	if !only || len(corrupt)+len(got) != 21 || len(corrupt) < 15 {
+		t.Fatalf("%d are listed, %d are not: %.200v", len(got), len(corrupt), err)
+	}
+	if last := got[len(got)-1]; last.Name != "web" || last.ChartLabel() == "" || last.Part() != release.Outline {
+		t.Errorf("the last one is %+v", last)
+	}
+}
+
+// Of a history as much is read as is asked for, within one budget. What exceeds it
+// is named, and known from a record that is damaged.
+func TestHistoryHasABudget(t *testing.T) {
+	b := newMemoryBackend()
+	s := open(b, testClock())
+	for version := 1; version <= 4; version++ {
+		plant(t, b, ObjectName("web", version), heavy(version, 30, `,"name":"web","info":{"status":"failed"},"chart":{}`))
+	}
+	parts := func(some map[int]release.Part) func(release.History) map[int]release.Part {
+		return func(h release.History) map[int]release.Part {
+			if len(h) != 4 || h.Last().Info.Status != release.StatusFailed {
+				t.Errorf("the outlines are %v", h)
+			}
+			return some
+		}
+	}
+	h, err := s.History(t.Context(), testKey(), parts(nil))
+	if err != nil || len(h) != 4 || h[0].Part() != release.Outline || h[0].Manifest != "" {
+		t.Errorf("outlines: %v, %v", h, err)
+	}
+	h, err = s.History(t.Context(), testKey(), parts(map[int]release.Part{4: release.Whole, 2: release.Sent}))
+	if err != nil || len(h) != 4 || h[3].Part() != release.Whole || h[1].Part() != release.Sent || len(h[1].Manifest) != 30<<20 {
+		t.Errorf("two of them: %v, %v", h, err)
+	}
+	for _, part := range []release.Part{release.Whole, release.Sent} {
+		h, err = s.History(t.Context(), testKey(), parts(map[int]release.Part{4: part, 3: part, 2: part}))
+		corrupt, only := Corrupt(err)
+		if !only || len(corrupt) != 1 || len(h) != 3 {
+			t.Fatalf("three of them: %v, %.200v", h, err)
+		}
+		want := "record of web revision 2 (record shop/sh.helm.release.v1.web.v2) can't be read: the records that are read with it unpack to more than 64 MiB"
+		if !corrupt[0].TooMuch() || corrupt[0].Error() != want {
+			t.Errorf("got  %s\nwant %s", corrupt[0], want)
+		}
+	}
+	if e := (&CorruptError{Reason: errors.New("damaged")}); e.TooMuch() {
+		t.Error("damage counts as too much")
+	}
+}

@@ -1,0 +1,114 @@
+package releasestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Release ends the renewals and frees the lock. A lock that was lost is left to its
+// new holder. Releasing twice is no error.
+func (h *Held) Release(ctx context.Context) error {
+	if !h.Supported() {
+		return nil
+	}
+	h.stop()
+	<-h.done
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reason != nil {
+		return nil
+	}
+	err := h.locker.free(ctx, h.key(), identityOf(h.lease), h.lease)
+	h.lose(errors.New("it was released"))
+	if _, taken := errors.AsType[*LockedError](err); taken || err == nil {
+		return nil
+	}
+	return fmt.Errorf("release the lock of %s: %w", h.key(), err)
+}
+
+// Free frees the release's lock though its holder may be alive: that one loses it at
+// its next renewal. That nobody holds it any more is no error. Errors: a *LockedError
+// when somebody else does.
+func (l *Locker) Free(ctx context.Context, key release.Key, holder Identity) error {
+	err := l.free(ctx, key, holder, nil)
+	if _, taken := errors.AsType[*LockedError](err); taken || err == nil {
+		return err
+	}
+	return fmt.Errorf("free the lock of %s: %w", key, err)
+}
+
+// freeTries is how often freeing a lock is tried against renewals that its holder
+// sends meanwhile.
+const freeTries = 5
+
+// freeTimeout is how long one attempt at freeing a lock may take.
+const freeTimeout = 10 * time.Second
+
+// free frees the lock of a holder, and tries again when the API server falters. seen
+// is the Lease as it was last written, nil when that is not known. It may have been
+// written since, for example by a renewal whose answer was lost: then it is read
+// again.
+func (l *Locker) free(ctx context.Context, key release.Key, holder Identity, seen *coordinationv1.Lease) error {
+	err := reread(ctx, l.clock, func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, freeTimeout)
+		defer cancel()
+		for range freeTries {
+			if seen == nil {
+				seen, err = l.leaseOf(ctx, key, holder)
+			}
+			if seen == nil {
+				return err
+			}
+			if err = l.vacate(ctx, seen); !apierrors.IsConflict(err) {
+				return err
+			}
+			seen = nil
+		}
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// leaseOf reads the Lease if that holder still has it. It is nil when nobody has.
+func (l *Locker) leaseOf(ctx context.Context, key release.Key, holder Identity) (*coordinationv1.Lease, error) {
+	current, err := l.leases.Leases(key.Namespace).Get(ctx, LeaseName(key.Name), metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	switch identityOf(current) {
+	case "":
+		return nil, nil
+	case holder:
+		return current, nil
+	default:
+		return nil, &LockedError{key, l.holder(current)}
+	}
+}
+
+// vacate deletes the Lease if it is still as seen, or clears its holder where
+// deleting is not permitted.
+func (l *Locker) vacate(ctx context.Context, seen *coordinationv1.Lease) error {
+	leases := l.leases.Leases(seen.Namespace)
+	err := leases.Delete(ctx, seen.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion},
+	})
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	next := seen.DeepCopy()
+	next.Spec.HolderIdentity = nil
+	next.ManagedFields = nil
+	_, err = leases.Update(ctx, next, metav1.UpdateOptions{})
+	return err
+}

@@ -1,0 +1,34 @@
+package releasestore
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"regexp"
+)
+
+// Identity is who holds a lock, as the Lease's holderIdentity has it: a text for
+// people and 128 random bits, like the "host_uuid" of client-go's leader election.
+// It is compared as a whole and never by its text, which is not unique: containers
+// often have the same host name, user and process number.
+//
+// Before there was an Identity the text alone was written. Such a holder is equal
+// to itself only.
+type Identity string
+
+// NewIdentity is an identity that nobody else has. text tells people whose it is.
+func NewIdentity(text string) Identity {
+	random := make([]byte, 16)
+	_, _ = rand.Read(random) // never fails, see its documentation
+	return Identity(text + "_" + hex.EncodeToString(random))
+}
+
+// named is an identity that has both, a text and random bits.
+var named = regexp.MustCompile(`^(?s:(.+))_[0-9a-f]{32}$`)
+
+// Text is what people are told of the holder. It is empty only when there is none.
+func (i Identity) Text() string {
+	if found := named.FindStringSubmatch(string(i)); found != nil {
+		return found[1]
+	}
+	return string(i)
+}

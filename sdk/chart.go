@@ -1,0 +1,83 @@
+package sdk
+
+import (
+	"context"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// Chart is a loaded chart. It is not changed by what is done with it.
+type Chart struct {
+	chart    *chart.Chart
+	warnings []chart.Warning
+}
+
+// LoadChart reads a chart from a folder or a .tgz file. Links that lead out of the
+// folder are refused. Errors name the file that is wrong.
+func LoadChart(path string) (*Chart, error) {
+	loaded, warnings, err := chartload.Load(path, chartload.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &Chart{chart: loaded, warnings: warnings}, nil
+}
+
+// Name is the chart's, of Chart.yaml.
+func (c *Chart) Name() string { return c.chart.Metadata.Name }
+
+// Version is the chart's, of Chart.yaml.
+func (c *Chart) Version() string { return c.chart.Metadata.Version }
+
+// AppVersion is the chart's, of Chart.yaml.
+func (c *Chart) AppVersion() string { return c.chart.Metadata.AppVersion }
+
+func (c *Chart) source(values map[string]any) engine.Source {
+	return engine.Source{Chart: c.chart, Warnings: c.warnings, Values: values}
+}
+
+// Rendering is a rendered chart.
+type Rendering struct {
+	// Manifest is what is applied, in install order, as helm template prints it
+	// without hooks. Hooks are apart.
+	Manifest string
+	Hooks    []string
+	Notes    string
+}
+
+// TemplateOptions say what templates see. The zero value is good.
+type TemplateOptions struct {
+	// KubeVersion is such as "1.36"; "" is the newest that this version knows.
+	KubeVersion string
+	// APIVersions are there besides Kubernetes' own: "monitoring.coreos.com/v1".
+	APIVersions []string
+	// Upgrade renders as an upgrade instead of an install.
+	Upgrade bool
+}
+
+// Template renders a chart without a cluster; lookup finds nothing. Errors name the
+// template and line.
+func Template(ctx context.Context, r Release, c *Chart, values map[string]any, o TemplateOptions) (*Rendering, error) {
+	caps := templating.DefaultCapabilities()
+	if o.KubeVersion != "" {
+		version, err := templating.ParseKubeVersion(o.KubeVersion)
+		if err != nil {
+			return nil, err
+		}
+		caps.KubeVersion = version
+	}
+	caps.APIVersions = append(caps.APIVersions, o.APIVersions...)
+	moment := engine.Moment{Key: r.key(), Revision: 1, IsInstall: !o.Upgrade, IsUpgrade: o.Upgrade}
+	rendered, err := engine.Render(ctx, c.source(values), moment, caps, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &Rendering{Manifest: manifest.Text(rendered.Classified.Documents), Notes: rendered.Notes}
+	for _, hook := range rendered.Classified.Hooks {
+		out.Hooks = append(out.Hooks, hook.Manifest)
+	}
+	return out, nil
+}

@@ -1,0 +1,146 @@
+package sdk
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// Options are a client's. The zero value is good.
+type Options struct {
+	// Driver is where releases are stored: "secret" (the default), "configmap", or
+	// "sql", as Helm's HELM_DRIVER.
+	Driver string
+	// SQLConnection is the connection string of the driver sql.
+	SQLConnection string
+	// Name tells people in the lock of a release who is at work on it; "" is the
+	// user agent of the configuration.
+	Name string
+	// QPS is how many requests a second are made at most; 0 leaves that to the API
+	// server's priority and fairness.
+	QPS float32
+	// CacheDir is where discovery is cached, as kubectl does; "" caches in memory.
+	CacheDir string
+	// Observe is told what happens during Apply, from many goroutines but one call
+	// at a time. It must not block for long.
+	Observe func(Event)
+	// Warn is told what the API server warns of, such as deprecated versions.
+	Warn func(text string)
+}
+
+// Client plans and applies against one cluster.
+type Client struct {
+	engine *engine.Engine
+}
+
+// Release is a release's namespace and name.
+type Release struct {
+	Namespace string
+	Name      string
+}
+
+func (r Release) String() string { return r.Namespace + "/" + r.Name }
+
+func (r Release) key() release.Key { return release.Key{Namespace: r.Namespace, Name: r.Name} }
+
+// New makes a client of a configuration such as that of rest.InClusterConfig or
+// clientcmd. It sends no request. Errors: the configuration or the driver is of no use.
+func New(config *rest.Config, o Options) (*Client, error) {
+	config = rest.CopyConfig(config)
+	if config.UserAgent == "" {
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	warn := o.Warn
+	if warn == nil {
+		warn = func(string) {}
+	}
+	api, err := cluster.Connect(config, cluster.Options{QPS: o.QPS, CacheDir: o.CacheDir, Warn: warn})
+	if err != nil {
+		return nil, err
+	}
+	clock := releasestore.SystemClock{}
+	store, err := openStore(api, o, clock)
+	if err != nil {
+		return nil, err
+	}
+	name := o.Name
+	if name == "" {
+		name = config.UserAgent
+	}
+	e := &engine.Engine{
+		Cluster: api, Store: store, Locker: releasestore.NewLocker(api.CoordinationV1(), clock),
+		Now: clock.Now, ToolVersion: config.UserAgent, Identity: releasestore.NewIdentity(name),
+	}
+	if o.Observe != nil {
+		e.Observer = observer(o.Observe)
+	}
+	return &Client{engine: e}, nil
+}
+
+func openStore(api *cluster.Client, o Options, clock releasestore.SystemClock) (*releasestore.Store, error) {
+	if o.Driver == "sql" {
+		return releasestore.OpenSQL(o.SQLConnection, clock)
+	}
+	return releasestore.Open(api.CoreV1(), o.Driver, clock)
+}
+
+// Event is something that happened while a plan was applied.
+type Event struct {
+	Time time.Time
+	// Type is "stage", "started", "progress", "done", "failed", "retried", "log",
+	// "rollback", "note" or "warning", as in docs/events.md.
+	Type  string
+	Stage string
+	// Step is the ID of a step of the plan, "" for events of the whole run.
+	Step    string
+	Object  Object
+	Message string
+	// Reasons are what is behind the message: states of containers, warning events.
+	Reasons []string
+}
+
+type observer func(Event)
+
+// Observe implements apply.Observer.
+func (o observer) Observe(e apply.Event) {
+	o(Event{
+		Time: e.Time, Type: string(e.Type), Stage: e.Stage, Step: e.Step,
+		Object: object(e.Object), Message: e.Message, Reasons: e.Reasons,
+	})
+}
+
+// Result is what Apply has done.
+type Result struct {
+	// Revision is the stored revision; 0 when the plan stores none.
+	Revision int
+	// Status is Helm's: "deployed", "failed", "uninstalled".
+	Status string
+	// Notes are the chart's, as Helm prints them.
+	Notes string
+	// Written says whether anything but records was written.
+	Written bool
+}
+
+// Apply does exactly what the plan says. It takes the release's lock, plans once more
+// from what the plan holds, and goes on only when that says the same. It returns
+// when all is ready, or has failed; when ctx ends, it records the revision as failed,
+// and rolls back where the plan is atomic. The result says how far it came, with an
+// error, too.
+//
+// Errors: [ErrBlocked], *[StaleError], *[LockedError], *[NotReadyError],
+// *[RolledBackError], and those of the API server.
+func (c *Client) Apply(ctx context.Context, p *Plan) (*Result, error) {
+	outcome, err := c.engine.Reviewed(ctx, p.plan, releasestore.LockOptions{Wait: p.lockWait})
+	result := &Result{Written: outcome.Written}
+	if r := outcome.Revision; r != nil {
+		result.Revision, result.Status, result.Notes = r.Version, string(r.Info.Status), r.Info.Notes
+	}
+	return result, err
+}

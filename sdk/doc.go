@@ -1,0 +1,37 @@
+// Package sdk plans and applies Helm releases from Go programs: controllers, bots,
+// test suites, command lines of your own.
+//
+// Every operation is planned first. A [Plan] says each create, patch, delete, hook
+// and wait, with what changes in every field; [Client.Apply] then does exactly that,
+// waits, and in atomic mode rolls back on failure. Releases are stored in Helm's own
+// format: Helm 3 and 4 read and continue them, and the other way around.
+//
+//	client, err := sdk.New(config, sdk.Options{})
+//	chart, err := sdk.LoadChart("./chart")
+//	plan, err := client.Plan(ctx, sdk.Upgrade{
+//		Release: sdk.Release{Namespace: "shop", Name: "web"},
+//		Chart:   chart,
+//		Values:  map[string]any{"replicas": 3},
+//		Install: true,
+//		Atomic:  true,
+//	})
+//	for _, step := range plan.Steps() {
+//		fmt.Println(step.Op, step.Object, step.Changes)
+//	}
+//	result, err := client.Apply(ctx, plan)
+//
+// Which function to use:
+//
+//   - [Client.Plan] with an [Install], [Upgrade], [Rollback], [Uninstall] or [Test]
+//     plans against a cluster and writes nothing to it.
+//   - [Client.Apply] applies a plan, provided that it still holds: a plan that was
+//     overtaken by other changes is a [StaleError], and nothing is written.
+//   - [Plan.Encode] and [Decode] keep a plan for an approval. The bytes hold the
+//     release's secrets.
+//   - [Template] renders a chart without a cluster.
+//   - [Client.History] and [Client.Get] read the stored revisions of a release.
+//
+// The package prints nothing, reads no environment variables and keeps no globals. A
+// Client can be used from many goroutines at once. Errors are those documented at each
+// function, wrapped: use [errors.As] and [errors.Is].
+package sdk

@@ -1,0 +1,30 @@
+package sdk
+
+import (
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// ErrBlocked says that the plan has blocking problems, see [Plan.Problems]. Nothing
+// was written.
+var ErrBlocked = apply.ErrBlocked
+
+type (
+	// StaleError says that a plan no longer holds; its Differences say why. Nothing
+	// was written: plan again.
+	StaleError = engine.StaleError
+	// LockedError says that somebody else is at work on the release: its Identity
+	// says who, Since and Renewed since when.
+	LockedError = releasestore.LockedError
+	// NotReadyError says that an object did not become ready: its Object and Why say
+	// which and why not, Failed whether it still could have.
+	NotReadyError = apply.NotReadyError
+	// RolledBackError says that an atomic run failed, by Cause, and that the release
+	// is at revision To again (0: uninstalled), unless Rollback is an error as well.
+	RolledBackError = engine.RolledBackError
+	// NoReleaseError says that there is no such release.
+	NoReleaseError = engine.NoReleaseError
+	// NoRevisionError says that a release has no such revision.
+	NoRevisionError = engine.NoRevisionError
+)

@@ -1,0 +1,243 @@
+package sdk
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Operation is an [Install], [Upgrade], [Rollback], [Uninstall] or [Test].
+type Operation interface {
+	plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error)
+	lock() time.Duration
+}
+
+// Plan plans an operation against the cluster and writes nothing to it, dry runs
+// apart. A plan that can't be applied is no error: see [Plan.Blocked].
+//
+// Errors: *[NoReleaseError], *[NoRevisionError], and those of loading, rendering and
+// of the API server.
+func (c *Client) Plan(ctx context.Context, o Operation) (*Plan, error) {
+	made, err := o.plan(ctx, c.engine)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{plan: made, lockWait: o.lock()}, nil
+}
+
+// Run are the options that every operation has. The zero value is good.
+type Run struct {
+	// Wait waits until everything is ready; hooks are always waited for.
+	Wait bool
+	// WaitForJobs waits for Jobs to end, too.
+	WaitForJobs bool
+	// Timeout bounds each wait and each hook; 0 is five minutes.
+	Timeout time.Duration
+	// OverallTimeout bounds the whole run but the way back when it fails; 0 does not.
+	OverallTimeout time.Duration
+	// LockTimeout is how long to wait for somebody else who is at work on the
+	// release; 0 does not wait.
+	LockTimeout time.Duration
+	// NoHooks leaves out hooks.
+	NoHooks bool
+	// HistoryMax is how many revisions stay stored; 0 is Helm's 10, -1 keeps all.
+	HistoryMax int
+	// Description is stored in the record instead of ours.
+	Description string
+	// FieldManager owns what is written; "" is "kubectl-release".
+	FieldManager string
+	// TakeOwnership takes objects over that are not the release's.
+	TakeOwnership bool
+	// ForceConflicts takes fields over that other managers own, under server-side
+	// apply.
+	ForceConflicts bool
+	// Deny blocks a plan that bears one of these risks: "data", "delete",
+	// "recreate", "scale-down", "stateful".
+	Deny []string
+	// Sensitive are patterns of fields that [Plan.Text] and its kin mask besides
+	// those of Secrets, as in docs/secrets.md.
+	Sensitive []string
+}
+
+func (r Run) lock() time.Duration { return r.LockTimeout }
+
+func (r Run) options() (plan.Options, error) {
+	policy := plan.Policy{}
+	if len(r.Deny) > 0 {
+		var err error
+		if policy, err = plan.DenyRisks(r.Deny...); err != nil {
+			return plan.Options{}, err
+		}
+	}
+	o := plan.Options{
+		Wait: r.Wait, WaitForJobs: r.WaitForJobs, Timeout: r.Timeout, OverallTimeout: r.OverallTimeout,
+		NoHooks: r.NoHooks, HistoryMax: r.HistoryMax, Description: r.Description, FieldManager: r.FieldManager,
+		TakeOwnership: r.TakeOwnership, ForceConflicts: r.ForceConflicts, Policy: policy, Sensitive: r.Sensitive,
+	}
+	if o.Timeout == 0 {
+		o.Timeout = engine.DefaultTimeout
+	}
+	switch {
+	case o.HistoryMax == 0:
+		o.HistoryMax = 10
+	case o.HistoryMax < 0:
+		o.HistoryMax = 0
+	}
+	if o.FieldManager == "" {
+		o.FieldManager = "kubectl-release"
+	}
+	return o, nil
+}
+
+// Reuse says what an upgrade takes over from earlier values.
+type Reuse string
+
+const (
+	// ReuseUnlessGiven keeps the last revision's values when none are given, as Helm.
+	ReuseUnlessGiven Reuse = ""
+	// ReuseValues keeps the last revision's values and defaults.
+	ReuseValues Reuse = "reuse"
+	// ResetValues forgets the last revision's values.
+	ResetValues Reuse = "reset"
+	// ResetThenReuseValues takes the new defaults, then the last revision's values.
+	ResetThenReuseValues Reuse = "reset-then-reuse"
+)
+
+func (r Reuse) mode() (values.Reuse, error) {
+	switch r {
+	case ReuseUnlessGiven:
+		return values.ReuseUnlessGiven, nil
+	case ReuseValues:
+		return values.ReuseValues, nil
+	case ResetValues:
+		return values.ResetValues, nil
+	case ResetThenReuseValues:
+		return values.ResetThenReuseValues, nil
+	}
+	return 0, fmt.Errorf("reuse of values %q is not known", string(r))
+}
+
+// Install installs a release that is not there.
+type Install struct {
+	Release
+	Run
+	Chart  *Chart
+	Values map[string]any
+	// Atomic uninstalls what a failed install has left.
+	Atomic bool
+	// CreateNamespace creates the release's namespace when it is missing.
+	CreateNamespace bool
+	SkipCRDs        bool
+	Labels          map[string]string
+}
+
+func (i Install) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error) {
+	u := Upgrade{
+		Release: i.Release, Run: i.Run, Chart: i.Chart, Values: i.Values, Reuse: ResetValues,
+		Atomic: i.Atomic, CreateNamespace: i.CreateNamespace, SkipCRDs: i.SkipCRDs, Labels: i.Labels,
+	}
+	return u.deploy(ctx, e, engine.InstallOnly)
+}
+
+// Upgrade upgrades a release.
+type Upgrade struct {
+	Release
+	Run
+	Chart  *Chart
+	Values map[string]any
+	Reuse  Reuse
+	// Install installs the release when it is not there.
+	Install bool
+	// Atomic rolls back on failure. It waits, whatever Wait says.
+	Atomic bool
+	// CleanupOnFail deletes what a failed upgrade has created.
+	CleanupOnFail   bool
+	CreateNamespace bool
+	SkipCRDs        bool
+	// UpdateCRDs updates the CRDs of crds/ that are there, too.
+	UpdateCRDs bool
+	Labels     map[string]string
+}
+
+func (u Upgrade) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error) {
+	if u.Install {
+		return u.deploy(ctx, e, engine.InstallOrUpgrade)
+	}
+	return u.deploy(ctx, e, engine.UpgradeOnly)
+}
+
+func (u Upgrade) deploy(ctx context.Context, e *engine.Engine, mode engine.Mode) (*plan.Plan, error) {
+	if u.Chart == nil {
+		return nil, fmt.Errorf("plan %s: no chart is given", u.Release)
+	}
+	o, err := u.options()
+	if err != nil {
+		return nil, err
+	}
+	reuse, err := u.Reuse.mode()
+	if err != nil {
+		return nil, err
+	}
+	o.Atomic, o.CleanupOnFail, o.CreateNamespace = u.Atomic, u.CleanupOnFail, u.CreateNamespace
+	o.SkipCRDs, o.UpdateCRDs, o.Labels = u.SkipCRDs, u.UpdateCRDs, u.Labels
+	o.Wait = o.Wait || u.Atomic
+	source := u.Chart.source(u.Values)
+	source.Reuse = reuse
+	return e.PlanDeployment(ctx, engine.Deployment{
+		Release: u.key(), Mode: mode, Source: source, ServerSide: engine.ServerSideAuto, Options: o,
+	})
+}
+
+// Rollback returns to an earlier revision.
+type Rollback struct {
+	Release
+	Run
+	// To is the revision; 0 is the last successful one before the newest.
+	To int
+}
+
+func (r Rollback) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error) {
+	o, err := r.options()
+	if err != nil {
+		return nil, err
+	}
+	return e.PlanRollback(ctx, r.key(), r.To, engine.ServerSideAuto, o)
+}
+
+// Uninstall removes a release.
+type Uninstall struct {
+	Release
+	Run
+	// KeepHistory keeps the records.
+	KeepHistory bool
+}
+
+func (u Uninstall) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error) {
+	o, err := u.options()
+	if err != nil {
+		return nil, err
+	}
+	o.KeepHistory = u.KeepHistory
+	return e.PlanUninstall(ctx, u.key(), o)
+}
+
+// Test runs the test hooks of a release.
+type Test struct {
+	Release
+	Run
+	// Only and Skip are names of tests.
+	Only, Skip []string
+}
+
+func (t Test) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error) {
+	o, err := t.options()
+	if err != nil {
+		return nil, err
+	}
+	o.OnlyTests, o.SkipTests = t.Only, t.Skip
+	return e.PlanTest(ctx, t.key(), o)
+}

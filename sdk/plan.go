@@ -1,0 +1,152 @@
+package sdk
+
+import (
+	"io"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Plan is everything that one operation will do, in the order in which it will do it.
+type Plan struct {
+	plan     *plan.Plan
+	lockWait time.Duration
+}
+
+// Object names an object of the cluster.
+type Object struct {
+	Group     string
+	Kind      string
+	Namespace string
+	Name      string
+}
+
+// String is "Kind/name".
+func (o Object) String() string { return o.Kind + "/" + o.Name }
+
+func object(id manifest.ID) Object {
+	return Object{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+}
+
+// Step is one thing that Apply does.
+type Step struct {
+	// ID is stable across plans of the same release.
+	ID    string
+	Stage string
+	// Op is "create", "patch", "replace", "recreate", "delete", "keep", "adopt",
+	// "run", "wait", "record" or "none", as in docs/plan-json.md.
+	Op      string
+	Object  Object
+	Changes []Change
+	// Why says in a sentence why this is done.
+	Why string
+	// Risk is the gravest of "data", "delete", "recreate", "scale-down" and
+	// "stateful" that the step bears, or "".
+	Risk string
+}
+
+// Change is a field that changes.
+type Change struct {
+	// Path is such as "spec.template.spec.containers[web].image".
+	Path string
+	// From and To are nil where the field is absent. Sensitive ones are masked
+	// by no one here: keep them to yourself.
+	From, To  any
+	Sensitive bool
+	// Cause is "chart", "values", "drift" and others, as in docs/plan-json.md.
+	Cause string
+}
+
+// Problem is something that a reviewer must know.
+type Problem struct {
+	// Object is empty for a problem of the whole release.
+	Object Object
+	// Blocking forbids Apply.
+	Blocking bool
+	What     string
+	// Do is what to do about it, "" when there is nothing to say.
+	Do string
+}
+
+// Summary counts steps.
+type Summary = plan.Summary
+
+// Operation is "install", "upgrade", "rollback", "uninstall" or "test".
+func (p *Plan) Operation() string { return string(p.plan.Operation) }
+
+// Release is what the plan is for.
+func (p *Plan) Release() Release {
+	return Release{Namespace: p.plan.Release.Namespace, Name: p.plan.Release.Name}
+}
+
+// Revisions are the newest stored revision (0: none) and the one that Apply writes;
+// they are equal when it writes no new one.
+func (p *Plan) Revisions() (from, to int) { return p.plan.FromRevision, p.plan.ToRevision }
+
+// Summary counts the plan's steps.
+func (p *Plan) Summary() Summary { return p.plan.Summary }
+
+// Changes says whether Apply would change objects or what is recorded of the release;
+// hooks may run without.
+func (p *Plan) Changes() bool { return p.plan.Effect() != plan.EffectNone }
+
+// Blocked says whether a problem forbids Apply.
+func (p *Plan) Blocked() bool { return p.plan.Blocked() }
+
+// Problems are what a reviewer must know.
+func (p *Plan) Problems() []Problem {
+	problems := make([]Problem, 0, len(p.plan.Problems))
+	for _, problem := range p.plan.Problems {
+		problems = append(problems, Problem{
+			Object: object(problem.Object), Blocking: problem.Blocking, What: problem.What, Do: problem.Do,
+		})
+	}
+	return problems
+}
+
+// Steps are the plan's steps in their order, those that do nothing included.
+func (p *Plan) Steps() []Step {
+	var steps []Step
+	p.plan.Steps(func(stage plan.StageName, s *plan.Step) {
+		step := Step{ID: s.ID, Stage: string(stage), Op: string(s.Op), Object: object(s.Object), Why: s.Why, Risk: string(s.Risk)}
+		for _, c := range s.Changes {
+			step.Changes = append(step.Changes, Change{Path: c.Path, From: c.From, To: c.To, Sensitive: c.Sensitive, Cause: string(c.Cause)})
+		}
+		steps = append(steps, step)
+	})
+	return steps
+}
+
+// Text writes the plan for people, as kubectl release plan does, 120 columns wide.
+// Secrets are masked, as in the other formats.
+func (p *Plan) Text(w io.Writer) error {
+	return report.Text(w, redact.Plan(p.plan), report.TextOptions{})
+}
+
+// Markdown writes the plan as a comment of at most 65,000 bytes.
+func (p *Plan) Markdown(w io.Writer) error {
+	return report.Markdown(w, redact.Plan(p.plan), report.MarkdownOptions{})
+}
+
+// HTML writes the plan as a page.
+func (p *Plan) HTML(w io.Writer) error { return report.HTML(w, redact.Plan(p.plan)) }
+
+// JSON writes the plan as described by docs/plan-json.md.
+func (p *Plan) JSON(w io.Writer) error { return report.JSON(w, redact.Plan(p.plan)) }
+
+// Encode is the plan as a file for Apply, here or by kubectl release apply. It holds
+// the release's secrets.
+func (p *Plan) Encode() ([]byte, error) { return plan.Encode(p.plan) }
+
+// Decode reads what Encode gave, or kubectl release plan --out. Errors: it is no
+// plan, was damaged, or is of another major format version.
+func Decode(data []byte) (*Plan, error) {
+	decoded, err := plan.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{plan: decoded}, nil
+}

@@ -1,0 +1,127 @@
+package templating
+
+import (
+	"reflect"
+	"strings"
+	"time"
+)
+
+// weight is what a call of a function costs in steps, on top of the nodes that it
+// consists of: a step for each 0.2 µs that BenchmarkWeights measures, 0.3 µs for what
+// takes milliseconds.
+type weight struct {
+	// call is for any call.
+	call int
+	// bytes is how many bytes of the texts among the arguments cost another step.
+	bytes int
+}
+
+// ordinary is the weight of most functions.
+func ordinary() weight { return weight{call: 3, bytes: 16} }
+
+// weightOf is the weight of a function.
+func weightOf(name string) weight {
+	w := ordinary()
+	switch name {
+	case "derivePassword":
+		w.call = 700_000 // 0.2 s
+	case "bcrypt", "htpasswd":
+		w.call = 200_000 // 0.06 s
+	case "dateInZone", "date_in_zone", "htmlDateInZone":
+		w.call = 400 // reads the zone from a file
+	case "regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind", "regexFindAll", "mustRegexFindAll", "regexSplit", "mustRegexSplit",
+		"regexReplaceAll", "mustRegexReplaceAll", "regexReplaceAllLiteral", "mustRegexReplaceAllLiteral":
+		w.call = 50
+	case "toYaml", "mustToYaml", "toYamlPretty", "fromYaml", "fromYamlArray", "toToml", "mustToToml", "fromToml":
+		w.call = 50
+	case "semver", "semverCompare":
+		w = weight{call: 50, bytes: 1}
+	case "encryptAES", "decryptAES":
+		w.call = 30
+	case "toJson", "mustToJson", "toPrettyJson", "mustToPrettyJson", "toRawJson", "mustToRawJson",
+		"fromJson", "fromJsonArray", "mustFromJson", "deepCopy", "mustDeepCopy", "urlParse", "shuffle", "initials", "seq":
+		w.call = 10
+	case "camelcase", "snakecase", "kebabcase", "swapcase", "title", "date":
+		w = weight{call: 10, bytes: 2}
+	}
+	switch {
+	case strings.HasPrefix(name, "rand"):
+		w.call = 20
+	case countsOn(name):
+		w = weight{call: 10, bytes: 2}
+	}
+	return w
+}
+
+// countsOn says whether a function makes numbers or durations of whatever it is
+// given. What is none goes into the text of an error that nobody sees, whole.
+func countsOn(name string) bool {
+	switch name {
+	case "int", "int64", "float64", "atoi", "toDecimal", "add", "add1", "sub", "div", "mod", "mul", "max", "min", "biggest",
+		"addf", "add1f", "subf", "divf", "mulf", "maxf", "minf", "round", "ceil", "floor", "mustToDuration":
+		return true
+	}
+	return strings.HasPrefix(name, "duration")
+}
+
+// keyTime is what making or reading keys takes of a processor, on average: an RSA
+// key is made by trying numbers until two are prime, so that one takes three
+// times as long as another.
+func keyTime(name string, args []any) time.Duration {
+	switch name {
+	case "genPrivateKey":
+		return keyTimeOf(text(args[0]))
+	case "genCA", "genSelfSignedCert", "genSignedCert":
+		return rsa2048 + signing(args)
+	case "genCAWithKey", "genSelfSignedCertWithKey", "genSignedCertWithKey", "buildCustomCert":
+		return signing(args)
+	}
+	return 0
+}
+
+// Times of a processor, measured by BenchmarkKeyTimes.
+const (
+	rsa2048 = 100 * time.Millisecond
+	rsa4096 = 800 * time.Millisecond
+	dsa2048 = 800 * time.Millisecond
+	onCurve = 100 * time.Microsecond
+)
+
+func keyTimeOf(kind string) time.Duration {
+	switch kind {
+	case "", "rsa":
+		return rsa4096
+	case "dsa":
+		return dsa2048
+	}
+	return onCurve
+}
+
+// signing is what it takes to read the keys that a call is given, and to sign with
+// them: the cube of their length.
+func signing(args []any) time.Duration {
+	const length, takes = 1700, 4 * time.Millisecond // RSA, 2,048 bits, as PEM
+	sum := time.Duration(0)
+	for _, a := range args {
+		n := float64(pemLength(a)) / length
+		sum += time.Duration(min(n*n*n, 1e6) * float64(takes))
+	}
+	return sum
+}
+
+// pemLength is the length of a text, or of a certificate's texts: sprig's type
+// for those has no name outside of it.
+func pemLength(v any) int {
+	rv := reflect.ValueOf(v)
+	switch rv.Kind() {
+	case reflect.String:
+		return rv.Len()
+	case reflect.Struct:
+		n := 0
+		for i := range rv.NumField() {
+			n = max(n, pemLength(rv.Field(i).String()))
+		}
+		return n
+	}
+	return 0
+}

@@ -1,0 +1,245 @@
+package templating
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"text/template/parse"
+	"time"
+)
+
+// measured is a call of a function: how long it takes, what it is charged, and how
+// long as many calls take as the budget has room for.
+type measured struct {
+	name, with  string
+	call, whole time.Duration
+	used        budget
+}
+
+// BenchmarkWeights calls every function of templates with arguments of many sorts and
+// prints for each the costliest: how long it takes to use up the budget by such
+// calls. The weights of weights.go are such that this is less than the time which
+// docs/limits.md promises. Once is enough: -benchtime 1x.
+func BenchmarkWeights(b *testing.B) {
+	var all []measured
+	for name := range newRegistry(&execution{}).names {
+		if keyTime(name, []any{""}) > 0 {
+			continue // see BenchmarkKeyTimes
+		}
+		worst := measured{name: name}
+		for with, values := range argumentsToMeasure() {
+			for _, swapped := range []bool{false, true} {
+				if m, ok := measureCall(name, values, swapped); ok && m.whole > worst.whole {
+					worst, worst.name, worst.with = m, name, with
+				}
+			}
+		}
+		all = append(all, worst)
+	}
+	slices.SortFunc(all, func(a, b measured) int { return int(b.whole - a.whole) })
+	for _, m := range all {
+		b.Logf("%9v  %-26s %-22q %v a call, %d steps, %d bytes", m.whole.Round(time.Millisecond), m.name, m.with, m.call, m.used.steps, m.used.bytes)
+	}
+}
+
+// BenchmarkKeyTimes measures what keys take beside what they are charged.
+func BenchmarkKeyTimes(b *testing.B) {
+	for _, kind := range []string{"rsa", "dsa", "ecdsa", "ed25519"} {
+		f := newRegistry(&execution{}).get("genPrivateKey")
+		const calls = 20
+		began := processor()
+		for range calls {
+			if _, err := f.invoke([]any{kind}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Logf("genPrivateKey %-8s %v, charged %v", kind, (processor()-began)/calls, keyTime("genPrivateKey", []any{kind}))
+	}
+	const calls = 50
+	f := newRegistry(&execution{}).get("genCA")
+	began := processor()
+	for range calls {
+		if _, err := f.invoke([]any{"a", 365}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Logf("genCA %v, charged %v", (processor()-began)/calls, keyTime("genCA", []any{"a", 365}))
+}
+
+// argumentsToMeasure are texts and values that a call is tried with.
+func argumentsToMeasure() map[string][2]any {
+	all := map[string][2]any{}
+	for _, s := range []string{"a", "12", "1.4.5", ">=1.2.3-0 <2 || ~3", "1h30m", "2006-01-02", "https://u@example.com:80/a?b=c#d", "(a|b+)*c", "a: {b: [1]}", `{"a": [1]}`, "[[a]]\nb = 1"} {
+		all[s] = [2]any{s, s}
+	}
+	for _, s := range []string{"a", "1", "é", ">1||", "A_b-c d", "1h", "a.", "- {a: b}\n", `"`, "*", "(a", "a\n"} {
+		all["many "+s] = [2]any{"a", strings.Repeat(s, 20_000/len(s))}
+		all["JSON of many "+s] = [2]any{"a", "[" + strings.Repeat("{\"a\": 1},", 2000) + "1]"}
+	}
+	table, list := map[string]any{}, []any{}
+	for i := range 1000 {
+		table[fmt.Sprint("key ", i)] = []any{i, "b"}
+		list = append(list, i)
+	}
+	all["a table"] = [2]any{map[string]any{}, table}
+	all["two tables"] = [2]any{table, table}
+	all["a list"] = [2]any{1, list}
+	all["whole numbers"] = [2]any{1, 2}
+	all["numbers"] = [2]any{1.5, 2.5}
+	all["little tables"] = [2]any{map[string]any{"a": 1}, map[string]any{"a": "b"}}
+	all["a time"] = [2]any{"2006-01-02", time.Unix(1, 1)}
+	all["a zone"] = [2]any{"Europe/Berlin", "2006-01-02"}
+	return all
+}
+
+// A key costs the time that it takes on average: a chart can make twelve RSA keys
+// of 4,096 bits or a hundred of 2,048 bits, and no key uses up steps.
+func TestKeysHaveTheirOwnBudget(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []any
+		most int
+	}{
+		{"genPrivateKey", []any{"rsa"}, 12},
+		{"genPrivateKey", []any{"dsa"}, 12},
+		{"genPrivateKey", []any{"ed25519"}, 100_000},
+		{"genCA", []any{"a", 365}, 100},
+		{"genSelfSignedCert", []any{"a", nil, nil, 365}, 100},
+		{"genCAWithKey", []any{"a", 365, strings.Repeat("x", 1700)}, 2500},
+		{"genCAWithKey", []any{"a", 365, strings.Repeat("x", 17000)}, 2}, // RSA, 20,000 bits
+	} {
+		var b budget
+		made := 0
+		for guardOf(c.name)(&b, c.args) == nil {
+			made++
+		}
+		if made != c.most {
+			t.Errorf("%s %.20v: %d are allowed, want %d", c.name, c.args, made, c.most)
+		}
+		if b.steps != 0 {
+			t.Errorf("%s uses %d steps", c.name, b.steps)
+		}
+	}
+}
+
+// What is slow is charged by what it takes, whatever its arguments.
+func TestSlowFunctionsAreCharged(t *testing.T) {
+	many := map[string]any{}
+	for i := range 1000 {
+		many[fmt.Sprint(i)] = i
+	}
+	for name, c := range map[string]struct {
+		args []any
+		most int // calls in one render
+	}{
+		"derivePassword": {[]any{uint32(1), "long", "a", "b", "c"}, 7},
+		"htpasswd":       {[]any{"a", "b"}, 25},
+		"dateInZone":     {[]any{"2006", 1, "Europe/Berlin"}, 13_000},
+		"semverCompare":  {[]any{">1", "2"}, 100_000},
+		"regexMatch":     {[]any{"a", "b"}, 100_000},
+		"toYaml":         {[]any{1}, 100_000},
+		"int":            {[]any{many}, 700},
+		"max":            {[]any{1, many}, 700},
+		"dict":           {[]any{many, 1}, 700},
+	} {
+		e := newExecution(Options{})
+		f := e.functions.get(name)
+		f.invoke = func([]any) (any, error) { return 0, nil } // only the charge counts here
+		s := e.newState(nil, &template{}, nil)
+		s.node = &parse.NilNode{}
+		calls := 0
+		func() {
+			defer func() { _ = recover() }()
+			for ; calls <= c.most; calls++ {
+				s.run(f, c.args)
+			}
+		}()
+		if calls > c.most {
+			t.Errorf("%s can be called more than %d times", name, c.most)
+		}
+	}
+}
+
+// measureCall measures a function. ok is false where it does not take such
+// arguments, or ends the render.
+func measureCall(name string, values [2]any, swapped bool) (m measured, ok bool) {
+	e := newExecution(Options{})
+	s := e.newState(nil, &template{}, nil)
+	f := e.functions.get(name)
+	if f == nil || f.special != nil {
+		return m, false
+	}
+	args, ok := argumentsOf(f, values, swapped)
+	if !ok {
+		return m, false
+	}
+	s.node = &parse.NilNode{}
+	call := func() (ok bool) {
+		defer func() {
+			if recover() != nil {
+				ok = false
+			}
+		}()
+		e.budget = budget{steps: 2} // the nodes around a call
+		s.run(f, args)
+		return true
+	}
+	calls := 1
+	for took := time.Duration(0); took < 4*time.Millisecond; calls *= 2 {
+		began := processor()
+		for range calls {
+			if !call() {
+				return m, false
+			}
+		}
+		took = processor() - began
+		m.call = took / time.Duration(calls)
+	}
+	m.used = e.budget
+	m.whole = m.call * time.Duration(min(maxSteps/m.used.steps, maxBytes/max(m.used.bytes, 1)))
+	return m, true
+}
+
+// processor is the processor time of this process so far, the collector's included.
+func processor() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+func argumentsOf(f *function, values [2]any, swapped bool) ([]any, bool) {
+	var args []any
+	for i, p := range f.params {
+		v := values[min(i, 1)]
+		if len(f.params) == 1 || swapped {
+			v = values[1-min(i, 1)]
+		}
+		switch p.kind {
+		case paramAny, paramSame:
+		case paramString:
+			if _, is := v.(string); !is {
+				return nil, false
+			}
+		case paramInt:
+			v = 1
+		case paramTable:
+			if _, is := v.(map[string]any); !is {
+				return nil, false
+			}
+		case paramOther:
+			switch {
+			case p.typ.Kind() == reflect.Slice && p.typ.Elem().Kind() == reflect.Interface:
+				v = []any{v}
+			case p.typ.ConvertibleTo(reflect.TypeFor[int]()):
+				v = reflect.ValueOf(1).Convert(p.typ).Interface()
+			default:
+				return nil, false
+			}
+		}
+		args = append(args, v)
+	}
+	return args, true
+}

@@ -1,0 +1,21 @@
+// Command registry is distribution/distribution, the registry that others are
+// measured by, with the storage and the authentication that tests need and no clouds.
+//
+// Usage: registry serve CONFIG
+package main
+
+import (
+	"os"
+
+	"github.com/distribution/distribution/v3/registry"
+	_ "github.com/distribution/distribution/v3/registry/auth/htpasswd"
+	_ "github.com/distribution/distribution/v3/registry/auth/token"
+	_ "github.com/distribution/distribution/v3/registry/storage/driver/filesystem"
+	_ "github.com/distribution/distribution/v3/registry/storage/driver/inmemory"
+)
+
+func main() {
+	if registry.RootCmd.Execute() != nil {
+		os.Exit(1) // it has said why
+	}
+}
