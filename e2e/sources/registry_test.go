@@ -243,9 +243,10 @@ func TestCheck34Patience(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
 	h.ok("push", h.chartFile("alpha", "1.0.0", ""), "oci://"+r.Host+"/charts")
 	r.Stop()
-	back := time.AfterFunc(2*time.Second, func() { r.Start(t) })
-	defer back.Stop()
+	back := make(chan struct{})
+	time.AfterFunc(2*time.Second, func() { defer close(back); r.Start(t) })
 	h.ok("pull", "oci://"+r.Host+"/charts/alpha:1.0.0")
+	<-back
 	for _, tls := range []bool{false, true} {
 		front := sourcetest.Serve(t, sourcetest.Options{TLS: tls, Fault: func(w http.ResponseWriter, q *http.Request, n int) bool {
 			switch {
