@@ -77,9 +77,9 @@ type Cluster interface {
 	Replace(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Patch(ctx context.Context, ref Ref, patch Patch, o WriteOptions) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, ref Ref, o DeleteOptions) error
-	// HandOver makes fields o.FieldManager's, as if it had applied them. It does
+	// MigrateOwnership makes fields o.FieldManager's, as if it had applied them. It does
 	// nothing when there are none left, or the object with that UID is not there.
-	HandOver(ctx context.Context, ref Ref, uid types.UID, fields Fields, o WriteOptions) error
+	MigrateOwnership(ctx context.Context, ref Ref, uid types.UID, fields Fields, o WriteOptions) error
 
 	// Watch tells every state of the named objects of one kind and namespace,
 	// the present ones first, until ctx ends or see returns false. A nil
@@ -87,19 +87,19 @@ type Cluster interface {
 	// resumed; a permanent error is returned.
 	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(name string, object *unstructured.Unstructured) bool) error
 
-	// Troubles explains why an object is not ready: the last warning events
+	// Diagnose explains why an object is not ready: the last warning events
 	// and container states of it and its pods, newest last, at most a few
 	// lines, and the end of a log, marked by LogMark. Pods of older revisions
 	// of a workload are left out, and so are events that were last seen before
 	// since, by the server's clock; zero takes all. It never fails: what can't be
 	// read is left out.
-	Troubles(ctx context.Context, ref Ref, since time.Time) []string
+	Diagnose(ctx context.Context, ref Ref, since time.Time) []string
 	// Logs gives the last lines of every container of a pod, or of the pods of
 	// a Job.
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
 }
 
-// LogMark begins the lines of Troubles that are of a log. They are shown and not
+// LogMark begins the lines of Diagnose that are of a log. They are shown and not
 // recorded: whoever may read records need not be allowed to read logs.
 const LogMark = "| "
 
@@ -129,7 +129,7 @@ type Event struct {
 	Object  manifest.ID
 	Message string
 	// Reasons are what is behind the message: container states, warning events
-	// and log lines of the object's pods, as Cluster.Troubles tells them.
+	// and log lines of the object's pods, as Cluster.Diagnose tells them.
 	Reasons []string
 	// Plan is the way back that RollbackStarted opens; else nil.
 	Plan *plan.Plan

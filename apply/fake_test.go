@@ -106,7 +106,7 @@ func (w *world) Create(_ context.Context, u *unstructured.Unstructured, _ apply.
 	return created, err
 }
 
-func (w *world) HandOver(_ context.Context, ref apply.Ref, _ types.UID, _ apply.Fields, _ apply.WriteOptions) error {
+func (w *world) MigrateOwnership(_ context.Context, ref apply.Ref, _ types.UID, _ apply.Fields, _ apply.WriteOptions) error {
 	return w.call("hand over "+ref.String(), func() error { return nil })
 }
 
@@ -186,7 +186,7 @@ func (w *world) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespac
 	return ctx.Err()
 }
 
-func (w *world) Troubles(context.Context, apply.Ref, time.Time) []string { return nil }
+func (w *world) Diagnose(context.Context, apply.Ref, time.Time) []string { return nil }
 
 func (w *world) Logs(context.Context, apply.Ref, int64) (string, error) { return "the log", nil }
 

@@ -100,7 +100,7 @@ func (a *asked) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply
 	return a.world.Patch(ctx, ref, p, o)
 }
 
-func (a *asked) Troubles(_ context.Context, _ apply.Ref, since time.Time) []string {
+func (a *asked) Diagnose(_ context.Context, _ apply.Ref, since time.Time) []string {
 	a.since = since
 	return nil
 }

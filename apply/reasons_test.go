@@ -16,7 +16,7 @@ import (
 // troubled is a world whose failing Jobs say why.
 type troubled struct{ *failingJobs }
 
-func (troubled) Troubles(context.Context, apply.Ref, time.Time) []string {
+func (troubled) Diagnose(context.Context, apply.Ref, time.Time) []string {
 	return []string{"Pod/a: BackOff", apply.LogMark + "password is oops"}
 }
 
@@ -55,7 +55,7 @@ type slow struct {
 	told chan struct{}
 }
 
-func (slow) Troubles(context.Context, apply.Ref, time.Time) []string {
+func (slow) Diagnose(context.Context, apply.Ref, time.Time) []string {
 	return []string{"no node has room"}
 }
 

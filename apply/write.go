@@ -129,7 +129,7 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) e
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
 		if s.TakesOver() {
 			fields := Fields{From: s.HandOver, Paths: s.Clears, Emptied: s.Empties}
-			if err := r.env.Cluster.HandOver(ctx, target(s), s.Expect.UID, fields, r.writeOptions()); err != nil {
+			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, r.writeOptions()); err != nil {
 				return err
 			}
 		}

@@ -289,7 +289,7 @@ func TestNeverTwoHolders(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			amongMachines(t, func(t *testing.T) {
-				w := &world{server: newLeaseServer(), holders: map[string]*Held{}}
+				w := &world{server: newLeaseServer(), holders: map[string]*HeldLock{}}
 				ctx, end := context.WithTimeout(t.Context(), 15*time.Minute)
 				defer end()
 				var all sync.WaitGroup
@@ -316,7 +316,7 @@ type world struct {
 	server *leaseServer
 
 	mu      sync.Mutex
-	holders map[string]*Held
+	holders map[string]*HeldLock
 	taken   int
 }
 
@@ -331,7 +331,7 @@ func (w *world) passing() (names []string) {
 	return names
 }
 
-func (w *world) hold(name string, held *Held) {
+func (w *world) hold(name string, held *HeldLock) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if held == nil {

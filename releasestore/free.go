@@ -15,7 +15,7 @@ import (
 
 // Release ends the renewals and frees the lock. A lock that was lost is left to its
 // new holder. Releasing twice is no error.
-func (h *Held) Release(ctx context.Context) error {
+func (h *HeldLock) Release(ctx context.Context) error {
 	if !h.Supported() {
 		return nil
 	}
@@ -57,7 +57,7 @@ const freeTimeout = 10 * time.Second
 // written since, for example by a renewal whose answer was lost: then it is read
 // again.
 func (l *Locker) free(ctx context.Context, key release.Key, holder Identity, seen *coordinationv1.Lease) error {
-	err := reread(ctx, l.clock, func(ctx context.Context) (err error) {
+	err := retryRead(ctx, l.clock, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, freeTimeout)
 		defer cancel()
 		for range freeTries {

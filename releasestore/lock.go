@@ -82,7 +82,7 @@ type Holder struct {
 }
 
 // abandoned says whether others may take the lock: nobody has it, or its holder has
-// not renewed it for so long that it counts as lost there, too (see Held.Check).
+// not renewed it for so long that it counts as lost there, too (see HeldLock.Check).
 func (h Holder) abandoned() bool { return h.Identity == "" || h.Unchanged >= h.Duration }
 
 // LockedError says who holds the lock.
@@ -102,7 +102,7 @@ func (e *LockedError) Error() string {
 // Wait has passed. That Leases are refused (apierrors.IsForbidden) is an error, be it
 // for want of permission, by a quota or by an admission webhook, and so is a
 // namespace that does not exist (apierrors.IsNotFound).
-func (l *Locker) Lock(ctx context.Context, key release.Key, identity Identity, o LockOptions) (*Held, error) {
+func (l *Locker) Lock(ctx context.Context, key release.Key, identity Identity, o LockOptions) (*HeldLock, error) {
 	if o.Unusable {
 		return unsupportedLock(), nil
 	}
@@ -139,7 +139,7 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, identity Identity, o
 // be read is an error (apierrors.IsForbidden).
 func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, held bool, err error) {
 	var lease *coordinationv1.Lease
-	err = reread(ctx, l.clock, func(ctx context.Context) error {
+	err = retryRead(ctx, l.clock, func(ctx context.Context) error {
 		lease, err = l.leases.Leases(key.Namespace).Get(ctx, LeaseName(key.Name), metav1.GetOptions{})
 		return err
 	})

@@ -103,7 +103,7 @@ func leaseResource() schema.GroupResource {
 	return coordinationv1.SchemeGroupVersion.WithResource("leases").GroupResource()
 }
 
-func (s *leaseServer) lock(t *testing.T, identity Identity, o LockOptions) (*Held, error) {
+func (s *leaseServer) lock(t *testing.T, identity Identity, o LockOptions) (*HeldLock, error) {
 	t.Helper()
 	return NewLocker(s.leases(), SystemClock{}).Lock(t.Context(), testKey(), identity, o)
 }
@@ -113,7 +113,7 @@ func TestLockHasOneHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
 		results := make(chan error, 50)
-		var winner *Held
+		var winner *HeldLock
 		for i := range 50 {
 			go func() {
 				held, err := server.lock(t, Identity("holder-"+strconv.Itoa(i)), LockOptions{})

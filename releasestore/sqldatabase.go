@@ -13,7 +13,7 @@ import (
 
 // database is one connection to PostgreSQL, opened when it is first used and
 // anew after it broke. Statements go one after the other. Reads are repeated by
-// rereading, writes by package apply.
+// retryingReads, writes by package apply.
 type database struct {
 	config *pgconn.Config
 	turn   chan struct{} // holds a token while a statement is under way
@@ -84,7 +84,7 @@ func (d *database) use(ctx context.Context, run func(context.Context) error) err
 		if old && d.conn.IsClosed() && ctx.Err() == nil {
 			continue
 		}
-		return told(err)
+		return mapError(err)
 	}
 }
 
@@ -112,8 +112,8 @@ func (d *database) unreachable(err error) error {
 		address, d.config.Database, d.config.User, oneLine{err})
 }
 
-// told is the error of a statement.
-func told(err error) error {
+// mapError is the error of a statement.
+func mapError(err error) error {
 	switch state := sqlState(err); {
 	case busy(state):
 		return busyError(err)

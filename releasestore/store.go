@@ -26,7 +26,7 @@ type Client interface {
 type Store struct {
 	backend backend
 	clock   Clock
-	memory  memory
+	memory  versionCache
 }
 
 // Open returns the store that the driver names, in the words of HELM_DRIVER
@@ -53,5 +53,5 @@ func (s *Store) Kind() string { return s.backend.kind() }
 func (s *Store) MaxSize() int { return s.backend.maxSize() }
 
 func open(b backend, clock Clock) *Store {
-	return &Store{backend: rereading{b, clock}, clock: clock, memory: memory{seen: map[location]*sighting{}}}
+	return &Store{backend: retryingReads{b, clock}, clock: clock, memory: versionCache{seen: map[location]*cachedVersion{}}}
 }

@@ -137,7 +137,7 @@ type Result struct {
 // Errors: [ErrBlocked], *[StaleError], *[LockedError], *[NotReadyError],
 // *[RolledBackError], and those of the API server.
 func (c *Client) Apply(ctx context.Context, p *Plan) (*Result, error) {
-	outcome, err := c.engine.Reviewed(ctx, p.plan, releasestore.LockOptions{Wait: p.lockWait})
+	outcome, err := c.engine.ApplyReviewed(ctx, p.plan, releasestore.LockOptions{Wait: p.lockWait})
 	result := &Result{Written: outcome.Written}
 	if r := outcome.Revision; r != nil {
 		result.Revision, result.Status, result.Notes = r.Version, string(r.Info.Status), r.Info.Notes

@@ -45,10 +45,10 @@ type Client struct {
 	ca      string
 	objects rest.Interface
 	dynamic dynamic.Interface
-	// answers is for requests whose answer is of interest but for its
+	// noManagedFields is for requests whose answer is of interest but for its
 	// managedFields, brief for those of which only the metadata is.
-	answers dynamic.Interface
-	brief   dynamic.Interface
+	noManagedFields dynamic.Interface
+	metadataOnly   dynamic.Interface
 	core    *corev1.CoreV1Client
 	leases  *coordinationv1.CoordinationV1Client
 	access  *authorizationv1.AuthorizationV1Client
@@ -90,7 +90,7 @@ func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
 	if err != nil {
 		return err
 	}
-	c.core = corev1.New(writesOnce{core.RESTClient()})
+	c.core = corev1.New(noWriteRetry{core.RESTClient()})
 	if c.leases, err = coordinationv1.NewForConfigAndClient(config, httpClient); err != nil {
 		return err
 	}
@@ -108,10 +108,10 @@ func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
 	if err != nil {
 		return err
 	}
-	c.objects = once{objects}
+	c.objects = noRetry{objects}
 	c.dynamic = dynamic.New(c.objects)
-	c.answers = dynamic.New(once{answers})
-	c.brief = dynamic.New(metadataOnly{once{answers}})
+	c.noManagedFields = dynamic.New(noRetry{answers})
+	c.metadataOnly = dynamic.New(metadataOnly{noRetry{answers}})
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 	group.Go(func() error {
 		known, err := c.kinds.renew(ctx)
 		if err != nil {
-			return c.tell(err)
+			return c.explain(err)
 		}
 		facts.APIVersions = slices.Clone(known.all)
 		return nil

@@ -161,7 +161,7 @@ func (k *kinds) download(ctx context.Context, d *download) {
 func (c *Client) Kinds(ctx context.Context, gvks []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
 	known, err := c.kinds.covering(ctx, gvks...)
 	if err != nil {
-		return nil, c.tell(err)
+		return nil, c.explain(err)
 	}
 	out := make(map[schema.GroupKind]plan.Kind, len(gvks))
 	for _, gvk := range gvks {

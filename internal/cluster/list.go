@@ -42,7 +42,7 @@ type listing struct {
 
 // list reads wanted objects. rest are those that it did not look for to the end
 // because the namespace is full of others: a GET each is cheaper.
-func (c *Client) list(ctx context.Context, at place, names []string) (found map[string]plan.Observation, rest []string, err error) {
+func (c *Client) list(ctx context.Context, at listKey, names []string) (found map[string]plan.Observation, rest []string, err error) {
 	path, err := c.path(ctx, at)
 	if err != nil {
 		return nil, nil, err
@@ -77,10 +77,10 @@ func (c *Client) list(ctx context.Context, at place, names []string) (found map[
 }
 
 // path is where the objects of a kind in a namespace are listed.
-func (c *Client) path(ctx context.Context, at place) (string, error) {
+func (c *Client) path(ctx context.Context, at listKey) (string, error) {
 	s, err := c.kinds.find(ctx, at.gvk)
 	if err != nil {
-		return "", c.tell(err)
+		return "", c.explain(err)
 	}
 	path := "/apis/" + s.resource.Group + "/" + s.resource.Version
 	if s.resource.Group == "" {

@@ -211,14 +211,14 @@ func TestLiveRefusals(t *testing.T) {
 
 // A Deployment whose pods are not allowed tells why, though only its
 // ReplicaSets know.
-func TestLiveTroubles(t *testing.T) {
+func TestLiveDiagnostics(t *testing.T) {
 	c, _ := live(t)
 	namespace := control.Namespace(t)
 	control.Apply(t, namespace, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: none}\nspec: {hard: {pods: \"0\"}}")
 	created := create(t, c, object(t, namespace, web))
 	var told []string
 	for range 100 {
-		if told = c.Troubles(t.Context(), refOf(created), time.Time{}); len(told) > 0 {
+		if told = c.Diagnose(t.Context(), refOf(created), time.Time{}); len(told) > 0 {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)

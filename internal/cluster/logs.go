@@ -29,7 +29,7 @@ func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, 
 	defer cancel()
 	_, pods, err := c.podsOf(ctx, ref)
 	if err != nil {
-		return "", fmt.Errorf("find the pods of %s: %w", ref.ID, c.tell(err))
+		return "", fmt.Errorf("find the pods of %s: %w", ref.ID, c.explain(err))
 	}
 	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)

@@ -105,9 +105,9 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// Troubles are the states of the pods behind an object and the warnings about
+// Diagnostics are the states of the pods behind an object and the warnings about
 // both, oldest first; what is well is left out.
-func TestTroubles(t *testing.T) {
+func TestDiagnose(t *testing.T) {
 	s := newServer(t)
 	s.logging(nil,
 		withStatus(pod("bad", "2026-01-01T00:00:00Z", "main"), map[string]any{
@@ -134,7 +134,7 @@ func TestTroubles(t *testing.T) {
 		}
 		encode(w, map[string]any{"kind": "EventList", "apiVersion": "v1", "items": items})
 	}
-	got := s.connect(t).Troubles(t.Context(), apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "job"}, Version: "v1"}, time.Time{})
+	got := s.connect(t).Diagnose(t.Context(), apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "job"}, Version: "v1"}, time.Time{})
 	want := []string{
 		"Job/job: Mine: it happened",
 		"Pod/bad: container main is waiting: CrashLoopBackOff after 3 restarts",

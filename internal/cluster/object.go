@@ -26,12 +26,12 @@ func (c *Client) resource(ctx context.Context, gvk schema.GroupVersionKind, name
 // whole object but for its managedFields, a write by the object's metadata,
 // where the whole is not asked for.
 func (c *Client) written(ctx context.Context, gvk schema.GroupVersionKind, namespace string, o apply.WriteOptions) (dynamic.ResourceInterface, error) {
-	by := c.brief
+	by := c.metadataOnly
 	switch {
 	case o.Whole:
 		by = c.dynamic
 	case o.DryRun:
-		by = c.answers
+		by = c.noManagedFields
 	}
 	return c.resourceBy(ctx, by, gvk, namespace)
 }
@@ -39,7 +39,7 @@ func (c *Client) written(ctx context.Context, gvk schema.GroupVersionKind, names
 func (c *Client) resourceBy(ctx context.Context, by dynamic.Interface, gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
 	s, err := c.kinds.find(ctx, gvk)
 	if err != nil {
-		return nil, c.tell(err)
+		return nil, c.explain(err)
 	}
 	if !s.namespaced {
 		return by.Resource(s.resource), nil
@@ -54,7 +54,7 @@ func (c *Client) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstruct
 		return nil, err
 	}
 	live, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
-	return live, c.tell(err)
+	return live, c.explain(err)
 }
 
 // Lookup reads one object, or the list of a kind when name is empty, in the
@@ -88,7 +88,7 @@ func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, 
 		return nil, err
 	}
 	after, err := r.Create(ctx, object, metav1.CreateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
-	return after, c.tell(err)
+	return after, c.explain(err)
 }
 
 // Replace puts an object.
@@ -98,7 +98,7 @@ func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured,
 		return nil, err
 	}
 	after, err := r.Update(ctx, object, metav1.UpdateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
-	return after, c.tell(err)
+	return after, c.explain(err)
 }
 
 // Patch sends a patch or a server-side apply.
@@ -112,7 +112,7 @@ func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o appl
 		options.Force = &o.Force
 	}
 	patched, err := r.Patch(ctx, ref.Name, p.Type, p.Data, options)
-	return patched, c.tell(misfit(err))
+	return patched, c.explain(misfit(err))
 }
 
 // misfit turns the API server's 500 for a server-side apply whose fields have
@@ -128,7 +128,7 @@ func misfit(err error) error {
 
 // Delete deletes one object.
 func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
-	r, err := c.resourceBy(ctx, c.brief, ref.GVK(), ref.Namespace)
+	r, err := c.resourceBy(ctx, c.metadataOnly, ref.GVK(), ref.Namespace)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOption
 	if o.UID != "" {
 		options.Preconditions = &metav1.Preconditions{UID: &o.UID}
 	}
-	return c.tell(r.Delete(ctx, ref.Name, options))
+	return c.explain(r.Delete(ctx, ref.Name, options))
 }
 
 func propagation(cascade string) *metav1.DeletionPropagation {

@@ -35,7 +35,7 @@ func (c *Client) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("observe the release's objects: %w", c.tell(err))
+		return nil, fmt.Errorf("observe the release's objects: %w", c.explain(err))
 	}
 	for _, ref := range o.again {
 		o.seen[ref.ID] = plan.Observation{Unreadable: fmt.Sprintf("the cluster names %s in its API and does not serve it", ref.GVK())}
@@ -51,8 +51,8 @@ func gvks(refs []apply.Ref) []schema.GroupVersionKind {
 	return out
 }
 
-// place is what one LIST covers.
-type place struct {
+// listKey is what one LIST covers.
+type listKey struct {
 	gvk       schema.GroupVersionKind
 	namespace string
 }
@@ -78,7 +78,7 @@ func (o *observer) observe(ctx context.Context, known *catalog, refs []apply.Ref
 	return group.Wait()
 }
 
-func (o *observer) getEach(ctx context.Context, at place, refs []apply.Ref) error {
+func (o *observer) getEach(ctx context.Context, at listKey, refs []apply.Ref) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, ref := range refs {
 		group.Go(func() error { return o.get(ctx, at, ref) })
@@ -88,8 +88,8 @@ func (o *observer) getEach(ctx context.Context, at place, refs []apply.Ref) erro
 
 // places groups refs by what one LIST covers. Objects of kinds that the cluster
 // does not know are not there, unless it may only not know them just now.
-func (o *observer) places(known *catalog, refs []apply.Ref) map[place][]apply.Ref {
-	out := map[place][]apply.Ref{}
+func (o *observer) places(known *catalog, refs []apply.Ref) map[listKey][]apply.Ref {
+	out := map[listKey][]apply.Ref{}
 	for _, ref := range refs {
 		gvk := ref.GVK()
 		if !known.knows(gvk) {
@@ -100,7 +100,7 @@ func (o *observer) places(known *catalog, refs []apply.Ref) map[place][]apply.Re
 			}
 			gvk.Version = info.Versions[0]
 		}
-		at := place{gvk, ref.Namespace}
+		at := listKey{gvk, ref.Namespace}
 		out[at] = append(out[at], ref)
 	}
 	return out
@@ -118,7 +118,7 @@ func (o *observer) repeat(refs ...apply.Ref) {
 	o.again = append(o.again, refs...)
 }
 
-func (o *observer) get(ctx context.Context, at place, ref apply.Ref) error {
+func (o *observer) get(ctx context.Context, at listKey, ref apply.Ref) error {
 	var live *unstructured.Unstructured
 	r, err := o.client.resource(ctx, at.gvk, at.namespace)
 	if err == nil {
@@ -144,7 +144,7 @@ func (o *observer) get(ctx context.Context, at place, ref apply.Ref) error {
 
 // list reads all objects of the kind in the namespace and picks its own. Where
 // LIST is forbidden, GETs may not be.
-func (o *observer) list(ctx context.Context, at place, refs []apply.Ref) error {
+func (o *observer) list(ctx context.Context, at listKey, refs []apply.Ref) error {
 	names := make([]string, 0, len(refs))
 	byName := make(map[string]apply.Ref, len(refs))
 	for _, ref := range refs {

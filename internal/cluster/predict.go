@@ -76,7 +76,7 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 	ref := apply.Ref{ID: s.Object, Version: gv.Version}
 	switch {
 	case s.Op == plan.OpRecreate:
-		return c.dryRunAnew(ctx, s.Body, o)
+		return c.dryRunReplacement(ctx, s.Body, o)
 	case s.PatchType == types.ApplyPatchType, s.InPlace():
 		data, err := json.Marshal(s.Body)
 		if err != nil {
@@ -84,7 +84,7 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 		}
 		p := apply.Patch{Type: types.ApplyPatchType, Data: data}
 		if s.TakesOver() {
-			return c.dryRunAfterHandOver(ctx, ref, p, s, o)
+			return c.dryRunAfterMigration(ctx, ref, p, s, o)
 		}
 		return c.Patch(ctx, ref, p, o)
 	case s.Op == plan.OpCreate:

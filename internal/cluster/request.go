@@ -20,29 +20,29 @@ import (
 // their time, of a server that has never answered and of one that has.
 const stalls, stallsOfKnown = 2, 3
 
-// once is a REST client that sends every request a single time. client-go's
+// noRetry is a REST client that sends every request a single time. client-go's
 // own repeats up to ten times whatever is answered with Retry-After, writes
 // too, and can't be interrupted by those who count attempts. Whoever calls
 // knows better: package apply repeats writes, read repeats reads, Watch resumes.
-type once struct{ rest.Interface }
+type noRetry struct{ rest.Interface }
 
-func (o once) Verb(verb string) *rest.Request { return o.Interface.Verb(verb).MaxRetries(0) }
-func (o once) Post() *rest.Request            { return o.Interface.Post().MaxRetries(0) }
-func (o once) Put() *rest.Request             { return o.Interface.Put().MaxRetries(0) }
-func (o once) Get() *rest.Request             { return o.Interface.Get().MaxRetries(0) }
-func (o once) Delete() *rest.Request          { return o.Interface.Delete().MaxRetries(0) }
-func (o once) Patch(t types.PatchType) *rest.Request {
+func (o noRetry) Verb(verb string) *rest.Request { return o.Interface.Verb(verb).MaxRetries(0) }
+func (o noRetry) Post() *rest.Request            { return o.Interface.Post().MaxRetries(0) }
+func (o noRetry) Put() *rest.Request             { return o.Interface.Put().MaxRetries(0) }
+func (o noRetry) Get() *rest.Request             { return o.Interface.Get().MaxRetries(0) }
+func (o noRetry) Delete() *rest.Request          { return o.Interface.Delete().MaxRetries(0) }
+func (o noRetry) Patch(t types.PatchType) *rest.Request {
 	return o.Interface.Patch(t).MaxRetries(0)
 }
 
-// writesOnce is the same for clients whose reads nobody else repeats: those of
+// noWriteRetry is the same for clients whose reads nobody else repeats: those of
 // the release records.
-type writesOnce struct{ rest.Interface }
+type noWriteRetry struct{ rest.Interface }
 
-func (o writesOnce) Post() *rest.Request   { return o.Interface.Post().MaxRetries(0) }
-func (o writesOnce) Put() *rest.Request    { return o.Interface.Put().MaxRetries(0) }
-func (o writesOnce) Delete() *rest.Request { return o.Interface.Delete().MaxRetries(0) }
-func (o writesOnce) Patch(t types.PatchType) *rest.Request {
+func (o noWriteRetry) Post() *rest.Request   { return o.Interface.Post().MaxRetries(0) }
+func (o noWriteRetry) Put() *rest.Request    { return o.Interface.Put().MaxRetries(0) }
+func (o noWriteRetry) Delete() *rest.Request { return o.Interface.Delete().MaxRetries(0) }
+func (o noWriteRetry) Patch(t types.PatchType) *rest.Request {
 	return o.Interface.Patch(t).MaxRetries(0)
 }
 
@@ -79,7 +79,7 @@ func (c *Client) read(ctx context.Context, send func(ctx context.Context) error)
 		}
 		return passes(err) && !c.givesUp(stalled)
 	}
-	return c.tell(retry.Read(ctx, pause, again, func(ctx context.Context) error {
+	return c.explain(retry.Read(ctx, pause, again, func(ctx context.Context) error {
 		err := c.slot(ctx, send)
 		if err == nil {
 			c.known.Store(true)
@@ -146,9 +146,9 @@ type unreachableError struct {
 func (e *unreachableError) Error() string { return e.text }
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// tell puts an error about the whole cluster into one clear sentence, and leaves
+// explain puts an error about the whole cluster into one clear sentence, and leaves
 // every other error as it is.
-func (c *Client) tell(err error) error {
+func (c *Client) explain(err error) error {
 	var told *unreachableError
 	if err == nil || errors.As(err, &told) || !unreachable(err) || errors.Is(err, context.Canceled) {
 		return err

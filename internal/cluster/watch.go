@@ -58,7 +58,7 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 		case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 			return w.poll(ctx, c, gvk, namespace, err)
 		case gone, apierrors.IsUnauthorized(err), apierrors.IsBadRequest(err):
-			return fmt.Errorf("watch %s: %w", gvk.Kind, c.tell(err))
+			return fmt.Errorf("watch %s: %w", gvk.Kind, c.explain(err))
 		case err == nil && time.Since(began) > steady:
 			wait = resumePause // it went well for a while
 			continue
@@ -198,7 +198,7 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 			case apierrors.IsForbidden(err):
 				return fmt.Errorf("watch %s: %w", gvk.Kind, forbidden)
 			case apierrors.IsUnauthorized(err):
-				return fmt.Errorf("watch %s: %w", gvk.Kind, c.tell(err))
+				return fmt.Errorf("watch %s: %w", gvk.Kind, c.explain(err))
 			case err != nil && !apierrors.IsNotFound(err):
 				continue // the next look may be luckier
 			}

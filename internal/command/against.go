@@ -40,7 +40,7 @@ func (p *program) planChart(c *cli.Context, name, path string) error {
 	}
 	switch {
 	case c.String("against") == "" && !withoutCluster(c):
-		return p.planned(c, func(s *session) (*plan.Plan, error) {
+		return p.runPlan(c, func(s *session) (*plan.Plan, error) {
 			return p.planDeployment(c, s, name, path, engine.InstallOrUpgrade)
 		})
 	case withoutCluster(c):
@@ -48,9 +48,9 @@ func (p *program) planChart(c *cli.Context, name, path string) error {
 		if err != nil {
 			return err
 		}
-		return p.presented(c, made)
+		return p.showAndSave(c, made)
 	}
-	return p.planned(c, func(s *session) (*plan.Plan, error) {
+	return p.runPlan(c, func(s *session) (*plan.Plan, error) {
 		d, err := p.deployment(c, s.key(name), path, engine.InstallOrUpgrade)
 		if err != nil {
 			return nil, err

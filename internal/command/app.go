@@ -42,7 +42,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 		p.complete(app, args[2:])
 		return exitDone
 	}
-	ordered, err := order(app, args)
+	ordered, err := flagsFirst(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, ordered)
 	}
@@ -89,7 +89,7 @@ func (p *program) app() *cli.App {
 		UseShortOptionHandling:    false,
 		OnUsageError:              badValue,
 		CustomAppHelpTemplate:     appHelp,
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.App.Commands, c.Args().First(), p.invocation.Program)
 			}

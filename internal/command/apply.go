@@ -70,7 +70,7 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 	if err != nil {
 		return err
 	}
-	made, err := s.engine.WhenFree(c.Context, lockOptions(c), func(context.Context) (*plan.Plan, error) {
+	made, err := s.engine.PlanWhenUnlocked(c.Context, lockOptions(c), func(context.Context) (*plan.Plan, error) {
 		return p.planDeployment(c, s, name, path, engine.InstallOrUpgrade)
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 			return p.blocked(c, made)
 		}
 	default:
-		if err := p.shown(c, made); err != nil {
+		if err := p.showWithWarnings(c, made); err != nil {
 			return err
 		}
 		if made.Blocked() {
@@ -109,7 +109,7 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 
 // reviewed applies a plan that somebody has seen before.
 func (p *program) reviewed(c *cli.Context, s *session, made *plan.Plan) error {
-	outcome, err := s.engine.Reviewed(c.Context, made, lockOptions(c))
+	outcome, err := s.engine.ApplyReviewed(c.Context, made, lockOptions(c))
 	s.progress.Stop()
 	return p.finish(c, made, outcome, err)
 }

@@ -14,7 +14,7 @@ func (p *program) completionCommand() *cli.Command {
 		Name: "completion", Usage: "print a completion script for a shell", ArgsUsage: "bash|zsh|fish|kubectl",
 		Description: describe("Prints a script that completes commands, flags and release names. \"kubectl\" prints the\nprogram kubectl_complete-release, which kubectl runs for its plugin when it is in PATH.",
 			"source <(kubectl-release completion bash)\nkubectl-release completion kubectl > ~/bin/kubectl_complete-release && chmod +x ~/bin/kubectl_complete-release"),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err

@@ -119,7 +119,7 @@ func TestSignalCutsOffWhatOnlyReads(t *testing.T) {
 		wrap func(cli.ActionFunc) cli.ActionFunc
 		cut  bool
 	}{
-		"reading": {p.reading, true},
+		"reading": {p.readOnly, true},
 		"default": {func(action cli.ActionFunc) cli.ActionFunc { return action }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// now is plan and apply in one. With --dry-run the plan is shown instead.
-func (p *program) now(c *cli.Context, prepare func(context.Context, *session) (*plan.Plan, error)) error {
+// planAndApply is plan and apply in one. With --dry-run the plan is shown instead.
+func (p *program) planAndApply(c *cli.Context, prepare func(context.Context, *session) (*plan.Plan, error)) error {
 	s, err := p.connect(c)
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (p *program) now(c *cli.Context, prepare func(context.Context, *session) (*
 	if dry, err := dryRun(c.String("dry-run")); err != nil {
 		return err
 	} else if dry {
-		return p.planned(c, func(s *session) (*plan.Plan, error) { return prepare(c.Context, s) })
+		return p.runPlan(c, func(s *session) (*plan.Plan, error) { return prepare(c.Context, s) })
 	}
 	warned := false
 	see := func(made *plan.Plan) error {
@@ -157,7 +157,7 @@ func (p *program) installCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) {
+			return p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) {
 				return p.planDeployment(c, s, name, path, engine.InstallOnly)
 			})
 		}),
@@ -181,7 +181,7 @@ func (p *program) upgradeCommand() *cli.Command {
 			if c.Bool("install") {
 				mode = engine.InstallOrUpgrade
 			}
-			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) {
+			return p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) {
 				return p.planDeployment(c, s, args[0], args[1], mode)
 			})
 		}),
@@ -199,7 +199,7 @@ func (p *program) rollbackCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
+			return p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
 		}),
 	}
 }
@@ -224,7 +224,7 @@ func (p *program) uninstallCommand() *cli.Command {
 				return err
 			}
 			for _, name := range args {
-				err := p.now(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planUninstall(c, s, name) })
+				err := p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planUninstall(c, s, name) })
 				idle := c.Bool("ignore-not-found") && isNoRelease(err)
 				if idle {
 					err = nil
@@ -255,7 +255,7 @@ func (p *program) testCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.now(c, func(ctx context.Context, s *session) (*plan.Plan, error) {
+			return p.planAndApply(c, func(ctx context.Context, s *session) (*plan.Plan, error) {
 				p.about(s.key(args[0]))
 				o, err := options(c)
 				if err != nil {

@@ -18,7 +18,7 @@ func (p *program) getCommand() *cli.Command {
 			Name: name, Usage: usage, ArgsUsage: "NAME",
 			Description: describe("Prints what is stored of a revision. It is printed as it is stored, secrets included.", "kubectl release get "+name+" web --revision 3"),
 			Flags:       append([]cli.Flag{outputFlag(), revisionFlag()}, flags...),
-			Action: p.reading(p.onRelease(func(c *cli.Context, s *session, name string) error {
+			Action: p.readOnly(p.onRelease(func(c *cli.Context, s *session, name string) error {
 				r, err := p.revision(c, s, name)
 				if err != nil {
 					return err
@@ -30,7 +30,7 @@ func (p *program) getCommand() *cli.Command {
 	return &cli.Command{
 		Name: "get", Usage: "print what is stored of a release", ArgsUsage: "values|manifest|hooks|notes|metadata|all NAME",
 		Description: describe("Prints parts of a release's record.", "kubectl release get values web\nkubectl release get manifest web --revision 3"),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}

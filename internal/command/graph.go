@@ -11,7 +11,7 @@ func (p *program) planGraphCommand() *cli.Command {
 		Description: describe("Shows the stages of a plan as a Mermaid flowchart, or for Graphviz: of the plan saved\nin FILE, for which no cluster is needed, or of installing or upgrading NAME with CHART.",
 			"kubectl release plan graph web.plan\nkubectl release plan graph web ./chart -f prod.yaml -o dot"),
 		Flags: joined([]cli.Flag{output, showSecretsFlag()}, openingFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 2)
 			if err != nil {
 				return err
@@ -26,7 +26,7 @@ func (p *program) planGraphCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.show(c, p.raw.Out, saved)
+			return p.render(c, p.raw.Out, saved)
 		}),
 	}
 }

@@ -29,7 +29,7 @@ func (p *program) lintCommand() *cli.Command {
 			&cli.BoolFlag{Name: "validate", Usage: "have the cluster check every object in a dry run with strict field validation"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json or yaml", Value: "text", Category: planCategory},
 		}, valuesFlags(), chartFlags()),
-		Action: p.reading(p.lint),
+		Action: p.readOnly(p.lint),
 	}
 }
 

@@ -49,7 +49,7 @@ func (p *program) listCommand() *cli.Command {
 			&cli.IntFlag{Name: "offset", Usage: "leave out so many first ones"},
 			&cli.BoolFlag{Name: "no-headers", Usage: "print no header"},
 		},
-		Action: p.reading(p.list),
+		Action: p.readOnly(p.list),
 	}
 }
 

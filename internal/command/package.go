@@ -27,7 +27,7 @@ func (p *program) packageCommand() *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 2 when the archive is not there or another one would be made"},
 			outsideLinksFlag(),
 		},
-		Action: p.reading(p.pack),
+		Action: p.readOnly(p.pack),
 	}
 }
 

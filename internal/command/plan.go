@@ -18,7 +18,7 @@ func (p *program) planCommand() *cli.Command {
 		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1.",
 			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan web ./chart --against 3\nkubectl release plan web ./chart --offline --against ../base/chart -o markdown\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
 		Flags: joined(savingFlags(), openingFlags(), planFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 2, 2)
 			if err != nil {
 				return err
@@ -34,12 +34,12 @@ func (p *program) planRollbackCommand() *cli.Command {
 		Name: "rollback", Usage: "show what a rollback would do", ArgsUsage: "NAME [REVISION]",
 		Description: describe("Shows what a rollback would do. Without REVISION it goes to the last successful\nrevision before the newest one.", "kubectl release plan rollback web"),
 		Flags:       joined(savingFlags(), planFlags(), deployFlags()),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			name, to, err := rollbackArguments(c)
 			if err != nil {
 				return err
 			}
-			return p.planned(c, func(s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
+			return p.runPlan(c, func(s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
 		}),
 	}
 }
@@ -49,12 +49,12 @@ func (p *program) planUninstallCommand() *cli.Command {
 		Name: "uninstall", Usage: "show what an uninstall would do", ArgsUsage: "NAME",
 		Description: describe("Shows what an uninstall would delete, and what it would keep.", "kubectl release plan uninstall web"),
 		Flags:       joined(savingFlags(), planFlags(), uninstallFlags()),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err
 			}
-			return p.planned(c, func(s *session) (*plan.Plan, error) { return p.planUninstall(c, s, args[0]) })
+			return p.runPlan(c, func(s *session) (*plan.Plan, error) { return p.planUninstall(c, s, args[0]) })
 		}),
 	}
 }
@@ -65,7 +65,7 @@ func (p *program) planShowCommand() *cli.Command {
 		Description: describe("Shows a plan that --out saved, in every form of output. No cluster is needed.",
 			"kubectl release plan show web.plan\nkubectl release plan show web.plan -o html > web.html\nkubectl release plan show web.plan.age --identity key.txt"),
 		Flags: joined(planFlags(), openingFlags()),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err
@@ -77,13 +77,13 @@ func (p *program) planShowCommand() *cli.Command {
 			if err := sensitive(c); err != nil {
 				return err
 			}
-			return p.show(c, p.raw.Out, saved.WithSensitive(c.StringSlice("sensitive")))
+			return p.render(c, p.raw.Out, saved.WithSensitive(c.StringSlice("sensitive")))
 		}),
 	}
 }
 
-// planned makes a plan, shows it, and saves it where that is asked for.
-func (p *program) planned(c *cli.Context, prepare func(*session) (*plan.Plan, error)) error {
+// runPlan makes a plan, shows it, and saves it where that is asked for.
+func (p *program) runPlan(c *cli.Context, prepare func(*session) (*plan.Plan, error)) error {
 	if err := errors.Join(checkSaving(c), checkShowing(c)); err != nil {
 		return err
 	}
@@ -95,12 +95,12 @@ func (p *program) planned(c *cli.Context, prepare func(*session) (*plan.Plan, er
 	if err != nil {
 		return err
 	}
-	return p.presented(c, made)
+	return p.showAndSave(c, made)
 }
 
-// presented shows a plan, and saves it where that is asked for.
-func (p *program) presented(c *cli.Context, made *plan.Plan) error {
-	if err := p.shown(c, made); err != nil {
+// showAndSave shows a plan, and saves it where that is asked for.
+func (p *program) showAndSave(c *cli.Context, made *plan.Plan) error {
+	if err := p.showWithWarnings(c, made); err != nil {
 		return err
 	}
 	if made.Blocked() {

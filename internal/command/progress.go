@@ -33,9 +33,9 @@ type progress struct {
 	steps map[string]*stepProgress
 	// failures are what has failed in that stage.
 	failures []string
-	back     wayBack
+	back     rollbackSteps
 	// region is nil without a terminal.
-	region *region
+	region *liveRegion
 	redraw *time.Timer
 }
 
@@ -51,9 +51,9 @@ type stepProgress struct {
 
 func (p *program) progress() *progress {
 	out := &progress{program: p, steps: map[string]*stepProgress{}}
-	if r, ok := p.raw.Err.(*region); ok { // of an earlier run: of several releases each has one
+	if r, ok := p.raw.Err.(*liveRegion); ok { // of an earlier run: of several releases each has one
 		out.region = r
-	} else if r := newRegion(p.raw.Err); r != nil {
+	} else if r := newLiveRegion(p.raw.Err); r != nil {
 		out.region, p.raw.Err, p.streams.Err = r, r, &cleaned{to: r}
 	}
 	return out

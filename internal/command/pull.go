@@ -22,7 +22,7 @@ func (p *program) pullCommand() *cli.Command {
 			&cli.BoolFlag{Name: "untar", Usage: "unpack each chart into a folder of its name"},
 			&cli.StringFlag{Name: "untardir", Usage: "with --untar: `FOLDER` for these folders, below that of --destination", Value: "."},
 		}, chartFlags()),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1000)
 			if err != nil {
 				return err

@@ -26,7 +26,7 @@ func (p *program) pushCommand() *cli.Command {
 			&cli.BoolFlag{Name: "force", Usage: "put it in the place of other content of that version"},
 			outputFlag(), plainHTTPFlag(),
 		}, accessFlags(), pathFlags()),
-		Action: p.reading(p.push),
+		Action: p.readOnly(p.push),
 	}
 }
 

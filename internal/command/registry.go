@@ -13,7 +13,7 @@ func (p *program) registryCommand() *cli.Command {
 	return &cli.Command{
 		Name: "registry", Usage: "log in to registries, and out of them", ArgsUsage: "login|logout",
 		Description: describe("Keeps the credentials of registries, in Helm's file or in the helper that it names.\nThose of Docker and Podman are read, too.", "kubectl release registry login ghcr.io -u ci --password-stdin"),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}
@@ -36,7 +36,7 @@ func (p *program) registryLoginCommand() *cli.Command {
 			&cli.BoolFlag{Name: "insecure", Usage: "do not check the registry's certificate"},
 			plainHTTPFlag(), text("cert-file", "client certificate `FILE`"), text("key-file", "`FILE` with its key"), text("ca-file", "`FILE` of certificate authorities"),
 		}, pathFlags()),
-		Action: p.reading(p.registryLogin),
+		Action: p.readOnly(p.registryLogin),
 	}
 }
 
@@ -93,7 +93,7 @@ func (p *program) registryLogoutCommand() *cli.Command {
 		Name: "logout", Usage: "forget the credentials of a registry", ArgsUsage: "HOST",
 		Description: describe("Forgets the credentials that login has kept.", "kubectl release registry logout ghcr.io"),
 		Flags:       pathFlags(),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err

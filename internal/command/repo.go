@@ -17,7 +17,7 @@ func (p *program) repoCommand() *cli.Command {
 	return &cli.Command{
 		Name: "repo", Usage: "add, update, list and remove chart repositories", ArgsUsage: "add|update|list|remove",
 		Description: describe("Keeps the list of chart repositories and their indexes, in Helm's files.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo update"),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}
@@ -41,7 +41,7 @@ func (p *program) repoAddCommand() *cli.Command {
 			&cli.BoolFlag{Name: "allow-deprecated-repos", Usage: "take the repositories of Helm 2, too, which are gone"},
 			timeoutFlag(),
 		}, accessFlags(), pathFlags()),
-		Action: p.reading(p.repoAdd),
+		Action: p.readOnly(p.repoAdd),
 	}
 }
 
@@ -117,7 +117,7 @@ func (p *program) repoUpdateCommand() *cli.Command {
 		Name: "update", Aliases: []string{"up"}, Usage: "fetch what is new in repositories", ArgsUsage: "[NAME...]",
 		Description: describe("Fetches the indexes of all repositories, or of those that are named, where they have\nchanged. Exits with 1 when one could not be fetched; the others are up to date then.", "kubectl release repo update\nkubectl release repo update stable -o json"),
 		Flags:       joined([]cli.Flag{timeoutFlag(), outputFlag()}, pathFlags()),
-		Action:      p.reading(p.repoUpdate),
+		Action:      p.readOnly(p.repoUpdate),
 	}
 }
 
@@ -206,7 +206,7 @@ func (p *program) repoListCommand() *cli.Command {
 		Name: "list", Aliases: []string{"ls"}, Usage: "list the chart repositories",
 		Description: describe("Lists the repositories that are known.", "kubectl release repo list -o json"),
 		Flags:       joined([]cli.Flag{outputFlag(), &cli.BoolFlag{Name: "no-headers", Usage: "print no header"}}, pathFlags()),
-		Action:      p.reading(p.repoList),
+		Action:      p.readOnly(p.repoList),
 	}
 }
 
@@ -248,7 +248,7 @@ func (p *program) repoRemoveCommand() *cli.Command {
 		Name: "remove", Aliases: []string{"rm"}, Usage: "forget chart repositories", ArgsUsage: "NAME...",
 		Description: describe("Forgets repositories, and their cached indexes.", "kubectl release repo remove stable"),
 		Flags:       pathFlags(),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1000)
 			if err != nil {
 				return err

@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// show prints a plan in the format that -o names. Secrets are masked unless
+// render prints a plan in the format that -o names. Secrets are masked unless
 // --show-secrets is given.
-func (p *program) show(c *cli.Context, w io.Writer, made *plan.Plan) error {
+func (p *program) render(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	if err := checkShowing(c); err != nil {
 		return err
 	}

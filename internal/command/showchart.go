@@ -19,13 +19,13 @@ func (p *program) showCommand() *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "CHART", Flags: joined(flags, []cli.Flag{outsideLinksFlag()}, chartFlags()),
 			Description: describe("Prints it as the chart has it.", "kubectl release show "+name+" ./chart"),
-			Action:      p.reading(func(c *cli.Context) error { return p.showChart(c, print) }),
+			Action:      p.readOnly(func(c *cli.Context) error { return p.showChart(c, print) }),
 		}
 	}
 	return &cli.Command{
 		Name: "show", Aliases: []string{"inspect"}, Usage: "print what a chart holds", ArgsUsage: "chart|values|readme|crds|all CHART",
 		Description: describe("Prints parts of a chart.", "kubectl release show values ./chart\nkubectl release show values stable/web --version '^1'\nkubectl release show values ./chart --jsonpath '{.image.tag}'"),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}

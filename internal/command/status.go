@@ -58,7 +58,7 @@ func (p *program) statusCommand() *cli.Command {
 		Name: "status", Usage: "show a release's state", ArgsUsage: "NAME",
 		Description: describe("Shows the newest revision's status and notes, who is at work on the release, and what\na plan would make of an interrupted run.", "kubectl release status web\nkubectl release status web --revision 3 -o json"),
 		Flags:       []cli.Flag{outputFlag(), revisionFlag()},
-		Action: p.reading(p.onRelease(func(c *cli.Context, s *session, name string) error {
+		Action: p.readOnly(p.onRelease(func(c *cli.Context, s *session, name string) error {
 			r, err := p.revision(c, s, name)
 			if err != nil {
 				return err
@@ -123,7 +123,7 @@ func (p *program) historyCommand() *cli.Command {
 		Name: "history", Aliases: []string{"hist"}, Usage: "list a release's revisions", ArgsUsage: "NAME",
 		Description: describe("Lists the stored revisions of a release, oldest first.", "kubectl release history web"),
 		Flags:       []cli.Flag{outputFlag(), &cli.IntFlag{Name: "max", Usage: "at most so many of the newest", Value: 256}},
-		Action: p.reading(p.onRelease(func(c *cli.Context, s *session, name string) error {
+		Action: p.readOnly(p.onRelease(func(c *cli.Context, s *session, name string) error {
 			history, err := s.engine.History(c.Context, s.key(name))
 			if err != nil {
 				return err

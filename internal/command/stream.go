@@ -41,7 +41,7 @@ type stream struct {
 // runSteps is what has become of the steps of one run.
 type runSteps struct {
 	forth *plan.Plan
-	back  wayBack
+	back  rollbackSteps
 	ops   map[string]plan.Op
 	// tidies are the steps that a hook's delete policy demands, by ID: they are not counted.
 	tidies map[string]bool

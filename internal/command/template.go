@@ -34,7 +34,7 @@ func (p *program) templateCommand() *cli.Command {
 			&cli.StringFlag{Name: "name-template", Usage: "template for the name"},
 			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's"},
 		}, valuesFlags(), renderFlags(), chartFlags()),
-		Action: p.reading(p.template),
+		Action: p.readOnly(p.template),
 	}
 }
 

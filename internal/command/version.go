@@ -14,7 +14,7 @@ func (p *program) versionCommand() *cli.Command {
 		Name: "version", Usage: "print the version",
 		Description: describe("Prints the program's version and that of its plan format.", "kubectl release version -o json"),
 		Flags:       []cli.Flag{outputFlag(), &cli.BoolFlag{Name: "short", Usage: "only the version"}},
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			if _, err := arguments(c, 0, 0); err != nil {
 				return err
 			}

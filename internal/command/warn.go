@@ -51,10 +51,10 @@ func (p *program) warnings(c *cli.Context, made *plan.Plan) {
 	}
 }
 
-// shown prints a plan, and its warnings on standard error unless somebody at a
+// showWithWarnings prints a plan, and its warnings on standard error unless somebody at a
 // terminal has just read them in the plan.
-func (p *program) shown(c *cli.Context, made *plan.Plan) error {
-	if err := p.show(c, p.raw.Out, made); err != nil {
+func (p *program) showWithWarnings(c *cli.Context, made *plan.Plan) error {
+	if err := p.render(c, p.raw.Out, made); err != nil {
 		return err
 	}
 	if format := c.String("output"); format != "" && format != "text" || !isTerminal(p.raw.Out) {

@@ -15,8 +15,8 @@ func (e *Engine) access(ctx context.Context, needed []plan.Permission) plan.Acce
 	return e.Cluster.Access(ctx, needed)
 }
 
-// kept tells the plan where its records and its lock are.
-func (e *Engine) kept(in *plan.Input) {
+// retainedHistory tells the plan where its records and its lock are.
+func (e *Engine) retainedHistory(in *plan.Input) {
 	if e.Locker != nil {
 		in.LockName = releasestore.LeaseName(in.Release.Name)
 	}

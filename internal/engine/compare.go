@@ -75,7 +75,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	against := c.baseline.Against
 	against.Chart = base.chart
 	in.Against = &against
-	in.Options.ServerSide = c.ServerSide.settle(g.history)
+	in.Options.ServerSide = c.ServerSide.resolve(g.history)
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	if base.revision != nil {
 		in.History = release.History{base.revision}

@@ -33,7 +33,7 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if err := measure(&in, e.recordLimit()); err != nil {
 		return nil, err
 	}
-	e.kept(&in)
+	e.retainedHistory(&in)
 	return e.ask(ctx, in)
 }
 

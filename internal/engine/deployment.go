@@ -52,7 +52,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 		return nil, err
 	}
 	in := e.input(op, d.Release, d.Options, g)
-	in.Options.ServerSide = d.ServerSide.settle(g.history)
+	in.Options.ServerSide = d.ServerSide.resolve(g.history)
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	in.Target = &target.Target
 	in.Warnings, in.Secrets = target.warnings, g.lookups.read()
@@ -82,7 +82,7 @@ func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	}
 }
 
-func (s ServerSide) settle(h release.History) bool {
+func (s ServerSide) resolve(h release.History) bool {
 	switch s {
 	case ServerSideOn:
 		return true

@@ -83,7 +83,7 @@ func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (ga
 		return gathered{}, err
 	}
 	g.lookups = e.lookups(ctx)
-	return g, e.settle(ctx, key, &g)
+	return g, e.inspectPending(ctx, key, &g)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

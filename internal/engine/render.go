@@ -83,17 +83,17 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	if !s.Render.SkipSchema {
 		valid = validation(c, table)
 	}
-	suspects := values.Suspects(s.Chart, c, s.Values, table)
+	suspects := values.FindUnknownKeys(s.Chart, c, s.Values, table)
 	rendered, err := templating.Render(c, top, templating.Options{
 		Strict: s.Render.Strict, DNS: s.Render.DNS, SubchartNotes: s.Render.SubchartNotes, Lookup: lookup,
-		Watch: watch(suspects),
+		Watch: watchedTables(suspects),
 	})
 	if err := valid(); err != nil {
 		return Rendering{}, err
 	}
-	unread := unread(s, table, suspects, rendered.Seen)
+	unread := unusedValues(s, table, suspects, rendered.Seen)
 	if err != nil {
-		return Rendering{}, hinted(err, unread)
+		return Rendering{}, withHints(err, unread)
 	}
 	out := Rendering{
 		Chart: c, Config: s.Values, Notes: rendered.Notes,
@@ -106,7 +106,7 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 		out.Warnings = append(out.Warnings, chart.Warning{Where: d.Path, What: "its hook event is unknown, so the object is left out"})
 	}
 	err = postRender(ctx, s.Render.PostRender, &out)
-	out.Warnings = once(append(out.Warnings, duplicates(out.Classified)...))
+	out.Warnings = uniqueWarnings(append(out.Warnings, duplicates(out.Classified)...))
 	return out, err
 }
 
@@ -156,12 +156,12 @@ func capabilities(facts cluster.Facts, crds []manifest.Object) (*templating.Capa
 		return nil, fmt.Errorf("the cluster's version: %w", err)
 	}
 	caps.KubeVersion = version
-	caps.APIVersions = append(templating.VersionSet(slices.Clone(facts.APIVersions)), brought(crds)...)
+	caps.APIVersions = append(templating.VersionSet(slices.Clone(facts.APIVersions)), broughtAPIVersions(crds)...)
 	return caps, nil
 }
 
-// brought are the API versions that CRDs serve.
-func brought(crds []manifest.Object) []string {
+// broughtAPIVersions are the API versions that CRDs serve.
+func broughtAPIVersions(crds []manifest.Object) []string {
 	var out []string
 	for _, crd := range crds {
 		spec, _ := crd.Doc.Object["spec"].(map[string]any)

@@ -47,7 +47,7 @@ func (e *RolledBackError) Unwrap() []error { return []error{e.Cause, e.Rollback}
 // Locked runs work while this engine holds the release's lock. Errors: a
 // *releasestore.LockedError when somebody else is at work on it.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
-	held, err := e.lockOrGoWithout(ctx, key, o)
+	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
 		if missing := namespaceMissing(err); missing {
 			return work(ctx, nil) // the plan brings the namespace, or says that it can't
@@ -58,10 +58,10 @@ func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.Loc
 	return work(ctx, held)
 }
 
-// act carries out a plan that holds while the lock is held; history is what the
+// applyOrRollBack carries out a plan that holds while the lock is held; history is what the
 // store holds, nil when that has to be read. When the run fails and the plan is
 // atomic, it plans and applies the way back.
-func (e *Engine) act(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (apply.Outcome, error) {
+func (e *Engine) applyOrRollBack(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (apply.Outcome, error) {
 	forward, end := withinOverall(ctx, p.Options.OverallTimeout)
 	defer end()
 	outcome, err := e.run(forward, p, history, lock)
@@ -74,7 +74,7 @@ func (e *Engine) act(ctx context.Context, p *plan.Plan, history release.History,
 	if ctx.Err() != nil { // what was cancelled is undone; cancelled meanwhile, that ends, too
 		ctx = context.WithoutCancel(ctx)
 	}
-	return outcome, e.back(ctx, p, lock, err)
+	return outcome, e.rollBack(ctx, p, lock, err)
 }
 
 func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (_ apply.Outcome, err error) {
@@ -97,26 +97,26 @@ func withinOverall(ctx context.Context, limit time.Duration) (context.Context, c
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("it has taken longer than %s (--overall-timeout)", limit))
 }
 
-// back is gather, decide, act once more, with the last successful revision as
+// rollBack is gather, decide, act once more, with the last successful revision as
 // the target. A first install that failed is uninstalled.
-func (e *Engine) back(ctx context.Context, failed *plan.Plan, lock apply.Lock, cause error) error {
+func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Lock, cause error) error {
 	result := &RolledBackError{Cause: cause}
-	p, err := e.planBack(ctx, failed)
+	p, err := e.planRollbackOf(ctx, failed)
 	if err == nil && p.Blocked() {
 		err = errors.New(firstBlocking(p))
 	}
 	if err == nil {
 		result.To = p.RollbackTo
-		e.observe(apply.Event{Type: apply.RollbackStarted, Message: wayBack(p, cause), Reasons: reasons(cause), Plan: p})
+		e.observe(apply.Event{Type: apply.RollbackStarted, Message: rollbackReason(p, cause), Reasons: reasons(cause), Plan: p})
 		result.Back, err = e.run(ctx, p, nil, lock)
 	}
 	result.Rollback = err
 	return result
 }
 
-// planBack plans what the failed plan has announced.
-func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, error) {
-	in, err := e.inputBack(ctx, failed)
+// planRollbackOf plans what the failed plan has announced.
+func (e *Engine) planRollbackOf(ctx context.Context, failed *plan.Plan) (*plan.Plan, error) {
+	in, err := e.rollbackInput(ctx, failed)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (e *Engine) planBack(ctx context.Context, failed *plan.Plan) (*plan.Plan, e
 	return e.decide(ctx, in)
 }
 
-func (e *Engine) inputBack(ctx context.Context, failed *plan.Plan) (plan.Input, error) {
+func (e *Engine) rollbackInput(ctx context.Context, failed *plan.Plan) (plan.Input, error) {
 	options := failed.RollbackOptions()
 	if to := failed.OnFailure.Rollback.To; to != 0 {
 		return e.rollback(ctx, failed.Release, to, ServerSideAuto, options)
@@ -132,8 +132,8 @@ func (e *Engine) inputBack(ctx context.Context, failed *plan.Plan) (plan.Input, 
 	return e.uninstall(ctx, failed.Release, options)
 }
 
-// wayBack says on two lines why there is a way back, and where it leads.
-func wayBack(p *plan.Plan, cause error) string {
+// rollbackReason says on two lines why there is a way back, and where it leads.
+func rollbackReason(p *plan.Plan, cause error) string {
 	why, _, _ := strings.Cut(cause.Error(), "\n")
 	if p.Operation == plan.Uninstall {
 		return why + "\nuninstalling what was installed"

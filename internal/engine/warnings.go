@@ -34,8 +34,8 @@ func exponents(r templating.Rendered) []chart.Warning {
 	return out
 }
 
-// once drops what was said before.
-func once(warnings []chart.Warning) []chart.Warning {
+// uniqueWarnings drops what was said before.
+func uniqueWarnings(warnings []chart.Warning) []chart.Warning {
 	seen := map[chart.Warning]bool{}
 	return slices.DeleteFunc(warnings, func(w chart.Warning) bool {
 		again := seen[w]

@@ -104,7 +104,7 @@ func newPage(p *plan.Plan, v view) (*page, error) {
 	out.notes = headerNotes(p, v)
 	out.blocking, out.warnings = problems(p, names)
 	out.risks = risks(p, names)
-	out.dangers, out.verdict = Dangers(p.Summary.Risks), verdict(p, counted)
+	out.dangers, out.verdict = Dangers(p.Summary.Risks), summaryLine(p, counted)
 	var err error
 	if out.sections, err = sections(p, v, names, folded); err != nil {
 		return nil, err

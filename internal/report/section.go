@@ -10,7 +10,7 @@ import (
 )
 
 // sections are the stages with something to print, in the order of the run.
-func sections(p *plan.Plan, v view, names namer, f folds) ([]section, error) {
+func sections(p *plan.Plan, v view, names namer, f collapsed) ([]section, error) {
 	w := entryWriter{plan: p, view: v, names: names, folds: f, rooms: roomsOf(p)}
 	var out []section
 	for _, stage := range p.Stages {
@@ -30,7 +30,7 @@ type entryWriter struct {
 	plan  *plan.Plan
 	view  view
 	names namer
-	folds folds
+	folds collapsed
 	rooms map[roomKey]*plan.Step
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Origin says which flag or file gave the value at a path: "--set",
 // "prod.yaml"; of several the one that counts. "" when none did. The path is
-// written as Suspect.Path is. Sources that can't be read have said so in Merge
+// written as UnknownKeys.Path is. Sources that can't be read have said so in Merge
 // and are passed over.
 func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) string {
 	for _, flag := range []struct {

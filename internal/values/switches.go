@@ -60,20 +60,20 @@ func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string)
 
 // off doubts keys of a subchart that is switched off, those at its top only: a
 // slip in the key that would switch it on.
-func (d *doubter) off(loaded *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
+func (d *keyChecker) off(loaded *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
 	name := path[len(path)-1]
-	at := place{path: path, tables: []map[string]any{vals}, defaults: tablesAt(defaults, name)}
+	at := valuesTable{path: path, tables: []map[string]any{vals}, defaults: tablesAt(defaults, name)}
 	if sub := subchart(loaded, name); sub != nil {
 		at.defaults = append(at.defaults, sub.Values)
 	}
-	s := Suspect{Path: path, Tables: at.tables}
+	s := UnknownKeys{Path: path, Tables: at.tables}
 	for _, key := range slices.Sorted(maps.Keys(user)) {
 		if user[key] != nil && !at.knows(key) {
 			s.Keys = append(s.Keys, key)
 		}
 	}
 	if len(s.Keys) > 0 {
-		s.Known = place{defaults: tablesAt([]map[string]any{switches(loaded)}, name)}.known()
+		s.Known = valuesTable{defaults: tablesAt([]map[string]any{switches(loaded)}, name)}.known()
 		d.found = append(d.found, s)
 	}
 }

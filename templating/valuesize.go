@@ -11,7 +11,7 @@ import (
 // build maps that contain themselves, or one another many times over.
 func weighAll(b *budget, args []any) error {
 	for _, a := range args {
-		if err := b.weighed(a); err != nil {
+		if err := b.checkSize(a); err != nil {
 			return err
 		}
 	}
@@ -39,8 +39,8 @@ func weighBy(steps, growth int) guard {
 	}
 }
 
-// weighed measures one value and counts the effort.
-func (b *budget) weighed(v any) error {
+// checkSize measures one value and counts the effort.
+func (b *budget) checkSize(v any) error {
 	_, err := b.measure(v)
 	return err
 }
@@ -54,7 +54,7 @@ func (b *budget) measure(v any) (int, error) {
 		return len(v), nil
 	}
 	room := maxBytes - b.bytes
-	s := &scale{nodes: maxValueNodes, bytes: room}
+	s := &valueSize{nodes: maxValueNodes, bytes: room}
 	if err := s.weigh(v, 0); err != nil {
 		return 0, err
 	}
@@ -63,10 +63,10 @@ func (b *budget) measure(v any) (int, error) {
 
 var errNodes = fmt.Errorf("the value has more than %d parts; does it contain itself many times?", maxValueNodes)
 
-// scale counts down what a value may still have.
-type scale struct{ nodes, bytes int }
+// valueSize counts down what a value may still have.
+type valueSize struct{ nodes, bytes int }
 
-func (s *scale) weigh(v any, depth int) error {
+func (s *valueSize) weigh(v any, depth int) error {
 	s.nodes--
 	s.bytes -= 2 * depth
 	switch {
@@ -98,7 +98,7 @@ func (s *scale) weigh(v any, depth int) error {
 	return s.other(reflect.ValueOf(v), depth)
 }
 
-func (s *scale) table(m map[string]any, depth int) error {
+func (s *valueSize) table(m map[string]any, depth int) error {
 	for k, e := range m {
 		s.bytes -= len(k)
 		if err := s.weigh(e, depth+1); err != nil {
@@ -108,7 +108,7 @@ func (s *scale) table(m map[string]any, depth int) error {
 	return nil
 }
 
-func (s *scale) other(v reflect.Value, depth int) error {
+func (s *valueSize) other(v reflect.Value, depth int) error {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
 		if kind := v.Type().Elem().Kind(); kind == reflect.Uint8 {

@@ -52,7 +52,7 @@ func (s *server) workload(kind string, generation int, status map[string]any) ap
 }
 
 // What an older revision has come to is no reason why the newest is not ready.
-func TestTroublesAreOfTheNewestRevision(t *testing.T) {
+func TestDiagnosticsAreOfTheNewestRevision(t *testing.T) {
 	const hash, revision = "pod-template-hash", "controller-revision-hash"
 	early, late := "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"
 	since := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -123,7 +123,7 @@ func TestTroublesAreOfTheNewestRevision(t *testing.T) {
 			ref := s.workload(test.kind, test.generation, test.status)
 			test.serve(s)
 			s.warnings()
-			if diff := cmp.Diff(test.want, s.connect(t).Troubles(t.Context(), ref, since)); diff != "" {
+			if diff := cmp.Diff(test.want, s.connect(t).Diagnose(t.Context(), ref, since)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

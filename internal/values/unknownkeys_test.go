@@ -30,7 +30,7 @@ func shop(t *testing.T) *chart.Chart {
 }
 
 // Only keys that no chart knows are doubted, each in the scope of its chart.
-func TestSuspects(t *testing.T) {
+func TestFindUnknownKeys(t *testing.T) {
 	for _, tc := range []struct{ why, user, want string }{
 		{"what has a default is known, null defaults too", "replicas: 2\nimage: {tag: b, pull: x}\n", ""},
 		{"a key without a default", "replcas: 2\n", "replcas"},
@@ -73,7 +73,7 @@ func sorted(words []string) map[string]int {
 	return out
 }
 
-func suspects(t *testing.T, c *chart.Chart, user map[string]any) []Suspect {
+func suspects(t *testing.T, c *chart.Chart, user map[string]any) []UnknownKeys {
 	t.Helper()
 	processed, err := ProcessDependencies(c, user)
 	if err != nil {
@@ -84,7 +84,7 @@ func suspects(t *testing.T, c *chart.Chart, user map[string]any) []Suspect {
 		t.Fatal(err)
 	}
 	vals, _ := top["Values"].(map[string]any)
-	return Suspects(c, processed, user, vals)
+	return FindUnknownKeys(c, processed, user, vals)
 }
 
 // What a doubted key was meant to be.
@@ -121,7 +121,7 @@ func TestMeant(t *testing.T) {
 
 // The tables to watch are those that templates will see: globals have one for
 // each chart.
-func TestSuspectTables(t *testing.T) {
+func TestUnknownKeysTables(t *testing.T) {
 	found := suspects(t, shop(t), map[string]any{"global": map[string]any{"zoen": "x"}})
 	if len(found) != 1 || len(found[0].Tables) < 3 {
 		t.Fatalf("%+v", found)

@@ -128,7 +128,7 @@ func TestRunsOfOneTextAreToldApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := gathered{history: history}
-		if err := b.settle(t.Context(), webKey, &g); err != nil {
+		if err := b.inspectPending(t.Context(), webKey, &g); err != nil {
 			t.Fatal(err)
 		}
 		if g.pending.Holder != text {
@@ -143,14 +143,14 @@ func TestBlockedPlanDoesNotWaitForTheDead(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.pending()
 		b.killed("the dead")
-		p, err := b.WhenFree(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+		p, err := b.PlanWhenUnlocked(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
 			history, err := b.history(ctx, webKey)
 			if err != nil {
 				return nil, err
 			}
 			blocked := &plan.Plan{Release: webKey, FoundPending: true}
 			blocked.Summary.Blocking = 1
-			return blocked, b.settle(ctx, webKey, &gathered{history: history})
+			return blocked, b.inspectPending(ctx, webKey, &gathered{history: history})
 		})
 		if err != nil || !p.Blocked() {
 			t.Errorf("plan %+v, error %v", p, err)

@@ -42,7 +42,7 @@ func TestAgainRepeatsNoWarning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := b.Again(t.Context(), p)
+		fresh, err := b.Replan(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}

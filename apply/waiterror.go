@@ -50,7 +50,7 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bool) error {
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	troubles := slices.Concat(w.run.env.Cluster.Troubles(look, p.ref, p.since), w.run.lastLines(look, p.step))
+	troubles := slices.Concat(w.run.env.Cluster.Diagnose(look, p.ref, p.since), w.run.lastLines(look, p.step))
 	w.run.observe(Event{Type: StepFailed, Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: why, Reasons: troubles})
 	return &NotReadyError{
 		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil, Troubles: troubles,

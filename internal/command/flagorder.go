@@ -13,15 +13,15 @@ var optionalValue = map[string]string{
 	"wait": "true", "server-side": "true", "dry-run": "client",
 }
 
-// order puts flags before arguments. urfave/cli stops at the first argument,
+// flagsFirst puts flags before arguments. urfave/cli stops at the first argument,
 // and people write flags anywhere: "upgrade web ./chart -n shop --wait" must
 // mean the same as "-n shop upgrade --wait web ./chart". Unknown flags are
 // errors with a suggestion.
-func order(app *cli.App, args []string) ([]string, error) {
+func flagsFirst(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return args, nil
 	}
-	o := &ordering{commands: app.Commands, known: flagIndex(app.Flags)}
+	o := &flagOrder{commands: app.Commands, known: flagIndex(app.Flags)}
 	for rest := args[1:]; len(rest) > 0; {
 		var err error
 		if rest, err = o.take(rest); err != nil {
@@ -38,7 +38,7 @@ func order(app *cli.App, args []string) ([]string, error) {
 	return out, nil
 }
 
-type ordering struct {
+type flagOrder struct {
 	commands []*cli.Command
 	known    map[string]cli.Flag
 
@@ -67,7 +67,7 @@ func (f givenFlag) word(known map[string]cli.Flag) string {
 }
 
 // take sorts in the next word, with its value where it is a flag that has one.
-func (o *ordering) take(rest []string) ([]string, error) {
+func (o *flagOrder) take(rest []string) ([]string, error) {
 	word := rest[0]
 	switch {
 	case o.literal || word == "-" || !strings.HasPrefix(word, "-"):
@@ -102,7 +102,7 @@ func (o *ordering) take(rest []string) ([]string, error) {
 
 // find knows the flags of the program, of the command so far, and, for flags
 // that stand before the command, of the command that is still to come.
-func (o *ordering) find(name string, rest []string) (cli.Flag, bool) {
+func (o *flagOrder) find(name string, rest []string) (cli.Flag, bool) {
 	if f, ok := o.known[name]; ok {
 		return f, true
 	}
@@ -119,7 +119,7 @@ func (o *ordering) find(name string, rest []string) (cli.Flag, bool) {
 }
 
 // short reads what kubectl's users write: -nshop, -ojson, and -Aq.
-func (o *ordering) short(word string, rest []string) ([]string, error) {
+func (o *flagOrder) short(word string, rest []string) ([]string, error) {
 	letters := strings.TrimPrefix(word, "-")
 	if strings.HasPrefix(letters, "-") || len(letters) < 2 {
 		return nil, unknownFlag(word, o.known)
@@ -137,7 +137,7 @@ func (o *ordering) short(word string, rest []string) ([]string, error) {
 }
 
 // enter goes down into a command when the word names one.
-func (o *ordering) enter(word string) bool {
+func (o *flagOrder) enter(word string) bool {
 	c := findCommand(o.commands, word)
 	if c == nil {
 		return false

@@ -7,25 +7,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// memory is what the store has seen of each record.
-type memory struct {
+// versionCache is what the store has seen of each record.
+type versionCache struct {
 	mu   sync.Mutex
-	seen map[location]*sighting
+	seen map[location]*cachedVersion
 }
 
-// sighting is the last that was seen of one record: the metadata of the object,
+// cachedVersion is the last that was seen of one record: the metadata of the object,
 // and the contents that don't come from somebody else, namely what was last
 // read or written and what was sent since and never answered.
-type sighting struct {
+type cachedVersion struct {
 	meta metav1.ObjectMeta
 	ours map[[sha256.Size]byte]bool
 }
 
 // saw remembers the object as it is now.
-func (m *memory) saw(o object) {
+func (m *versionCache) saw(o object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen[o.location()] = &sighting{
+	m.seen[o.location()] = &cachedVersion{
 		meta: o.meta,
 		ours: map[[sha256.Size]byte]bool{sha256.Sum256([]byte(o.record)): true},
 	}
@@ -33,7 +33,7 @@ func (m *memory) saw(o object) {
 
 // sent remembers that the record may become this object's content although no
 // answer says so.
-func (m *memory) sent(o object) {
+func (m *versionCache) sent(o object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.seen[o.location()]; s != nil {
@@ -42,7 +42,7 @@ func (m *memory) sent(o object) {
 }
 
 // meta is the metadata last seen.
-func (m *memory) meta(at location) (metav1.ObjectMeta, bool) {
+func (m *versionCache) meta(at location) (metav1.ObjectMeta, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.seen[at]
@@ -54,14 +54,14 @@ func (m *memory) meta(at location) (metav1.ObjectMeta, bool) {
 
 // known says whether the object's content is one that this store has read or
 // sent: its metadata alone was changed by others, or an answer was lost.
-func (m *memory) known(o object) bool {
+func (m *versionCache) known(o object) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.seen[o.location()]
 	return s != nil && s.ours[sha256.Sum256([]byte(o.record))]
 }
 
-func (m *memory) forget(at location) {
+func (m *versionCache) forget(at location) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.seen, at)

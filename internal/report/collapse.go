@@ -21,8 +21,8 @@ type label struct {
 	from, to string
 }
 
-// folds are the label changes that many objects share. They are told once.
-type folds struct {
+// collapsed are the label changes that many objects share. They are told once.
+type collapsed struct {
 	objects map[label]int
 	// alone holds the steps that change nothing else.
 	alone map[string]bool
@@ -31,8 +31,8 @@ type folds struct {
 }
 
 // newFolds folds nothing when everything is to be shown.
-func newFolds(p *plan.Plan, full bool) folds {
-	f := folds{objects: map[label]int{}, alone: map[string]bool{}, restarts: map[string]bool{}}
+func newFolds(p *plan.Plan, full bool) collapsed {
+	f := collapsed{objects: map[label]int{}, alone: map[string]bool{}, restarts: map[string]bool{}}
 	if full {
 		return f
 	}
@@ -57,7 +57,7 @@ func newFolds(p *plan.Plan, full bool) folds {
 }
 
 // has says whether a step's change is folded.
-func (f folds) has(s *plan.Step, c plan.Change) bool {
+func (f collapsed) has(s *plan.Step, c plan.Change) bool {
 	l, ok := labelOf(c)
 	return ok && foldable(s) && f.objects[l] >= minFold
 }
@@ -90,7 +90,7 @@ func side(v any) string {
 }
 
 // lines tell the folded changes: "16 objects also get …".
-func (f folds) lines() []string {
+func (f collapsed) lines() []string {
 	var labels []label
 	for l, n := range f.objects {
 		if n >= minFold {

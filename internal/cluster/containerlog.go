@@ -13,22 +13,22 @@ import (
 
 // Bounds of the end of a log that explains why an object is not ready.
 const (
-	lastWordsLines = 5
-	lastWordsWidth = 400
+	containerLogLines = 5
+	containerLogWidth = 400
 )
 
-// lastWords are the last lines of the log of the first container that has run
+// failingContainerLogs are the last lines of the log of the first container that has run
 // and is not well, newest last, each marked by apply.LogMark. A container that is being
 // started again may have said nothing yet: then it is what the one before said.
-func (c *Client) lastWords(ctx context.Context, pods []corev1.Pod) []string {
+func (c *Client) failingContainerLogs(ctx context.Context, pods []corev1.Pod) []string {
 	for _, pod := range pods {
 		for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 			if !unwell(s) {
 				continue
 			}
-			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name}, lastWordsLines)
+			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name}, containerLogLines)
 			if (err != nil || strings.TrimSpace(text) == "") && s.RestartCount > 0 {
-				text, err = c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name, Previous: true}, lastWordsLines)
+				text, err = c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name, Previous: true}, containerLogLines)
 			}
 			if err != nil || strings.TrimSpace(text) == "" {
 				return nil
@@ -56,8 +56,8 @@ func unwell(s corev1.ContainerStatus) bool {
 }
 
 func shortened(line string) string {
-	if runes := []rune(line); len(runes) > lastWordsWidth {
-		return string(runes[:lastWordsWidth]) + "…"
+	if runes := []rune(line); len(runes) > containerLogWidth {
+		return string(runes[:containerLogWidth]) + "…"
 	}
 	return line
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// watch hands the tables with doubted keys to the renderer.
-func watch(suspects []values.Suspect) []templating.Watched {
+// watchedTables hands the tables with doubted keys to the renderer.
+func watchedTables(suspects []values.UnknownKeys) []templating.Watched {
 	var out []templating.Watched
 	for _, s := range suspects {
 		out = append(out, templating.Watched{Tables: s.Tables, Keys: s.Keys})
@@ -20,10 +20,10 @@ func watch(suspects []values.Suspect) []templating.Watched {
 	return out
 }
 
-// unread warns of the user's keys that no template reads while one of nearly
+// unusedValues warns of the user's keys that no template reads while one of nearly
 // the same name is known or read in their place. What is below a key that is
 // warned of is not looked at.
-func unread(s Source, vals map[string]any, suspects []values.Suspect, seen []templating.Seen) []chart.Warning {
+func unusedValues(s Source, vals map[string]any, suspects []values.UnknownKeys, seen []templating.Seen) []chart.Warning {
 	var out []chart.Warning
 	told := map[string]bool{}
 	for i, saw := range seen {
@@ -37,13 +37,13 @@ func unread(s Source, vals map[string]any, suspects []values.Suspect, seen []tem
 				continue
 			}
 			told[strings.Join(path, "\x00")] = true
-			out = append(out, unreadKey(s, path, meant))
+			out = append(out, unusedValue(s, path, meant))
 		}
 	}
 	return out
 }
 
-func unreadKey(s Source, path []string, meant string) chart.Warning {
+func unusedValue(s Source, path []string, meant string) chart.Warning {
 	origin := ""
 	if s.Origin != nil {
 		origin = s.Origin(path)
@@ -64,9 +64,9 @@ func below(told map[string]bool, path []string) bool {
 	return false
 }
 
-// hinted adds to a template's error the keys that look like slips: the value
+// withHints adds to a template's error the keys that look like slips: the value
 // that is missing may be there under another name.
-func hinted(err error, unread []chart.Warning) error {
+func withHints(err error, unread []chart.Warning) error {
 	var at *templating.Error
 	if !errors.As(err, &at) || len(unread) == 0 {
 		return err

@@ -31,7 +31,7 @@ func TestOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-			got, err := order(p.app(), append([]string{"kubectl-release"}, strings.Fields(c.line)...))
+			got, err := flagsFirst(p.app(), append([]string{"kubectl-release"}, strings.Fields(c.line)...))
 			message := ""
 			if err != nil {
 				message = err.Error()

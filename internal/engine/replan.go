@@ -18,9 +18,9 @@ func (e *StaleError) Error() string {
 	return "the plan is stale:\n  " + strings.Join(e.Differences, "\n  ")
 }
 
-// Again plans the same target anew: nothing is rendered, everything is looked
+// Replan plans the same target anew: nothing is rendered, everything is looked
 // at afresh. What rendering has warned of is in p and not in the new plan.
-func (e *Engine) Again(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
+func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	g, err := e.gather(ctx, p.Release)
 	if err != nil {
 		return nil, err
@@ -40,10 +40,10 @@ func (e *Engine) Again(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	return e.decide(ctx, in)
 }
 
-// Reviewed applies exactly what was reviewed: it takes the lock, plans anew,
+// ApplyReviewed applies exactly what was reviewed: it takes the lock, plans anew,
 // and goes on only when the new plan says the same. Errors: *StaleError, and
 // those of apply.Run, and *RolledBackError.
-func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) (apply.Outcome, error) {
+func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) (apply.Outcome, error) {
 	if err := p.Applicable(); err != nil {
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, err)
 	}
@@ -54,14 +54,14 @@ func (e *Engine) Reviewed(ctx context.Context, p *plan.Plan, lock releasestore.L
 	renewal := plan.LockRenewal(p.Release.Namespace, releasestore.LeaseName(p.Release.Name))
 	lock.Unusable = e.access(ctx, []plan.Permission{renewal}).Denied[renewal] // somebody else may have made the plan
 	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
-		fresh, err := e.Again(ctx, p)
+		fresh, err := e.Replan(ctx, p)
 		if err != nil {
 			return err
 		}
 		if differences := plan.Stale(p, fresh); len(differences) > 0 {
 			return &StaleError{Differences: differences}
 		}
-		outcome, err = e.act(ctx, fresh, nil, held)
+		outcome, err = e.applyOrRollBack(ctx, fresh, nil, held)
 		return err
 	})
 	return outcome, err
@@ -75,7 +75,7 @@ type Planner func(context.Context) (*plan.Plan, error)
 // before the lock is held, it is planned again. see is shown each plan before
 // it is applied and may end it by an error.
 func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions, prepare Planner, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
-	p, err := e.WhenFree(ctx, lock, prepare)
+	p, err := e.PlanWhenUnlocked(ctx, lock, prepare)
 	if err != nil {
 		return nil, apply.Outcome{}, err
 	}
@@ -89,7 +89,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 		if err != nil {
 			return err
 		}
-		if moved(history, p) {
+		if movedOn(history, p) {
 			history = nil // it may move on while a dead run is looked into
 			if p, err = prepare(ctx); err != nil {
 				return err
@@ -98,14 +98,14 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 				return err
 			}
 		}
-		outcome, err = e.act(ctx, p, history, held)
+		outcome, err = e.applyOrRollBack(ctx, p, history, held)
 		return err
 	})
 	return p, outcome, err
 }
 
-// moved says whether the release is no longer what the plan started from.
-func moved(history release.History, p *plan.Plan) bool {
+// movedOn says whether the release is no longer what the plan started from.
+func movedOn(history release.History, p *plan.Plan) bool {
 	last := history.Last()
 	if last == nil {
 		return p.FromRevision != 0

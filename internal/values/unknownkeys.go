@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/spelling"
 )
 
-// Suspect is a table of the user's values with keys that no chart has a default
+// UnknownKeys is a table of the user's values with keys that no chart has a default
 // for. That is no mistake yet: many charts read keys without a default. What
 // templates read of Tables can tell.
-type Suspect struct {
+type UnknownKeys struct {
 	// Path leads to the table from the root of the values; an index of a list is
 	// written "[0]".
 	Path []string
@@ -28,20 +28,20 @@ type Suspect struct {
 	Aliases map[string]string
 }
 
-// Suspects are the tables of the user's values that hold keys which the charts
+// FindUnknownKeys are the tables of the user's values that hold keys which the charts
 // do not mention in their defaults, outer tables first. loaded is the whole tree,
 // processed what ProcessDependencies made of it, vals what RenderValues did. Of
 // subcharts that are switched off only the keys at the top are looked at. Nulls
 // are passed over.
-func Suspects(loaded, processed *chart.Chart, user, vals map[string]any) []Suspect {
-	d := doubter{globals: globalTables(processed, vals)}
+func FindUnknownKeys(loaded, processed *chart.Chart, user, vals map[string]any) []UnknownKeys {
+	d := keyChecker{globals: globalTables(processed, vals)}
 	d.chart(loaded, processed, nil, user, vals, nil)
 	return d.found
 }
 
 // Meant is the key that a doubted one was probably meant to be: one that the
 // charts know or that templates have read there. "" when there is no such key.
-func (s Suspect) Meant(key string, read []string) string {
+func (s UnknownKeys) Meant(key string, read []string) string {
 	if alias, ok := s.Aliases[key]; ok {
 		return alias
 	}
@@ -50,24 +50,24 @@ func (s Suspect) Meant(key string, read []string) string {
 	return spelling.Namesake(key, slices.Compact(candidates))
 }
 
-type doubter struct {
-	found []Suspect
+type keyChecker struct {
+	found []UnknownKeys
 	// globals are the tables of all charts under "global", defaults its known keys.
 	globals  []map[string]any
 	defaults []map[string]any
 }
 
-// place is one table as its several sides see it.
-type place struct {
+// valuesTable is one table as its several sides see it.
+type valuesTable struct {
 	path     []string
 	tables   []map[string]any
 	defaults []map[string]any
 }
 
 // chart looks at the values of one chart. defaults are what parents know of it.
-func (d *doubter) chart(loaded, processed *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
+func (d *keyChecker) chart(loaded, processed *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
 	defaults = append(slices.Clip(defaults), processed.Values, switches(loaded))
-	at := place{path, []map[string]any{vals}, defaults}
+	at := valuesTable{path, []map[string]any{vals}, defaults}
 	names, aliases := dependencyNames(loaded)
 	known, own := map[string]any{globalKey: nil}, map[string]any{}
 	for _, name := range names {
@@ -81,7 +81,7 @@ func (d *doubter) chart(loaded, processed *chart.Chart, path []string, user, val
 	at.defaults = append(at.defaults, known)
 	d.table(at, own, aliases)
 	if global, ok := user[globalKey].(map[string]any); ok {
-		d.table(place{longer(path, globalKey), d.globals, d.globalDefaults(processed)}, global, nil)
+		d.table(valuesTable{longer(path, globalKey), d.globals, d.globalDefaults(processed)}, global, nil)
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		given, _ := user[name].(map[string]any)
@@ -98,8 +98,8 @@ func (d *doubter) chart(loaded, processed *chart.Chart, path []string, user, val
 }
 
 // table looks at one table that the user gave, then at those in it.
-func (d *doubter) table(at place, user map[string]any, aliases map[string]string) {
-	s := Suspect{Path: at.path, Tables: at.tables, Aliases: aliases}
+func (d *keyChecker) table(at valuesTable, user map[string]any, aliases map[string]string) {
+	s := UnknownKeys{Path: at.path, Tables: at.tables, Aliases: aliases}
 	keys := slices.Sorted(maps.Keys(user))
 	for _, key := range keys {
 		if user[key] != nil && !at.knows(key) {
@@ -111,11 +111,11 @@ func (d *doubter) table(at place, user map[string]any, aliases map[string]string
 		d.found = append(d.found, s)
 	}
 	for _, key := range keys {
-		d.below(place{longer(at.path, key), tablesAt(at.tables, key), tablesAt(at.defaults, key)}, user[key], at, key)
+		d.below(valuesTable{longer(at.path, key), tablesAt(at.tables, key), tablesAt(at.defaults, key)}, user[key], at, key)
 	}
 }
 
-func (p place) knows(key string) bool {
+func (p valuesTable) knows(key string) bool {
 	for _, t := range p.defaults {
 		if _, ok := t[key]; ok {
 			return true
@@ -125,7 +125,7 @@ func (p place) knows(key string) bool {
 }
 
 // known are the keys of all defaults, in order.
-func (p place) known() []string {
+func (p valuesTable) known() []string {
 	keys := map[string]bool{}
 	for _, t := range p.defaults {
 		for key := range t {
@@ -137,7 +137,7 @@ func (p place) known() []string {
 
 // below goes on into a table, or into the tables of a list, which share what is
 // known of them.
-func (d *doubter) below(at place, v any, above place, key string) {
+func (d *keyChecker) below(at valuesTable, v any, above valuesTable, key string) {
 	switch v := v.(type) {
 	case map[string]any:
 		d.table(at, v, nil)
@@ -149,7 +149,7 @@ func (d *doubter) below(at place, v any, above place, key string) {
 			if !ok {
 				continue
 			}
-			d.table(place{longer(at.path, fmt.Sprintf("[%d]", i)), items, known}, t, nil)
+			d.table(valuesTable{longer(at.path, fmt.Sprintf("[%d]", i)), items, known}, t, nil)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func globalTables(c *chart.Chart, vals map[string]any) []map[string]any {
 }
 
 // globalDefaults are the globals that any chart of the tree has defaults for.
-func (d *doubter) globalDefaults(c *chart.Chart) []map[string]any {
+func (d *keyChecker) globalDefaults(c *chart.Chart) []map[string]any {
 	if d.defaults != nil {
 		return d.defaults
 	}

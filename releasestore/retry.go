@@ -9,33 +9,33 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// rereading is a backend whose reads are sent again while the error is one that
+// retryingReads is a backend whose reads are sent again while the error is one that
 // passes: a rollback must not end because its history could not be read at once.
 // Writes are sent once; package apply repeats them.
-type rereading struct {
+type retryingReads struct {
 	backend
 	clock Clock
 }
 
-func (b rereading) get(ctx context.Context, at location) (found object, err error) {
-	err = reread(ctx, b.clock, func(ctx context.Context) error {
+func (b retryingReads) get(ctx context.Context, at location) (found object, err error) {
+	err = retryRead(ctx, b.clock, func(ctx context.Context) error {
 		found, err = b.backend.get(ctx, at)
 		return err
 	})
 	return found, err
 }
 
-func (b rereading) list(ctx context.Context, namespace string, o metav1.ListOptions) (found []object, next string, err error) {
-	err = reread(ctx, b.clock, func(ctx context.Context) error {
+func (b retryingReads) list(ctx context.Context, namespace string, o metav1.ListOptions) (found []object, next string, err error) {
+	err = retryRead(ctx, b.clock, func(ctx context.Context) error {
 		found, next, err = b.backend.list(ctx, namespace, o)
 		return err
 	})
 	return found, next, err
 }
 
-// reread does what may be done twice, such as reading, and again while its error
+// retryRead does what may be done twice, such as reading, and again while its error
 // passes.
-func reread(ctx context.Context, clock Clock, read func(context.Context) error) error {
+func retryRead(ctx context.Context, clock Clock, read func(context.Context) error) error {
 	wait := func(ctx context.Context, d time.Duration) error { return sleep(ctx, clock, d) }
 	return retry.Read(ctx, wait, retry.Passes, func(ctx context.Context) error {
 		return retry.Attempt(ctx, read)

@@ -22,13 +22,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// HandOver makes what managers own of the object by plain updates, and the fields
+// MigrateOwnership makes what managers own of the object by plain updates, and the fields
 // that are named, o.FieldManager's by server-side apply. Who owns what is read anew, since
 // controllers write the object all the time; the server answers with a conflict
 // when that changes in between. Nothing is sent when nothing is left to hand
 // over, so that it can be called again. An object that is gone, or another one
 // than uid by now, is left for the apply itself to refuse.
-func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, fields apply.Fields, o apply.WriteOptions) error {
+func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.UID, fields apply.Fields, o apply.WriteOptions) error {
 	live, err := c.Get(ctx, ref)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -38,7 +38,7 @@ func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, fie
 	case live.GetUID() != uid:
 		return nil
 	}
-	data, err := handOverPatch(live, fields, o.FieldManager)
+	data, err := ownershipPatch(live, fields, o.FieldManager)
 	if err != nil {
 		return fmt.Errorf("read who owns the fields of %s: %w", ref, err)
 	}
@@ -49,10 +49,10 @@ func (c *Client) HandOver(ctx context.Context, ref apply.Ref, uid types.UID, fie
 	return err
 }
 
-// handOverPatch is the JSON patch of HandOver, nil when there is nothing to do. A
+// ownershipPatch is the JSON patch of MigrateOwnership, nil when there is nothing to do. A
 // resourceVersion makes the server answer with a conflict where the object has
 // been written since.
-func handOverPatch(live *unstructured.Unstructured, fields apply.Fields, manager string) ([]byte, error) {
+func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manager string) ([]byte, error) {
 	before := live.GetManagedFields()
 	upgraded := live.DeepCopy()
 	if live.GetKind() == "Secret" && live.GetAPIVersion() == "v1" {
@@ -79,15 +79,15 @@ func handOverPatch(live *unstructured.Unstructured, fields apply.Fields, manager
 	return json.Marshal(append(operations, map[string]any{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()}))
 }
 
-// dryRunAfterHandOver asks about a server-side apply that first takes over fields.
+// dryRunAfterMigration asks about a server-side apply that first takes over fields.
 // A dry run can't do both, so two are asked: the apply
 // for what speaks against it, apart from conflicts that the handing over
 // settles, and a replace by the merged object for what comes of it. Whether that
 // is valid is the replace's to say: the apply alone leaves in place what would
 // have gone, and so may be refused for two ports of one name.
-func (c *Client) dryRunAfterHandOver(ctx context.Context, ref apply.Ref, p apply.Patch, s plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+func (c *Client) dryRunAfterMigration(ctx context.Context, ref apply.Ref, p apply.Patch, s plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	_, err := c.Patch(ctx, ref, p, o)
-	if err = withoutHandedOver(err, s.HandOver); err != nil && !apierrors.IsInvalid(err) {
+	if err = withoutMigrated(err, s.HandOver); err != nil && !apierrors.IsInvalid(err) {
 		return nil, err
 	}
 	body := s.After.DeepCopy()
@@ -100,11 +100,11 @@ func (c *Client) dryRunAfterHandOver(ctx context.Context, ref apply.Ref, p apply
 	return after, err
 }
 
-// withoutHandedOver drops the conflicts with managers' plain updates from an
+// withoutMigrated drops the conflicts with managers' plain updates from an
 // error; nothing is left of it when it held no others. That a conflict is about
 // an update, not an apply, shows by the apiVersion in its text (Kubernetes 1.36:
 // `conflict with "helm" using apps/v1`).
-func withoutHandedOver(err error, managers []string) error {
+func withoutMigrated(err error, managers []string) error {
 	var refused *apierrors.StatusError
 	if !errors.As(err, &refused) || refused.ErrStatus.Details == nil {
 		return err

@@ -6,13 +6,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// wayBack keeps which steps of an atomic run's way back have ended well.
-type wayBack struct {
+// rollbackSteps keeps which steps of an atomic run's way back have ended well.
+type rollbackSteps struct {
 	plan *plan.Plan
 	done map[string]bool
 }
 
-func (w *wayBack) see(e apply.Event) {
+func (w *rollbackSteps) see(e apply.Event) {
 	switch e.Type {
 	case apply.RollbackStarted:
 		w.plan, w.done = e.Plan, map[string]bool{}
@@ -25,7 +25,7 @@ func (w *wayBack) see(e apply.Event) {
 }
 
 // undone tells which changes were made and which were not.
-func (w *wayBack) undone() (undone, notUndone []eventstream.UndoStep) {
+func (w *rollbackSteps) undone() (undone, notUndone []eventstream.UndoStep) {
 	if w.plan == nil {
 		return nil, nil
 	}
@@ -43,5 +43,5 @@ func (p *progress) tellUndone() {
 			p.line("✗ not undone: %s", plan.Listed(notUndone))
 		}
 	}
-	p.back = wayBack{}
+	p.back = rollbackSteps{}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Held is a lock that was taken. It renews its lease until Release.
-type Held struct {
+// HeldLock is a lock that was taken. It renews its lease until Release.
+type HeldLock struct {
 	locker *Locker
 	lost   chan struct{}
 	stop   context.CancelFunc
@@ -43,22 +43,22 @@ func (e *LostError) Unwrap() error { return e.Reason }
 // hold begins to renew a lease that was written by a request sent at a time.
 // The renewals outlive ctx: an operation that is cancelled still has to write
 // how it ended.
-func (l *Locker) hold(ctx context.Context, lease *coordinationv1.Lease, sent time.Time) *Held {
+func (l *Locker) hold(ctx context.Context, lease *coordinationv1.Lease, sent time.Time) *HeldLock {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h := &Held{locker: l, lost: make(chan struct{}), stop: stop, done: make(chan struct{}), lease: lease, renewed: sent}
-	go h.keep(ctx)
+	h := &HeldLock{locker: l, lost: make(chan struct{}), stop: stop, done: make(chan struct{}), lease: lease, renewed: sent}
+	go h.renewLoop(ctx)
 	return h
 }
 
-func unsupportedLock() *Held { return &Held{lost: make(chan struct{})} }
+func unsupportedLock() *HeldLock { return &HeldLock{lost: make(chan struct{})} }
 
 // Supported says whether there is a lock at all. With LockOptions.Unusable there is
 // none: Check never fails, and only the pending record and the comparisons of the
 // store keep others away.
-func (h *Held) Supported() bool { return h.locker != nil }
+func (h *HeldLock) Supported() bool { return h.locker != nil }
 
 // Lost is closed when the lock is lost.
-func (h *Held) Lost() <-chan struct{} { return h.lost }
+func (h *HeldLock) Lost() <-chan struct{} { return h.lost }
 
 // Check is to be called before every write. It is a LostError when somebody
 // else has taken the lock, or when it was not renewed for three quarters of its
@@ -68,7 +68,7 @@ func (h *Held) Lost() <-chan struct{} { return h.lost }
 // from later, for they have to see what it wrote, and wait for the full duration by
 // clocks of their own (see Locker.unchanged). So nobody has to know what time it is
 // elsewhere, and clocks only have to run equally fast, within a quarter.
-func (h *Held) Check() error {
+func (h *HeldLock) Check() error {
 	if !h.Supported() {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (h *Held) Check() error {
 	return h.check()
 }
 
-func (h *Held) check() error {
+func (h *HeldLock) check() error {
 	if h.reason == nil {
 		duration := time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
 		if passed := elapsed(h.locker.clock, h.renewed); passed >= duration*3/4 {
@@ -98,7 +98,7 @@ func elapsed(clock Clock, t time.Time) time.Duration {
 }
 
 // lose marks the lock as lost for good; the caller holds the mutex.
-func (h *Held) lose(reason error) {
+func (h *HeldLock) lose(reason error) {
 	if h.reason == nil {
 		h.reason = &LostError{Key: h.key(), Reason: reason}
 		close(h.lost)
@@ -106,7 +106,7 @@ func (h *Held) lose(reason error) {
 }
 
 // key is the release that is locked.
-func (h *Held) key() release.Key {
+func (h *HeldLock) key() release.Key {
 	return release.Key{Namespace: h.lease.Namespace, Name: h.lease.Name[len(LeaseName("")):]}
 }
 
@@ -114,10 +114,10 @@ func (h *Held) key() release.Key {
 // which may pass.
 const renewalPause = time.Second
 
-// keep renews the lease until the lock is released or lost. A renewal that
+// renewLoop renews the lease until the lock is released or lost. A renewal that
 // fails for a passing reason is soon repeated. That the lock is lost is told in
 // time, also while a renewal hangs.
-func (h *Held) keep(ctx context.Context) {
+func (h *HeldLock) renewLoop(ctx context.Context) {
 	defer close(h.done)
 	usual := interval(*h.lease.Spec.LeaseDurationSeconds)
 	for pause := usual; ; {
@@ -136,7 +136,7 @@ func (h *Held) keep(ctx context.Context) {
 }
 
 // left is how long the lock still counts as held without a renewal.
-func (h *Held) left() time.Duration {
+func (h *HeldLock) left() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	duration := time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
@@ -144,7 +144,7 @@ func (h *Held) left() time.Duration {
 }
 
 // renew writes the lease once. Neither renewed nor lost, it may be tried again.
-func (h *Held) renew(ctx context.Context) (renewed, lost bool) {
+func (h *HeldLock) renew(ctx context.Context) (renewed, lost bool) {
 	sent := h.locker.clock.Now()
 	next := h.lease.DeepCopy()
 	renewTime := metav1.NewMicroTime(sent)
@@ -180,7 +180,7 @@ func takenBy(holder Identity) string {
 
 // reclaim tells a lost answer to our own renewal, or a change of the Lease's
 // metadata, from another holder.
-func (h *Held) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+func (h *HeldLock) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	leases := h.locker.leases.Leases(next.Namespace)
 	current, err := leases.Get(ctx, next.Name, metav1.GetOptions{})
 	if err != nil {

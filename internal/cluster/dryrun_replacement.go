@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// dryRunAnew asks what would become of an object if it were not there yet. It is
+// dryRunReplacement asks what would become of an object if it were not there yet. It is
 // there, so one of another name is asked about, which the answer is rid of again.
-func (c *Client) dryRunAnew(ctx context.Context, body *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+func (c *Client) dryRunReplacement(ctx context.Context, body *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	namesake := body.DeepCopy()
 	namesake.SetName("")
 	namesake.SetGenerateName(body.GetName() + "-")

@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// lockOrGoWithout takes the release's lock, or goes without one and says so where
+// lockIfPermitted takes the release's lock, or goes without one and says so where
 // Leases are not permitted. That a quota, an admission webhook or a namespace that is
 // going away refuses the Lease is an error: there could be a lock, and others have one.
-func (e *Engine) lockOrGoWithout(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.Held, error) {
+func (e *Engine) lockIfPermitted(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.HeldLock, error) {
 	held, err := e.lock(ctx, key, o)
 	if apierrors.IsForbidden(err) {
 		if err = e.notPermitted(ctx, err, plan.LockPermissions(key.Namespace, releasestore.LeaseName(key.Name))...); err == nil {

@@ -21,7 +21,7 @@ func fixed(columns, rows int) func() (int, int) { return func() (int, int) { ret
 // the terminal and never more than there is room for.
 func TestRegionIsDrawnInPlace(t *testing.T) {
 	var out bytes.Buffer
-	r := &region{to: &out, size: fixed(12, 5)}
+	r := &liveRegion{to: &out, size: fixed(12, 5)}
 	for _, step := range []struct {
 		why  string
 		do   func()
@@ -49,7 +49,7 @@ func TestRegionIsDrawnInPlace(t *testing.T) {
 func TestProgressOnATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		r := &region{to: &out, size: fixed(80, 24)}
+		r := &liveRegion{to: &out, size: fixed(80, 24)}
 		p := newProgram(Streams{Err: r}, "").progress()
 		printed := func() string {
 			synctest.Wait()

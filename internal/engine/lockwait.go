@@ -26,13 +26,13 @@ const (
 // lock takes the release's lock. When somebody is at work on the release for longer
 // than there is time to wait, it gives up, but not when the holder has died: then it
 // waits until the lock expires.
-func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.Held, error) {
+func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.HeldLock, error) {
 	held, err := e.Locker.Lock(ctx, key, e.Identity, o)
 	var locked *releasestore.LockedError
 	if !errors.As(err, &locked) || o.Wait > 0 && locked.Unchanged < signOfLife {
 		return held, err
 	}
-	silent, lookErr := e.silent(ctx, key, locked.Holder)
+	silent, lookErr := e.leaseAbandoned(ctx, key, locked.Holder)
 	if lookErr != nil {
 		return nil, lookErr
 	}
@@ -56,9 +56,9 @@ func (e *Engine) Holder(ctx context.Context, key release.Key) (holder releasesto
 	return holder, held, err
 }
 
-// silent watches a lock until its holder would have renewed it, and says that it has
+// leaseAbandoned watches a lock until its holder would have renewed it, and says that it has
 // not. A holder that has freed it, or lost it to the next one, is not silent.
-func (e *Engine) silent(ctx context.Context, key release.Key, seen releasestore.Holder) (bool, error) {
+func (e *Engine) leaseAbandoned(ctx context.Context, key release.Key, seen releasestore.Holder) (bool, error) {
 	if err := sleep(ctx, signOfLife-seen.Unchanged); err != nil {
 		return false, fmt.Errorf("watch the lock of %s: %w", key, err)
 	}
@@ -69,10 +69,10 @@ func (e *Engine) silent(ctx context.Context, key release.Key, seen releasestore.
 	return now.Identity == seen.Identity && now.Unchanged >= signOfLife, nil
 }
 
-// settle finds out about a pending revision: whose it is, how old, and whether
+// inspectPending finds out about a pending revision: whose it is, how old, and whether
 // its run is still at work. That takes a while when somebody holds the lock,
 // so that the history is read again behind it.
-func (e *Engine) settle(ctx context.Context, key release.Key, g *gathered) error {
+func (e *Engine) inspectPending(ctx context.Context, key release.Key, g *gathered) error {
 	last := g.history.Last()
 	if last == nil || !last.Info.Status.Pending() {
 		return nil
@@ -82,7 +82,7 @@ func (e *Engine) settle(ctx context.Context, key release.Key, g *gathered) error
 		return err
 	}
 	if held && holder.Identity != e.Identity {
-		silent, err := e.silent(ctx, key, holder)
+		silent, err := e.leaseAbandoned(ctx, key, holder)
 		if err != nil {
 			return err
 		}
@@ -105,19 +105,19 @@ func (e *Engine) settle(ctx context.Context, key release.Key, g *gathered) error
 	return nil
 }
 
-// WhenFree makes a plan. While another run is at work on the release, it waits
+// PlanWhenUnlocked makes a plan. While another run is at work on the release, it waits
 // as lock says, and plans again. Errors: a *releasestore.LockedError when the
 // other one goes on for longer than that.
-func (e *Engine) WhenFree(ctx context.Context, lock releasestore.LockOptions, prepare Planner) (*plan.Plan, error) {
+func (e *Engine) PlanWhenUnlocked(ctx context.Context, lock releasestore.LockOptions, prepare Planner) (*plan.Plan, error) {
 	deadline := e.Now().Add(lock.Wait)
 	for again := false; ; again = true {
 		p, err := prepare(ctx)
 		if err != nil || !p.Blocked() || !p.FoundPending {
 			return p, err
 		}
-		waited, err := e.await(ctx, p.Release, deadline)
+		waited, err := e.waitForLock(ctx, p.Release, deadline)
 		if err == nil && !waited && p.PendingElsewhere {
-			waited, err = e.awaitEnd(ctx, p.Release, deadline)
+			waited, err = e.waitForPending(ctx, p.Release, deadline)
 		}
 		if err != nil {
 			return nil, err
@@ -128,9 +128,9 @@ func (e *Engine) WhenFree(ctx context.Context, lock releasestore.LockOptions, pr
 	}
 }
 
-// await returns when nobody else holds the release's lock, or its holder is silent;
+// waitForLock returns when nobody else holds the release's lock, or its holder is silent;
 // waited says whether somebody was at work.
-func (e *Engine) await(ctx context.Context, key release.Key, deadline time.Time) (waited bool, err error) {
+func (e *Engine) waitForLock(ctx context.Context, key release.Key, deadline time.Time) (waited bool, err error) {
 	for ; ; waited = true {
 		holder, held, err := e.Holder(ctx, key)
 		switch {
@@ -147,9 +147,9 @@ func (e *Engine) await(ctx context.Context, key release.Key, deadline time.Time)
 	}
 }
 
-// awaitEnd returns when the newest revision is no longer pending, or the time is
+// waitForPending returns when the newest revision is no longer pending, or the time is
 // over; ended says which. It is for runs that hold no lock, Helm's among them.
-func (e *Engine) awaitEnd(ctx context.Context, key release.Key, deadline time.Time) (ended bool, err error) {
+func (e *Engine) waitForPending(ctx context.Context, key release.Key, deadline time.Time) (ended bool, err error) {
 	if e.Now().Before(deadline) {
 		e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("another operation is recorded as pending; waiting for its end until %s", deadline.Format(time.TimeOnly))})
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// reading wraps the action of a command that writes nothing to a cluster. It ends
+// readOnly wraps the action of a command that writes nothing to a cluster. It ends
 // at once on a signal, also where it renders or reads standard input, which know
 // nothing of one, and quietly when nobody reads its output any more. Commands
 // without it may be in the middle of something, and end in their own way.
-func (p *program) reading(action cli.ActionFunc) cli.ActionFunc {
+func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		signal.Stop(p.brokenPipes)
 		done := make(chan error, 1)

@@ -15,7 +15,7 @@ type stepCounts struct {
 	labelsOnly int
 }
 
-func tallySteps(p *plan.Plan, f folds) stepCounts {
+func tallySteps(p *plan.Plan, f collapsed) stepCounts {
 	c := stepCounts{Summary: p.Summary}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		if f.alone[s.ID] && !f.restarts[s.ID] {
@@ -25,10 +25,10 @@ func tallySteps(p *plan.Plan, f folds) stepCounts {
 	return c
 }
 
-// verdict is the line that starts with "Plan:", or says that nothing changes.
-func verdict(p *plan.Plan, c stepCounts) string {
+// summaryLine is the line that starts with "Plan:", or says that nothing changes.
+func summaryLine(p *plan.Plan, c stepCounts) string {
 	if c.ObjectChanges() == 0 && c.Blocking == 0 {
-		if text := quietVerdict(p, c); text != "" {
+		if text := noChangesLine(p, c); text != "" {
 			return text
 		}
 	}
@@ -70,8 +70,8 @@ func verdict(p *plan.Plan, c stepCounts) string {
 	return text
 }
 
-// quietVerdict is the line for a plan that changes no object.
-func quietVerdict(p *plan.Plan, c stepCounts) string {
+// noChangesLine is the line for a plan that changes no object.
+func noChangesLine(p *plan.Plan, c stepCounts) string {
 	hooks := ""
 	if c.Hooks > 0 {
 		hooks = fmt.Sprintf("; %s would run", count(c.Hooks, "hook", "hooks"))

@@ -14,20 +14,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// Bounds of what Troubles tells.
+// Bounds of what Diagnose tells.
 const (
-	maxTroubles    = 6
+	maxDiagnostics    = 6
 	maxTroublePods = 3
 	maxEvents      = 3
 
 	troublesTimeout = 15 * time.Second
 )
 
-// Troubles explains why an object is not ready: container states of its pods,
+// Diagnose explains why an object is not ready: container states of its pods,
 // the last warning events of both, and the end of one troubled container's log.
 // Pods of older revisions and events from before since are history, not reasons.
 // What can't be read is left out.
-func (c *Client) Troubles(ctx context.Context, ref apply.Ref, since time.Time) []string {
+func (c *Client) Diagnose(ctx context.Context, ref apply.Ref, since time.Time) []string {
 	ctx, cancel := context.WithTimeout(ctx, troublesTimeout)
 	defer cancel()
 	events := warner{c, ref.Namespace, since}
@@ -37,7 +37,7 @@ func (c *Client) Troubles(ctx context.Context, ref apply.Ref, since time.Time) [
 		for _, pod := range b.pods {
 			lines = append(lines, containerStates(pod)...)
 		}
-		return last(lines, maxTroubles)
+		return last(lines, maxDiagnostics)
 	}
 	if b.replicaSet != nil && len(b.pods) == 0 {
 		// Why no pod comes into being is told of the ReplicaSet.
@@ -49,11 +49,11 @@ func (c *Client) Troubles(ctx context.Context, ref apply.Ref, since time.Time) [
 			lines = append(lines, state+" (of an earlier revision, and waited for before it is replaced)")
 		}
 	}
-	lines = last(lines, maxTroubles)
+	lines = last(lines, maxDiagnostics)
 	if ref.Kind == "Job" { // apply shows its log
 		return lines
 	}
-	return append(lines, c.lastWords(ctx, b.pods)...)
+	return append(lines, c.failingContainerLogs(ctx, b.pods)...)
 }
 
 // warner reads the warning events of a namespace that were last seen at since or

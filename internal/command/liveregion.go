@@ -10,10 +10,10 @@ import (
 	"golang.org/x/term"
 )
 
-// region is the bottom of a terminal: a few lines that are drawn anew in place,
+// liveRegion is the bottom of a terminal: a few lines that are drawn anew in place,
 // while all that is written to it scrolls by above them. It moves the cursor and
 // uses no colour.
-type region struct {
+type liveRegion struct {
 	mu sync.Mutex
 	to io.Writer
 	// size is that of the terminal.
@@ -23,13 +23,13 @@ type region struct {
 	drawn int
 }
 
-// newRegion is nil when the stream is no terminal, or a dumb one.
-func newRegion(stream io.Writer) *region {
+// newLiveRegion is nil when the stream is no terminal, or a dumb one.
+func newLiveRegion(stream io.Writer) *liveRegion {
 	f, ok := stream.(descriptor)
 	if !ok || !isTerminal(stream) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return &region{to: stream, size: func() (int, int) {
+	return &liveRegion{to: stream, size: func() (int, int) {
 		columns, rows, err := term.GetSize(int(f.Fd()))
 		if err != nil || columns <= 0 || rows <= 0 {
 			return 80, 24
@@ -39,7 +39,7 @@ func newRegion(stream io.Writer) *region {
 }
 
 // Write implements io.Writer: the text stays, above the lines.
-func (r *region) Write(text []byte) (int, error) {
+func (r *liveRegion) Write(text []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out bytes.Buffer
@@ -55,7 +55,7 @@ func (r *region) Write(text []byte) (int, error) {
 }
 
 // show replaces the lines.
-func (r *region) show(lines []string) {
+func (r *liveRegion) show(lines []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(lines) == 0 && r.drawn == 0 {
@@ -69,7 +69,7 @@ func (r *region) show(lines []string) {
 	_, _ = r.to.Write(out.Bytes())
 }
 
-func (r *region) erase(out *bytes.Buffer) {
+func (r *liveRegion) erase(out *bytes.Buffer) {
 	if r.drawn > 0 {
 		fmt.Fprintf(out, "\x1b[%dA\r\x1b[J", r.drawn)
 	}
@@ -77,7 +77,7 @@ func (r *region) erase(out *bytes.Buffer) {
 }
 
 // draw prints as many lines as there is room for, none of them wrapped.
-func (r *region) draw(out *bytes.Buffer) {
+func (r *liveRegion) draw(out *bytes.Buffer) {
 	columns, rows := r.size()
 	lines := r.lines
 	const most = 12

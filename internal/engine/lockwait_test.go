@@ -174,7 +174,7 @@ func TestPendingOfTheLivingAndOfTheDead(t *testing.T) {
 					t.Fatal(err)
 				}
 				g := gathered{history: history}
-				if err := b.settle(context.Background(), webKey, &g); err != nil {
+				if err := b.inspectPending(context.Background(), webKey, &g); err != nil {
 					t.Fatal(err)
 				}
 				if g.pending != c.want {
@@ -187,7 +187,7 @@ func TestPendingOfTheLivingAndOfTheDead(t *testing.T) {
 
 // Whoever queues plans again when the other run has ended; who does not is told
 // who is at work.
-func TestWhenFreeQueues(t *testing.T) {
+func TestPlanWhenUnlockedQueues(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		end := b.works("the other")
 		plans := 0
@@ -200,14 +200,14 @@ func TestWhenFreeQueues(t *testing.T) {
 			return p, nil
 		}
 		time.AfterFunc(20*time.Second, end)
-		p, err := b.WhenFree(b.t.Context(), releasestore.LockOptions{Wait: time.Minute}, make)
+		p, err := b.PlanWhenUnlocked(b.t.Context(), releasestore.LockOptions{Wait: time.Minute}, make)
 		if err != nil || p.Blocked() || plans != 2 {
 			t.Fatalf("%d plans, the last one %+v, error %v", plans, p, err)
 		}
 		plans = 0
 		b.works("the other")
 		var locked *releasestore.LockedError
-		if _, err := b.WhenFree(b.t.Context(), releasestore.LockOptions{}, make); !errors.As(err, &locked) {
+		if _, err := b.PlanWhenUnlocked(b.t.Context(), releasestore.LockOptions{}, make); !errors.As(err, &locked) {
 			t.Errorf("error is %v, want one that names the holder", err)
 		}
 	})
