@@ -48,11 +48,11 @@ type Client struct {
 	// noManagedFields is for requests whose answer is of interest but for its
 	// managedFields, brief for those of which only the metadata is.
 	noManagedFields dynamic.Interface
-	metadataOnly   dynamic.Interface
-	core    *corev1.CoreV1Client
-	leases  *coordinationv1.CoordinationV1Client
-	access  *authorizationv1.AuthorizationV1Client
-	kinds   *kinds
+	metadataOnly    dynamic.Interface
+	core            *corev1.CoreV1Client
+	leases          *coordinationv1.CoordinationV1Client
+	access          *authorizationv1.AuthorizationV1Client
+	kinds           *kinds
 	// slots hold one token for each request of read that is under way.
 	slots chan struct{}
 	// known says that the server has answered before.

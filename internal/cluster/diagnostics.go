@@ -16,7 +16,7 @@ import (
 
 // Bounds of what Diagnose tells.
 const (
-	maxDiagnostics    = 6
+	maxDiagnostics = 6
 	maxTroublePods = 3
 	maxEvents      = 3
 
