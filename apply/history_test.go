@@ -73,7 +73,7 @@ func TestOldFailuresAreHistory(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld()
 			w.put(test.before)
-			p := &plan.Plan{Operation: plan.Upgrade, Options: plan.Options{Timeout: time.Second}}
+			p := &plan.Plan{Document: plan.Document{Operation: plan.Upgrade, Options: plan.Options{Timeout: time.Second}}}
 			for _, s := range append(test.steps, wait) {
 				p.Stages = append(p.Stages, plan.Stage{Name: plan.StageName(s.ID), Waves: []plan.Wave{{Steps: []plan.Step{s}}}})
 			}
@@ -120,10 +120,10 @@ func TestReasonsBeginWithTheWrite(t *testing.T) {
 	patch := func(o *unstructured.Unstructured) plan.Step {
 		return plan.Step{ID: "patch " + o.GetName(), Op: plan.OpPatch, Object: idOf(o), APIVersion: o.GetAPIVersion(), PatchType: types.MergePatchType, Patch: []byte(`{"spec":{}}`)}
 	}
-	p := &plan.Plan{Operation: plan.Upgrade, Options: plan.Options{Timeout: time.Second}, Stages: []plan.Stage{
+	p := &plan.Plan{Document: plan.Document{Operation: plan.Upgrade, Options: plan.Options{Timeout: time.Second}, Stages: []plan.Stage{
 		{Name: "resources", Waves: []plan.Wave{{Steps: []plan.Step{patch(live), patch(config)}}}},
 		{Name: "wait", Waves: []plan.Wave{{Steps: []plan.Step{{ID: "wait", Op: plan.OpWait, Object: idOf(live), APIVersion: "example.com/v1"}}}}},
-	}}
+	}}}
 	env := w.env()
 	a := &asked{staged: staged{w, []*unstructured.Unstructured{widget("Stalled", "0:09")}}, whole: map[string]bool{}}
 	env.Cluster = a

@@ -41,7 +41,7 @@ func hooksOnly(t *testing.T, w *world, text string) *plan.Plan {
 		target.Record.Hooks = append(target.Record.Hooks, release.Hook{Hook: h})
 		target.HookObjects = append(target.HookObjects, objects...)
 	}
-	p, err := plan.Build(plan.Input{
+	p, _, err := plan.Build(plan.Input{
 		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, History: history,
 		Live: map[manifest.ID]plan.Observation{}, Predictions: map[string]plan.Prediction{}, Target: target,
 	})

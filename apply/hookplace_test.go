@@ -180,7 +180,7 @@ func (g gamble) deal(t *testing.T) *plan.Plan {
 	next := revision(len(in.History)+1, "")
 	in.Target = &plan.Target{Record: next}
 	next.Hooks, in.Target.HookObjects = g.hooks(t)
-	p, err := plan.Build(in)
+	p, _, err := plan.Build(in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func planned(t *testing.T, w *world, op plan.Operation, target *release.Revision
 		}}}
 		in.Target.HookObjects = job
 	}
-	p, err := plan.Build(in)
+	p, _, err := plan.Build(in)
 	if err != nil {
 		t.Fatal(err)
 	}

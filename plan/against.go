@@ -66,7 +66,7 @@ func (e *ComparedError) Error() string {
 
 // Applicable is nil for plans that say what is to be done in a cluster. Errors:
 // *ComparedError for those that were compared with something else.
-func (p *Plan) Applicable() error {
+func (p *Document) Applicable() error {
 	if p.Against == nil {
 		return nil
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Build decides. It is called first without predictions, to learn which requests
-// are worth a dry run (Plan.DryRuns), then with the answers, until there is
-// nothing more to ask. The input is not changed. It fails only on input that makes no sense; what stands
-// against applying is in the plan's problems.
-func Build(in Input) (*Plan, error) {
+// Build decides. It is called first without answers of the API server, to learn what
+// to ask it, then with them, until there are no questions left. The input is not
+// changed. Errors: input that makes no sense; what stands against applying is among
+// the plan's problems.
+func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Target == nil {
-		return nil, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
+		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
 	b := &builder{in: in, plan: newPlan(in), brings: broughtKinds(in), left: map[manifest.ID]*Step{}}
 	b.problems(in.Warnings...)
@@ -30,17 +30,19 @@ func Build(in Input) (*Plan, error) {
 		b.test()
 	}
 	b.onFailure()
-	b.plan.Counted = b.counted()
+	b.questions.QuotaNamespaces = b.counted()
 	b.checkQuotas()
 	b.summarize()
-	return b.plan, nil
+	b.questions.DryRuns = b.dryRuns()
+	return b.plan, b.questions, nil
 }
 
 // builder is one run of Build.
 type builder struct {
-	in     Input
-	plan   *Plan
-	stored map[manifest.ID]StoredObject
+	in        Input
+	plan      *Plan
+	questions Questions
+	stored    map[manifest.ID]StoredObject
 	// targets are the objects that the target has as resources.
 	targets map[manifest.ID]bool
 	// converted are the resources that are hooks from now on.
@@ -52,7 +54,7 @@ type builder struct {
 }
 
 func newPlan(in Input) *Plan {
-	p := &Plan{
+	p := &Plan{Document: Document{
 		FormatVersion: FormatVersion,
 		ToolVersion:   in.ToolVersion,
 		Operation:     in.Operation,
@@ -62,10 +64,9 @@ func newPlan(in Input) *Plan {
 		Cluster:       in.Cluster,
 		Options:       in.Options,
 		Values:        in.Values,
-		Secrets:       in.Secrets,
 		Against:       in.Against,
 		Stages:        []Stage{},
-	}
+	}, Bundle: Bundle{Secrets: in.Secrets}}
 	if namespace := in.Live[NamespaceID(in.Release.Namespace)].Object; namespace != nil && in.Against == nil {
 		p.Cluster.NamespaceUID = string(namespace.GetUID())
 	}

@@ -78,7 +78,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 }
 
 // DeletedCRDs are the steps that delete a CRD, and with it every object of its kind.
-func (p *Plan) DeletedCRDs() []Step {
+func (p *Document) DeletedCRDs() []Step {
 	var found []Step
 	p.Steps(func(_ StageName, s *Step) {
 		if s.Op == OpDelete && isKind(s.Object, crdKind) {

@@ -110,13 +110,11 @@ func (b bench) reviewed() *plan.Plan {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := &plan.Plan{
+	p := &plan.Plan{Document: plan.Document{
 		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"},
 		Options: plan.Options{ServerSide: b.serverSide, Timeout: time.Minute, HistoryMax: 1, Atomic: true, CleanupOnFail: true, FieldManager: "kubectl-release", Labels: map[string]string{"team": "a"}},
-		Record:  &release.Revision{Name: "web", Namespace: "shop", Version: 2, Chart: chartOf("1"), Manifest: reviewedManifest},
-		CRDs:    b.parse(reviewedCRD),
 		ChartTo: plan.ChartRef{Name: "web", Version: "1"},
-	}
+	}, Bundle: plan.Bundle{Record: &release.Revision{Name: "web", Namespace: "shop", Version: 2, Chart: chartOf("1"), Manifest: reviewedManifest}, CRDs: b.parse(reviewedCRD)}}
 	for _, h := range classified.Hooks {
 		p.Record.Hooks = append(p.Record.Hooks, release.Hook{Hook: h})
 	}
@@ -157,7 +155,8 @@ func (b bench) fresh(p *plan.Plan) (*plan.Plan, error) {
 			in.Target.HookObjects = append(in.Target.HookObjects, qualified(parsed)...)
 		}
 	}
-	return plan.Build(in)
+	p, _, err := plan.Build(in)
+	return p, err
 }
 
 // done is all that applying the plan does: what it sends and expects, in which
@@ -193,7 +192,7 @@ func done(t testing.TB, p *plan.Plan) string {
 func shown(t testing.TB, p *plan.Plan) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Text(&b, p, report.TextOptions{Width: 200, Full: true}); err != nil {
+	if err := report.Text(&b, &p.Document, report.TextOptions{Width: 200, Full: true}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -14,7 +14,7 @@ const (
 
 // Effect tells whether the plan changes objects, the record only, or nothing.
 // A plan that recovers from a failed or interrupted run changes the record.
-func (p *Plan) Effect() Effect {
+func (p *Document) Effect() Effect {
 	switch {
 	case p.Summary.ObjectChanges() > 0 || p.Operation == Uninstall || p.Operation == Test:
 		return EffectObjects
@@ -27,7 +27,7 @@ func (p *Plan) Effect() Effect {
 	}
 }
 
-func (p *Plan) otherChart() bool {
+func (p *Document) otherChart() bool {
 	from, to := p.ChartFrom, p.ChartTo
 	if from.Digest == "" || to.Digest == "" {
 		from.Digest, to.Digest = "", ""
@@ -37,7 +37,7 @@ func (p *Plan) otherChart() bool {
 
 // otherFiles says whether it is known that templates or defaults may differ:
 // by name and version, and by digest where both are known.
-func (p *Plan) otherFiles() bool {
+func (p *Document) otherFiles() bool {
 	from, to := p.ChartFrom, p.ChartTo
 	return from.Name != to.Name || from.Version != to.Version ||
 		from.Digest != to.Digest && from.Digest != "" && to.Digest != ""

@@ -48,12 +48,12 @@ type Input struct {
 	// Kinds is what discovery knows of the kinds in Stored and Target.
 	Kinds map[schema.GroupKind]Kind
 	// Predictions are the answers to dry runs, by step ID. The first Build has
-	// none; Plan.DryRuns lists what to ask.
+	// none; Questions.DryRuns lists what to ask.
 	Predictions map[string]Prediction
 	// CustomResources is how many custom resources, besides those of the release,
 	// there are of each CRD that the first Build would delete.
 	CustomResources map[manifest.ID]int
-	// Quotas are the ResourceQuotas of the namespaces in Plan.Counted of the first
+	// Quotas are the ResourceQuotas of the namespaces in Questions.QuotaNamespaces of the first
 	// Build, as far as they may be listed; nil when nobody was asked.
 	Quotas []*unstructured.Unstructured
 	// Values are the changes of the user's values since the last revision.
@@ -67,7 +67,7 @@ type Input struct {
 	// Against is set when Live is not the cluster's but made of something else:
 	// see Unmoved. Only installs and upgrades know it.
 	Against *Against
-	// Access is what the API server says about Plan.Needs.
+	// Access is what the API server says about Questions.Permissions.
 	Access Access
 	// Records says where release records are kept, LockName the Lease that
 	// locks the release, "" when there is none.

@@ -203,7 +203,7 @@ func staysOnUninstall(s *Step) bool {
 // RollbackOptions are the options of the way back: as those of the plan that
 // failed, but it waits for what it restores, and is neither limited as a whole
 // nor judged by policies: what was allowed may be undone.
-func (p *Plan) RollbackOptions() Options {
+func (p *Document) RollbackOptions() Options {
 	o := p.Options
 	o.Atomic, o.CleanupOnFail, o.Description, o.OverallTimeout, o.Policy = false, false, "", 0, Policy{}
 	o.Labels = nil

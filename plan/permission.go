@@ -231,7 +231,7 @@ func (b *builder) checkAccess() {
 			continue
 		}
 		asked[n.Permission] = true
-		b.plan.Needs = append(b.plan.Needs, n.Permission)
+		b.questions.Permissions = append(b.questions.Permissions, n.Permission)
 		if !b.in.Access.Denied[n.Permission] {
 			continue
 		}

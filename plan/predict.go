@@ -11,32 +11,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// DryRuns lists the steps whose outcome the API server should be asked for, by
-// their IDs. An object that has to be deleted and created is asked about a second
-// time, under the ID of AnewID.
-func (p *Plan) DryRuns() []Step {
-	var ask []Step
-	p.Steps(func(_ StageName, s *Step) {
-		if s.Body == nil || s.Estimate != "" {
-			return
-		}
-		switch s.Op {
-		case OpCreate, OpPatch, OpAdopt, OpReplace:
-			ask = append(ask, *s)
-		case OpRecreate:
-			anew := *s
-			anew.ID = AnewID(s.ID)
-			ask = append(ask, anew)
-		case OpRun:
-			if s.InPlace() {
-				ask = append(ask, *s)
-			}
-		case OpDelete, OpKeep, OpWait, OpRecord, OpNone:
-		}
-	})
-	return ask
-}
-
 // predict settles what the step leads to: by the server's answer when there is
 // one, else by the local estimate.
 func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {

@@ -37,12 +37,12 @@ spec:
 	} {
 		t.Run(why, func(t *testing.T) {
 			s := scenario{t: t, sections: map[string]string{"stored.1": deployment, "live": deployment, "target": c.target}}
-			p, err := plan.Build(s.input(setup{Operation: plan.Upgrade, History: []string{"deployed"}, Options: plan.Options{ServerSide: c.serverSide}}))
+			_, open, err := plan.Build(s.input(setup{Operation: plan.Upgrade, History: []string{"deployed"}, Options: plan.Options{ServerSide: c.serverSide}}))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(p.Counted, c.want) {
-				t.Errorf("got %v, want %v", p.Counted, c.want)
+			if !slices.Equal(open.QuotaNamespaces, c.want) {
+				t.Errorf("got %v, want %v", open.QuotaNamespaces, c.want)
 			}
 		})
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// AnewID is the ID under which a step is asked about that deletes and creates
+// ReplacementID is the ID under which a step is asked about that deletes and creates
 // its object: the server's first answer, under the step's own ID, was that it
 // can't be changed in place.
-func AnewID(id string) string { return id + "/anew" }
+func ReplacementID(id string) string { return id + "/anew" }
 
 // recreate turns the step into deleting and creating the object.
 func (b *builder) recreate(step *Step, why string) {
@@ -22,15 +22,15 @@ func (b *builder) recreate(step *Step, why string) {
 	}
 	step.Cascade = b.in.Options.Cascade
 	step.Why = why + "; --force allows deleting and creating it"
-	b.predictAnew(step)
+	b.predictReplacement(step)
 }
 
-// predictAnew settles what the object is when it is made anew. The server is
+// predictReplacement settles what the object is when it is made anew. The server is
 // asked about one of another name, since this name is taken. Where names have a
 // meaning, it is not asked.
-func (b *builder) predictAnew(step *Step) {
+func (b *builder) predictReplacement(step *Step) {
 	step.After, step.Fidelity = step.Body, FidelityEstimated
-	answer, asked := b.in.Predictions[AnewID(step.ID)]
+	answer, asked := b.in.Predictions[ReplacementID(step.ID)]
 	switch {
 	case step.Estimate != "":
 	case step.Object.IsCRD(), isKind(step.Object, "APIService.apiregistration.k8s.io"):

@@ -72,7 +72,7 @@ func written(t *testing.T, in plan.Input, refuse []refusal) []byte {
 		t.Fatal(err)
 	}
 	b := bytes.NewBuffer(out)
-	if err := report.Text(b, redact.Plan(p), report.TextOptions{Width: 110}); err != nil {
+	if err := report.Text(b, &redact.Plan(p).Document, report.TextOptions{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -131,7 +131,7 @@ func scalesDown(s *Step) bool {
 }
 
 // rate marks every step with the gravest of its risks.
-func (p *Plan) rate() {
+func (p *Document) rate() {
 	p.Steps(func(_ StageName, s *Step) {
 		s.Risk = ""
 		if risks := s.Risks(); len(risks) > 0 {

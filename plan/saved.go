@@ -25,7 +25,7 @@ type saved struct {
 }
 
 type savedContent struct {
-	Plan   *Plan                        `json:"plan"`
+	Plan   *Document                    `json:"plan"`
 	Record *release.Revision            `json:"record,omitempty"`
 	Labels map[string]string            `json:"labels,omitempty"`
 	CRDs   []*unstructured.Unstructured `json:"crds,omitempty"`
@@ -38,7 +38,7 @@ const savedKind = "kubectl-release/plan"
 
 // Encode writes a plan for a file. It holds the release's secrets.
 func Encode(p *Plan) ([]byte, error) {
-	c := savedContent{Plan: p, Record: p.Record, Notes: p.Notes, Secrets: p.Secrets}
+	c := savedContent{Plan: &p.Document, Record: p.Record, Notes: p.Notes, Secrets: p.Secrets}
 	if p.Record != nil {
 		c.Labels = p.Record.Labels
 	}
@@ -86,14 +86,13 @@ func Decode(data []byte) (*Plan, error) {
 
 // restore puts the plan together again. format is what the file says of itself.
 func (c savedContent) restore(format string) (*Plan, error) {
-	p := c.Plan
-	if p == nil {
+	if c.Plan == nil {
 		return nil, errors.New("the saved plan is empty")
 	}
+	p := &Plan{Document: *c.Plan, Bundle: Bundle{Record: c.Record, Notes: c.Notes, Secrets: c.Secrets}}
 	if p.FormatVersion != format {
 		return nil, fmt.Errorf("the saved plan says format %s and holds one of format %s: it was changed after it was made", format, p.FormatVersion)
 	}
-	p.Record, p.Notes, p.Secrets = c.Record, c.Notes, c.Secrets
 	if p.Record != nil && p.Record.Key() != p.Release {
 		return nil, fmt.Errorf("the saved plan is for %s and holds a revision of %s: it was changed after it was made", p.Release, p.Record.Key())
 	}

@@ -49,7 +49,7 @@ func oneChange(t testing.TB) plan.Input {
 
 func build(t testing.TB, in plan.Input) *plan.Plan {
 	t.Helper()
-	p, err := plan.Build(in)
+	p, _, err := plan.Build(in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func (s scenario) plan() *plan.Plan {
 func printed(t *testing.T, p *plan.Plan) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Text(&b, redact.Plan(p), report.TextOptions{Width: 110}); err != nil {
+	if err := report.Text(&b, &redact.Plan(p).Document, report.TextOptions{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -210,24 +210,22 @@ func (s scenario) savedAndFresh(built *plan.Plan) {
 // asked builds a plan and asks about its steps as the engine does.
 func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.Access) (*plan.Plan, error) {
 	for {
-		p, err := plan.Build(in)
+		p, open, err := plan.Build(in)
 		if err != nil {
 			return nil, err
 		}
 		answers := map[string]plan.Prediction{}
-		for _, step := range p.DryRuns() {
+		for _, step := range open.DryRuns {
 			if in.Against != nil {
 				break // nobody is asked
 			}
-			if _, answered := in.Predictions[step.ID]; !answered {
-				answers[step.ID] = predict(step, refuse)
-			}
+			answers[step.ID] = predict(step, refuse)
 		}
 		if in.Predictions != nil && len(answers) == 0 {
 			return p, nil
 		}
 		maps.Copy(answers, in.Predictions)
-		in.Predictions, in.Access = answers, access(p.Needs)
+		in.Predictions, in.Access = answers, access(open.Permissions)
 	}
 }
 

@@ -10,7 +10,7 @@ func (b *builder) summarize() {
 }
 
 // recount makes the summary say what the steps and problems come to.
-func (p *Plan) recount() {
+func (p *Document) recount() {
 	p.Summary = Summary{}
 	s := &p.Summary
 	p.Steps(func(_ StageName, step *Step) {

@@ -9,7 +9,7 @@ import (
 
 // Written tells the objects that a plan writes apart: those whose steps have
 // ended well, by their IDs, and the others.
-func (p *Plan) Written(ended map[string]bool) (done, open []manifest.ID) {
+func (p *Document) Written(ended map[string]bool) (done, open []manifest.ID) {
 	p.Steps(func(_ StageName, s *Step) {
 		switch {
 		case !s.Writes():

@@ -123,19 +123,19 @@ func (p *Plan) Steps() []Step {
 // Text writes the plan for people, as kubectl release plan does, 120 columns wide.
 // Secrets are masked, as in the other formats.
 func (p *Plan) Text(w io.Writer) error {
-	return report.Text(w, redact.Plan(p.plan), report.TextOptions{})
+	return report.Text(w, &redact.Plan(p.plan).Document, report.TextOptions{})
 }
 
 // Markdown writes the plan as a comment of at most 65,000 bytes.
 func (p *Plan) Markdown(w io.Writer) error {
-	return report.Markdown(w, redact.Plan(p.plan), report.MarkdownOptions{})
+	return report.Markdown(w, &redact.Plan(p.plan).Document, report.MarkdownOptions{})
 }
 
 // HTML writes the plan as a page.
-func (p *Plan) HTML(w io.Writer) error { return report.HTML(w, redact.Plan(p.plan)) }
+func (p *Plan) HTML(w io.Writer) error { return report.HTML(w, &redact.Plan(p.plan).Document) }
 
 // JSON writes the plan as described by docs/plan-json.md.
-func (p *Plan) JSON(w io.Writer) error { return report.JSON(w, redact.Plan(p.plan)) }
+func (p *Plan) JSON(w io.Writer) error { return report.JSON(w, &redact.Plan(p.plan).Document) }
 
 // Encode is the plan as a file for Apply, here or by kubectl release apply. It holds
 // the release's secrets.

@@ -30,13 +30,13 @@ func TestUnplannedWritesAreFound(t *testing.T) {
 		}
 		return s
 	}
-	p := &plan.Plan{Release: release.Key{Namespace: "shop", Name: "web"}, FromRevision: 1, ToRevision: 2, Stages: []plan.Stage{
+	p := &plan.Plan{Document: plan.Document{Release: release.Key{Namespace: "shop", Name: "web"}, FromRevision: 1, ToRevision: 2, Stages: []plan.Stage{
 		stage("record pending", record("pending", release.StatusPendingUpgrade)),
 		stage("hooks", step(plan.OpRun, "hook"), after),
 		stage("resources", step(plan.OpCreate, "a"), step(plan.OpPatch, "b")),
 		stage("record", record("final", release.StatusDeployed)),
-	}, OnFailure: &plan.OnFailure{Stages: []plan.Stage{stage("record", record("failed", release.StatusFailed))}}}
-	back := &plan.Plan{Release: p.Release, FromRevision: 2, ToRevision: 3, Stages: []plan.Stage{stage("resources", step(plan.OpDelete, "a"))}}
+	}, OnFailure: &plan.OnFailure{Stages: []plan.Stage{stage("record", record("failed", release.StatusFailed))}}}}
+	back := &plan.Plan{Document: plan.Document{Release: p.Release, FromRevision: 2, ToRevision: 3, Stages: []plan.Stage{stage("resources", step(plan.OpDelete, "a"))}}}
 
 	for name, test := range map[string]struct {
 		writes string

@@ -95,8 +95,8 @@ func TestCommandsThatOnlyReadSaySo(t *testing.T) {
 		if writes {
 			writing = append(writing, path)
 		}
-		if action.reading == writes {
-			t.Errorf("%s: its action is wrapped in reading: %v; it writes: %v", path, action.reading, writes)
+		if action.readOnly == writes {
+			t.Errorf("%s: its action is wrapped in readOnly: %v; it writes: %v", path, action.readOnly, writes)
 		}
 	}
 	if len(writing) < 7 || len(writing) == len(all) {
@@ -119,8 +119,8 @@ func TestSignalCutsOffWhatOnlyReads(t *testing.T) {
 		wrap func(cli.ActionFunc) cli.ActionFunc
 		cut  bool
 	}{
-		"reading": {p.readOnly, true},
-		"default": {func(action cli.ActionFunc) cli.ActionFunc { return action }, false},
+		"readOnly": {p.readOnly, true},
+		"default":  {func(action cli.ActionFunc) cli.ActionFunc { return action }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			begun, goOn := make(chan struct{}), make(chan struct{})
@@ -189,7 +189,7 @@ type code struct {
 // action is where a command's code begins.
 type action struct {
 	uses, reads []string
-	reading     bool
+	readOnly    bool
 }
 
 func load(t *testing.T) *code {
@@ -319,7 +319,7 @@ func (s *code) add(info *types.Info, literal *ast.CompositeLit, parent string, a
 	a.uses, a.reads = mentions(info, nodes...)
 	if wrapper, ok := fields["Action"].(*ast.CallExpr); ok {
 		called, isMethod := wrapper.Fun.(*ast.SelectorExpr)
-		a.reading = isMethod && called.Sel.Name == "reading"
+		a.readOnly = isMethod && called.Sel.Name == "readOnly"
 	}
 	path := strings.TrimSpace(parent + " " + constant.StringVal(info.Types[name].Value))
 	s.actions[path] = a

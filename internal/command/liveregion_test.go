@@ -132,8 +132,8 @@ func wayBackPlan(changed ...manifest.ID) *plan.Plan {
 	for _, id := range changed {
 		wave.Steps = append(wave.Steps, plan.Step{ID: id.String(), Op: plan.OpPatch, Object: id})
 	}
-	return &plan.Plan{
+	return &plan.Plan{Document: plan.Document{
 		Stages:  []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{wave}}},
 		Summary: plan.Summary{Patch: len(changed)},
-	}
+	}}
 }

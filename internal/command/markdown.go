@@ -45,11 +45,11 @@ func (p *program) markdown(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	o := report.MarkdownOptions{Budget: c.Int("max-bytes"), Marker: c.String("marker"), RestName: c.String("spill")}
 	file := c.String("spill")
 	if file == "" {
-		return report.Markdown(w, made, o)
+		return report.Markdown(w, &made.Document, o)
 	}
 	var comment, rest bytes.Buffer
 	o.Rest = &rest
-	if err := report.Markdown(&comment, made, o); err != nil {
+	if err := report.Markdown(&comment, &made.Document, o); err != nil {
 		return err
 	}
 	if err := outputfile.Write(file, rest.Bytes(), 0o600); err != nil {

@@ -29,7 +29,7 @@ func (w *rollbackSteps) undone() (undone, notUndone []eventstream.UndoStep) {
 	if w.plan == nil {
 		return nil, nil
 	}
-	return eventstream.UndoSteps(w.plan, w.done)
+	return eventstream.UndoSteps(&w.plan.Document, w.done)
 }
 
 // tellUndone prints what a way back has undone and what it has not.

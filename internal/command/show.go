@@ -31,19 +31,19 @@ func (p *program) render(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	}
 	switch format := orDefault(c.String("output"), "text"); format {
 	case "text":
-		return report.Text(w, made, p.textOptions(c, w))
+		return report.Text(w, &made.Document, p.textOptions(c, w))
 	case "json":
-		return report.JSON(w, made)
+		return report.JSON(w, &made.Document)
 	case "yaml":
 		return planYAML(content(w), made)
 	case "markdown", "md":
 		return p.markdown(c, w, made)
 	case "html":
-		return report.HTML(w, made)
+		return report.HTML(w, &made.Document)
 	case "mermaid":
-		return report.Mermaid(w, made)
+		return report.Mermaid(w, &made.Document)
 	case "dot":
-		return report.DOT(w, made)
+		return report.DOT(w, &made.Document)
 	default:
 		return usage("-o %s: it is text, json, yaml, markdown, html, mermaid or dot", format)
 	}
@@ -69,7 +69,7 @@ func checkShowing(c *cli.Context) error {
 
 func planYAML(w io.Writer, made *plan.Plan) error {
 	var b bytes.Buffer
-	if err := report.JSON(&b, made); err != nil {
+	if err := report.JSON(&b, &made.Document); err != nil {
 		return err
 	}
 	out, err := yaml.JSONToYAML(b.Bytes())

@@ -116,11 +116,11 @@ func (s *stream) know(made *plan.Plan) {
 	})
 }
 
-func (s *stream) redacted(made *plan.Plan, others ...*plan.Plan) *plan.Plan {
+func (s *stream) redacted(made *plan.Plan, others ...*plan.Plan) *plan.Document {
 	if s.mask.Load() == nil { // --show-secrets
-		return made
+		return &made.Document
 	}
-	return redact.Plan(made, others...)
+	return &redact.Plan(made, others...).Document
 }
 
 // warn tells a warning that no plan holds.

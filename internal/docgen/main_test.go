@@ -56,12 +56,12 @@ func TestAPlanFitsItsSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, in := range inputs(t) {
-		p, err := plan.Build(in)
+		p, _, err := plan.Build(in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var printed bytes.Buffer
-		if err := report.JSON(&printed, redact.Plan(p)); err != nil {
+		if err := report.JSON(&printed, &redact.Plan(p).Document); err != nil {
 			t.Fatal(err)
 		}
 		value, err := validator.UnmarshalJSON(&printed)

@@ -17,7 +17,7 @@ const pages = "https://github.com/kubectl-release/kubectl-release/blob/main/docs
 // planSchema is the JSON schema of the plan that -o json prints, from the Go
 // types.
 func planSchema() ([]byte, error) {
-	schema := reflector().Reflect(&plan.Plan{})
+	schema := reflector().Reflect(&plan.Document{})
 	schema.ID = pages + "plan.schema.json"
 	schema.Title = "A plan of kubectl release, format " + plan.FormatVersion
 	return indented(schema)

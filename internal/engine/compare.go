@@ -102,7 +102,8 @@ func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan
 	if err := measure(&in, c.recordLimit); err != nil {
 		return nil, err
 	}
-	return plan.Build(in)
+	p, _, err := plan.Build(in)
+	return p, err
 }
 
 // takenToBeThere are the target's CRDs that a rendered file does not have, with

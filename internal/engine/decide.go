@@ -41,21 +41,17 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 // nothing to ask that it has not answered.
 func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	for {
-		p, err := plan.Build(in)
+		p, open, err := plan.Build(in)
 		if err != nil {
 			return nil, err
 		}
-		open := slices.DeleteFunc(p.DryRuns(), func(s plan.Step) bool {
-			_, answered := in.Predictions[s.ID]
-			return answered
-		})
-		if in.Predictions != nil && len(open) == 0 {
+		if in.Predictions != nil && len(open.DryRuns) == 0 {
 			return p, nil
 		}
 		if in.CustomResources == nil && !in.Undoing {
 			in.CustomResources = e.customResources(ctx, p)
 		}
-		if err := e.answer(ctx, &in, open, p); err != nil {
+		if err := e.answer(ctx, &in, open); err != nil {
 			return nil, err
 		}
 	}
@@ -64,9 +60,9 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 // answer has the server predict the steps, and tell whether the rest of the plan
 // is allowed and what quotas there are, side by side. The way back from a failed run
 // goes as far as it is allowed to, so that nobody is asked beforehand.
-func (e *Engine) answer(ctx context.Context, in *plan.Input, open []plan.Step, p *plan.Plan) error {
+func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions) error {
 	answered, listed := make(chan plan.Access, 1), make(chan []*unstructured.Unstructured, 1)
-	needed, counted := p.Needs, p.Counted
+	needed, counted := open.Permissions, open.QuotaNamespaces
 	if in.Undoing {
 		needed, counted = nil, nil
 	}
@@ -78,7 +74,7 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open []plan.Step, p
 		}
 		listed <- in.Quotas
 	}()
-	answers, err := e.Cluster.Predict(ctx, open, apply.WriteOptions{
+	answers, err := e.Cluster.Predict(ctx, open.DryRuns, apply.WriteOptions{
 		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
 	})
 	in.Access, in.Quotas = <-answered, <-listed

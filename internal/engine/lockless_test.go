@@ -148,7 +148,7 @@ func TestBlockedPlanDoesNotWaitForTheDead(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			blocked := &plan.Plan{Release: webKey, FoundPending: true}
+			blocked := &plan.Plan{Document: plan.Document{Release: webKey, FoundPending: true}}
 			blocked.Summary.Blocking = 1
 			return blocked, b.inspectPending(ctx, webKey, &gathered{history: history})
 		})

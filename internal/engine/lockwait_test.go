@@ -193,7 +193,7 @@ func TestPlanWhenUnlockedQueues(t *testing.T) {
 		plans := 0
 		make := func(context.Context) (*plan.Plan, error) {
 			plans++
-			p := &plan.Plan{Release: webKey, FoundPending: plans == 1}
+			p := &plan.Plan{Document: plan.Document{Release: webKey, FoundPending: plans == 1}}
 			if p.FoundPending {
 				p.Summary.Blocking = 1
 			}

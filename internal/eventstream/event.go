@@ -89,8 +89,8 @@ type Event struct {
 	// ElapsedSeconds is the time since the step has begun.
 	ElapsedSeconds *float64 `json:"elapsedSeconds,omitempty"`
 
-	Plan    *plan.Plan  `json:"plan,omitempty"`
-	Summary *RunSummary `json:"summary,omitempty"`
+	Plan    *plan.Document `json:"plan,omitempty"`
+	Summary *RunSummary    `json:"summary,omitempty"`
 }
 
 // RunOutcome is what a run has come to.

@@ -55,7 +55,7 @@ func maskedAll(texts []string, m *redact.Mask) []string {
 
 // UndoSteps tells apart which changes of a way back were made, by the IDs of the
 // steps that ended well.
-func UndoSteps(back *plan.Plan, done map[string]bool) (undone, notUndone []UndoStep) {
+func UndoSteps(back *plan.Document, done map[string]bool) (undone, notUndone []UndoStep) {
 	back.Steps(func(_ plan.StageName, s *plan.Step) {
 		if !s.Writes() {
 			return

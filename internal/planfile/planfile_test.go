@@ -23,10 +23,9 @@ import (
 const secret = "canary-4711"
 
 func aPlan() *plan.Plan {
-	return &plan.Plan{
-		FormatVersion: plan.FormatVersion, Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"},
-		Notes: secret, Stages: []plan.Stage{},
-	}
+	return &plan.Plan{Document: plan.Document{
+		FormatVersion: plan.FormatVersion, Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Stages: []plan.Stage{},
+	}, Bundle: plan.Bundle{Notes: secret}}
 }
 
 // keyPair is a recipient and the file of its identity.

@@ -15,12 +15,12 @@ import (
 )
 
 // outputs are all forms of output.
-func outputs() map[string]func(io.Writer, *plan.Plan) error {
-	return map[string]func(io.Writer, *plan.Plan) error{
-		"text":      func(w io.Writer, p *plan.Plan) error { return report.Text(w, p, report.TextOptions{}) },
-		"text-full": func(w io.Writer, p *plan.Plan) error { return report.Text(w, p, report.TextOptions{Full: true}) },
+func outputs() map[string]func(io.Writer, *plan.Document) error {
+	return map[string]func(io.Writer, *plan.Document) error{
+		"text":      func(w io.Writer, p *plan.Document) error { return report.Text(w, p, report.TextOptions{}) },
+		"text-full": func(w io.Writer, p *plan.Document) error { return report.Text(w, p, report.TextOptions{Full: true}) },
 		"json":      report.JSON,
-		"markdown":  func(w io.Writer, p *plan.Plan) error { return report.Markdown(w, p, report.MarkdownOptions{}) },
+		"markdown":  func(w io.Writer, p *plan.Document) error { return report.Markdown(w, p, report.MarkdownOptions{}) },
 		"mermaid":   report.Mermaid,
 		"dot":       report.DOT,
 		"html":      report.HTML,
@@ -32,14 +32,14 @@ func TestNoOutputShowsASecret(t *testing.T) {
 	for name, output := range outputs() {
 		t.Run(name, func(t *testing.T) {
 			var open, redacted bytes.Buffer
-			if err := output(&open, redact.CanaryPlan()); err != nil {
+			if err := output(&open, &redact.CanaryPlan().Document); err != nil {
 				t.Fatal(err)
 			}
 			namesOnly := name == "mermaid" || name == "dot"
 			if !namesOnly && !shows(open.String(), redact.Canary) {
 				t.Fatal("the plan itself does not show the canary: this test could not fail")
 			}
-			if err := output(&redacted, redact.Plan(redact.CanaryPlan())); err != nil {
+			if err := output(&redacted, &redact.Plan(redact.CanaryPlan()).Document); err != nil {
 				t.Fatal(err)
 			}
 			for _, value := range []string{redact.Canary, redact.Fledgling} {
@@ -71,7 +71,7 @@ func shows(text, value string) bool {
 func TestWhatTemplatesReadFromSecretsIsMasked(t *testing.T) {
 	for name, output := range outputs() {
 		var b bytes.Buffer
-		if err := output(&b, redact.Plan(redact.LookedUpPlan())); err != nil {
+		if err := output(&b, &redact.Plan(redact.LookedUpPlan()).Document); err != nil {
 			t.Fatal(err)
 		}
 		for _, secret := range []string{"canary", redact.B64("u:canary&read")} {
@@ -102,7 +102,7 @@ func BenchmarkRedactAndText(b *testing.B) {
 		wave.Steps = append(wave.Steps, step)
 	}
 	for b.Loop() {
-		if err := report.Text(io.Discard, redact.Plan(p), report.TextOptions{}); err != nil {
+		if err := report.Text(io.Discard, &redact.Plan(p).Document, report.TextOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -39,12 +39,12 @@ func sensitivePlan(patterns ...string) *plan.Plan {
 	other.Object = manifest.ID{Kind: "Secret", Namespace: "shop", Name: "other"}
 	other.Object.Kind = "Widget"
 	other.Changes, other.Body, other.Before, other.After = nil, nil, nil, nil
-	return &plan.Plan{
-		Release: release.Key{Namespace: "shop", Name: "web"}, Notes: "say: open sesame",
+	return &plan.Plan{Document: plan.Document{
+		Release: release.Key{Namespace: "shop", Name: "web"},
 		Options: plan.Options{Sensitive: patterns},
 		Values:  []plan.Change{{Path: "data.phrase", From: "17", To: "18"}},
 		Stages:  []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{step, other}}}}},
-	}
+	}, Bundle: plan.Bundle{Notes: "say: open sesame"}}
 }
 
 // TestSensitivePatterns counts what is left of the value 17 in the plan's JSON,

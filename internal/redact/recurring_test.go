@@ -14,10 +14,8 @@ import (
 // LookedUpPlan is a plan whose templates have read Secrets and put them into what is
 // no Secret.
 func LookedUpPlan() *plan.Plan {
-	p := &plan.Plan{
+	p := &plan.Plan{Document: plan.Document{
 		Operation: plan.Install, Release: release.Key{Namespace: "shop", Name: "web"}, ToRevision: 1,
-		Secrets: [][]byte{[]byte("canary&read"), []byte(`{"auths":{"r":{"password":"canary-registry"}}}`), []byte("canary-elsewhere"), []byte("7")},
-		Record:  &release.Revision{Manifest: "a: canary&amp;read\nb: canary-registry\nc: 7\n"},
 		Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{{
 			ID: "c", Op: plan.OpCreate, Object: manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"},
 			Body: &unstructured.Unstructured{Object: map[string]any{
@@ -25,7 +23,7 @@ func LookedUpPlan() *plan.Plan {
 				"data": map[string]any{"html": "canary&amp;read", "encoded": B64("u:canary&read"), "part": "canary-registry", "c": "7"},
 			}},
 		}}}}}},
-	}
+	}, Bundle: plan.Bundle{Secrets: [][]byte{[]byte("canary&read"), []byte(`{"auths":{"r":{"password":"canary-registry"}}}`), []byte("canary-elsewhere"), []byte("7")}, Record: &release.Revision{Manifest: "a: canary&amp;read\nb: canary-registry\nc: 7\n"}}}
 	p.Summary = plan.Summary{Create: 1}
 	return p
 }

@@ -76,15 +76,14 @@ func CanaryPlan() *plan.Plan {
 		{ID: "c", Op: plan.OpCreate, Object: manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}, Body: deployment(Canary)},
 		{ID: "r", Op: plan.OpRecord, Record: &plan.Record{Revision: 8, Status: "deployed", Description: Canary}},
 	}
-	p := &plan.Plan{
+	p := &plan.Plan{Document: plan.Document{
 		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, FromRevision: 7, ToRevision: 8,
-		Found: "revision 7 failed: " + Canary, Notes: "log in with " + Canary,
+		Found:    "revision 7 failed: " + Canary,
 		Options:  plan.Options{Description: Canary, Labels: map[string]string{"a": Canary}},
 		Values:   []plan.Change{change("anything"), {Path: "text", From: "a\n" + Canary + "\nb", To: Fledgling + "\n\n"}},
 		Stages:   []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}},
 		Problems: []plan.Problem{{Blocking: true, What: "no " + Canary, Do: "say " + Fledgling}, {What: B64(Canary)}},
-		Record:   &release.Revision{Manifest: Canary},
-	}
+	}, Bundle: plan.Bundle{Notes: "log in with " + Canary, Record: &release.Revision{Manifest: Canary}}}
 	p.Summary = plan.Summary{Create: 1, Patch: 2, Blocking: 1, Warnings: 1, Risks: plan.RiskCounts{ScaleDown: 1}}
 	return p
 }

@@ -31,7 +31,7 @@ type collapsed struct {
 }
 
 // newFolds folds nothing when everything is to be shown.
-func newFolds(p *plan.Plan, full bool) collapsed {
+func newFolds(p *plan.Document, full bool) collapsed {
 	f := collapsed{objects: map[label]int{}, alone: map[string]bool{}, restarts: map[string]bool{}}
 	if full {
 		return f

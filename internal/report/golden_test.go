@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // goldenCase is a plan in YAML, how to print it, and what must come out.
 type goldenCase struct {
 	archive *txtar.Archive
-	plan    *plan.Plan
+	plan    *plan.Document
 	options caseOptions
 }
 
@@ -84,7 +84,7 @@ func readCase(t *testing.T, file string) goldenCase {
 	if len(bytes.TrimSpace(archive.Comment)) == 0 {
 		t.Fatalf("%s does not say why it exists", file)
 	}
-	c := goldenCase{archive: archive, plan: &plan.Plan{}}
+	c := goldenCase{archive: archive, plan: &plan.Document{}}
 	for _, f := range archive.Files {
 		switch f.Name {
 		case "plan.yaml":
@@ -103,14 +103,14 @@ func readCase(t *testing.T, file string) goldenCase {
 }
 
 // outputs are all forms of output, of a plan that is redacted.
-func outputs(o caseOptions) map[string]func(io.Writer, *plan.Plan) error {
+func outputs(o caseOptions) map[string]func(io.Writer, *plan.Document) error {
 	full := o.Text
 	full.Full = true
-	return map[string]func(io.Writer, *plan.Plan) error{
-		"text":      func(w io.Writer, p *plan.Plan) error { return Text(w, p, o.Text) },
-		"text-full": func(w io.Writer, p *plan.Plan) error { return Text(w, p, full) },
+	return map[string]func(io.Writer, *plan.Document) error{
+		"text":      func(w io.Writer, p *plan.Document) error { return Text(w, p, o.Text) },
+		"text-full": func(w io.Writer, p *plan.Document) error { return Text(w, p, full) },
 		"json":      JSON,
-		"markdown":  func(w io.Writer, p *plan.Plan) error { return Markdown(w, p, o.Markdown) },
+		"markdown":  func(w io.Writer, p *plan.Document) error { return Markdown(w, p, o.Markdown) },
 		"mermaid":   Mermaid,
 		"dot":       DOT,
 		"html":      HTML,
@@ -124,14 +124,14 @@ func (c goldenCase) print(t *testing.T, form string) []byte {
 		t.Fatalf("%s is no form of output", form)
 	}
 	var b bytes.Buffer
-	if err := output(&b, redact.Plan(c.plan)); err != nil {
+	if err := output(&b, &redact.Plan(&plan.Plan{Document: *c.plan}).Document); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
 // summarize counts as plan.Build does, so that cases need not.
-func summarize(p *plan.Plan) plan.Summary {
+func summarize(p *plan.Document) plan.Summary {
 	var s plan.Summary
 	p.Steps(func(_ plan.StageName, step *plan.Step) {
 		if step.HookDeletion() {

@@ -12,7 +12,7 @@ import (
 const shownInGraph = 10
 
 // Mermaid prints the plan's stages as a Mermaid flowchart. Errors are those of w.
-func Mermaid(w io.Writer, p *plan.Plan) error {
+func Mermaid(w io.Writer, p *plan.Document) error {
 	page, err := newPage(p, view{})
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func mermaidText(s string) string {
 }
 
 // DOT prints the plan's stages for Graphviz. Errors are those of w.
-func DOT(w io.Writer, p *plan.Plan) error {
+func DOT(w io.Writer, p *plan.Document) error {
 	page, err := newPage(p, view{})
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 )
 
 // title is "Release shop/web: upgrade 7 → 8".
-func title(p *plan.Plan) string {
+func title(p *plan.Document) string {
 	what := escape.Line(string(p.Operation))
 	if p.Against != nil {
 		return "Release " + escape.Line(p.Release.String()) + ": " + what + ", compared with " + escape.Line(p.Against.String())
@@ -37,7 +37,7 @@ func title(p *plan.Plan) string {
 	return "Release " + escape.Line(p.Release.String()) + ": " + what
 }
 
-func facts(p *plan.Plan) []string {
+func facts(p *plan.Document) []string {
 	var out []string
 	to := p.ChartTo
 	if p.Operation == plan.Uninstall {
@@ -83,7 +83,7 @@ func chartFact(from, to plan.ChartRef) string {
 	return text
 }
 
-func headerNotes(p *plan.Plan, v view) []note {
+func headerNotes(p *plan.Document, v view) []note {
 	var notes []note
 	add := func(label string, items ...string) {
 		if len(items) > 0 {
@@ -117,7 +117,7 @@ func headerNotes(p *plan.Plan, v view) []note {
 	return notes
 }
 
-func onlyText(p *plan.Plan, v view) string {
+func onlyText(p *plan.Document, v view) string {
 	found := false
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		found = found || s.Op != plan.OpRecord && manifest.Selects(v.only, s.Object)
@@ -129,7 +129,7 @@ func onlyText(p *plan.Plan, v view) string {
 }
 
 // valueChanges are the changes of the user's values and of the chart's defaults.
-func valueChanges(p *plan.Plan, v view) (user, defaults []string) {
+func valueChanges(p *plan.Document, v view) (user, defaults []string) {
 	limit := 100
 	if v.full {
 		limit = 0
@@ -232,7 +232,7 @@ func ruleText(r plan.Rule) string {
 }
 
 // estimates say why steps could not be checked by the server, most frequent first.
-func estimates(p *plan.Plan) []string {
+func estimates(p *plan.Document) []string {
 	counts := map[string]int{}
 	var reasons []string
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
@@ -260,7 +260,7 @@ func againstText(a plan.Against) string {
 
 // toldAbove says whether the header's line on the comparison is reason enough
 // for the step's estimate.
-func toldAbove(p *plan.Plan, s *plan.Step) bool {
+func toldAbove(p *plan.Document, s *plan.Step) bool {
 	return p.Against != nil && s.Estimate == plan.NotAsked
 }
 

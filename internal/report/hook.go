@@ -40,7 +40,7 @@ type roomKey struct {
 func roomOf(s *plan.Step) roomKey { return roomKey{s.Hook.Event, s.Hook.Index} }
 
 // roomsOf are the deletions that come before the runs of hooks.
-func roomsOf(p *plan.Plan) map[roomKey]*plan.Step {
+func roomsOf(p *plan.Document) map[roomKey]*plan.Step {
 	rooms := map[roomKey]*plan.Step{}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		if s.MakesRoom() {

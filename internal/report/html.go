@@ -14,7 +14,7 @@ import (
 // fold, a box searches them, and it follows the reader's choice of light or
 // dark. It prints secrets when the plan holds them: see redact.Plan. Errors are
 // those of w.
-func HTML(w io.Writer, p *plan.Plan) error {
+func HTML(w io.Writer, p *plan.Document) error {
 	page, err := newPage(p, view{bodies: true, context: 3})
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // prints secrets when the plan holds them: see redact.Plan. Control characters that
 // JSON allows in strings are escaped, too, because people read JSON on
 // terminals. Errors are those of w and of values that JSON does not have.
-func JSON(w io.Writer, p *plan.Plan) error {
+func JSON(w io.Writer, p *plan.Document) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

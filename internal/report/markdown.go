@@ -32,7 +32,7 @@ const marker = "<!-- kubectl-release plan of "
 
 // Marker is the first line of Markdown's output for a release. It stays the
 // same from plan to plan. name is MarkdownOptions.Marker.
-func Marker(p *plan.Plan, name string) string {
+func Marker(p *plan.Document, name string) string {
 	text := p.Release.String()
 	if name != "" {
 		text += ", " + name
@@ -44,7 +44,7 @@ func Marker(p *plan.Plan, name string) string {
 // risks and what is destroyed first, all else to unfold. What does not fit the
 // budget is named. It prints secrets when the plan holds them: see redact.Plan.
 // Errors are those of w and of Rest.
-func Markdown(w io.Writer, p *plan.Plan, o MarkdownOptions) error {
+func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 	page, err := newPage(p, view{bodies: true, context: 3, rows: 100, lines: 300})
 	if err != nil {
 		return err

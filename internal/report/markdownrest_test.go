@@ -13,7 +13,7 @@ import (
 )
 
 // largePlan changes many objects, one of them at great length.
-func largePlan() *plan.Plan {
+func largePlan() *plan.Document {
 	var steps []plan.Step
 	object := func(i int) manifest.ID {
 		return manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: fmt.Sprintf("settings-%02d", i)}
@@ -30,7 +30,7 @@ func largePlan() *plan.Plan {
 	}
 	steps = append(steps, plan.Step{ID: "many", Op: plan.OpPatch, Object: object(90), Changes: many})
 	steps = append(steps, plan.Step{ID: "gone", Op: plan.OpDelete, Object: object(91), Risk: plan.RiskDelete})
-	p := &plan.Plan{Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}}
+	p := &plan.Document{Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}}
 	for i := range 20 {
 		p.Problems = append(p.Problems, plan.Problem{What: fmt.Sprintf("problem %02d %s", i, strings.Repeat("x", 100))})
 	}

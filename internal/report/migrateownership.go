@@ -9,7 +9,7 @@ import (
 )
 
 // handOvers counts the steps that first take over what was written client-side.
-func handOvers(p *plan.Plan) (steps int) {
+func handOvers(p *plan.Document) (steps int) {
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		if len(s.HandOver) > 0 {
 			steps++
@@ -33,7 +33,7 @@ func (w entryWriter) handOver(s *plan.Step) string {
 	return "first takes over " + strings.Join(fields, ", and ")
 }
 
-func handOverLine(p *plan.Plan) []string {
+func handOverLine(p *plan.Document) []string {
 	if n := handOvers(p); n >= minFold {
 		return []string{fmt.Sprintf("%d objects are taken over from client-side to server-side apply first, with the fields that were written so", n)}
 	}

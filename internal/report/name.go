@@ -17,7 +17,7 @@ type namer struct {
 	ambiguous map[string]bool
 }
 
-func newNamer(p *plan.Plan) namer {
+func newNamer(p *plan.Document) namer {
 	n := namer{namespace: p.Release.Namespace, ambiguous: map[string]bool{}}
 	groups := map[string]string{}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {

@@ -19,7 +19,7 @@ type ending struct {
 
 // endingOf puts a plan's failure path into words; nil when the revision is only
 // recorded as failed.
-func endingOf(p *plan.Plan, v view, names namer) *ending {
+func endingOf(p *plan.Document, v view, names namer) *ending {
 	f := p.OnFailure
 	if f == nil || len(v.only) > 0 {
 		return nil

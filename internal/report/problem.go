@@ -10,7 +10,7 @@ import (
 )
 
 // problems are the plan's problems, blocking ones apart, in the plan's order.
-func problems(p *plan.Plan, names namer) (blocking, warnings []notice) {
+func problems(p *plan.Document, names namer) (blocking, warnings []notice) {
 	for _, problem := range p.Problems {
 		n := notice{text: escape.Line(problem.What), do: escape.Line(problem.Do)}
 		if problem.Object != (manifest.ID{}) {
@@ -27,7 +27,7 @@ func problems(p *plan.Plan, names namer) (blocking, warnings []notice) {
 
 // risks are the steps to look at first. Plain deletes share one line; when
 // everything is deleted on purpose they need none.
-func risks(p *plan.Plan, names namer) []notice {
+func risks(p *plan.Document, names namer) []notice {
 	var out []notice
 	var deleted []string
 	p.Steps(func(_ plan.StageName, s *plan.Step) {

@@ -10,7 +10,7 @@ import (
 )
 
 // recordText is "revision 8 deployed", "revision 7 superseded".
-func recordText(p *plan.Plan, s *plan.Step) []string {
+func recordText(p *plan.Document, s *plan.Step) []string {
 	r := s.Record
 	if r == nil {
 		return nil

@@ -95,7 +95,7 @@ type view struct {
 	rows, lines, entries int
 }
 
-func newPage(p *plan.Plan, v view) (*page, error) {
+func newPage(p *plan.Document, v view) (*page, error) {
 	names := newNamer(p)
 	counted := tallySteps(p, newFolds(p, v.full))
 	folded := newFolds(p, v.full || len(v.only) > 0)

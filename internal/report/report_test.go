@@ -24,7 +24,7 @@ func TestOutputsAreDeterministic(t *testing.T) {
 			var first string
 			for i := range 100 {
 				var b bytes.Buffer
-				if err := output(&b, redact.Plan(p)); err != nil {
+				if err := output(&b, &redact.Plan(&plan.Plan{Document: *p}).Document); err != nil {
 					t.Fatal(err)
 				}
 				if i == 0 {
@@ -42,7 +42,7 @@ func TestOutputsHoldNoControlCharacters(t *testing.T) {
 	p := readCase(t, "testdata/hostile.txtar").plan
 	for form, output := range outputs(caseOptions{}) {
 		var b bytes.Buffer
-		if err := output(&b, redact.Plan(p)); err != nil {
+		if err := output(&b, &redact.Plan(&plan.Plan{Document: *p}).Document); err != nil {
 			t.Fatal(err)
 		}
 		for i, line := range strings.Split(b.String(), "\n") {
@@ -79,7 +79,7 @@ func TestMarkdownKeepsItsBudget(t *testing.T) {
 
 // A text can't leave the block of code that it is printed in.
 func TestMarkdownFencesHold(t *testing.T) {
-	p := &plan.Plan{Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{{
+	p := &plan.Document{Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{{
 		ID: "x", Op: plan.OpPatch, Object: manifest.ID{Kind: "ConfigMap", Name: "@all #1 <b>`x`"},
 		Changes: []plan.Change{{Path: "data.x", From: "a\n```\n# out\n", To: "b\n````\n</details>\n"}},
 	}}}}}}}
@@ -124,7 +124,7 @@ func TestTextKeepsItsWidth(t *testing.T) {
 	for _, file := range files {
 		for _, columns := range []int{80, 100, 140} {
 			var b bytes.Buffer
-			if err := Text(&b, redact.Plan(readCase(t, file).plan), TextOptions{Width: columns}); err != nil {
+			if err := Text(&b, &redact.Plan(&plan.Plan{Document: *readCase(t, file).plan}).Document, TextOptions{Width: columns}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.SplitSeq(b.String(), "\n") {

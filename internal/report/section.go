@@ -10,7 +10,7 @@ import (
 )
 
 // sections are the stages with something to print, in the order of the run.
-func sections(p *plan.Plan, v view, names namer, f collapsed) ([]section, error) {
+func sections(p *plan.Document, v view, names namer, f collapsed) ([]section, error) {
 	w := entryWriter{plan: p, view: v, names: names, folds: f, rooms: roomsOf(p)}
 	var out []section
 	for _, stage := range p.Stages {
@@ -27,7 +27,7 @@ func sections(p *plan.Plan, v view, names namer, f collapsed) ([]section, error)
 
 // entryWriter turns steps into entries.
 type entryWriter struct {
-	plan  *plan.Plan
+	plan  *plan.Document
 	view  view
 	names namer
 	folds collapsed

@@ -15,7 +15,7 @@ type stepCounts struct {
 	labelsOnly int
 }
 
-func tallySteps(p *plan.Plan, f collapsed) stepCounts {
+func tallySteps(p *plan.Document, f collapsed) stepCounts {
 	c := stepCounts{Summary: p.Summary}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		if f.alone[s.ID] && !f.restarts[s.ID] {
@@ -26,7 +26,7 @@ func tallySteps(p *plan.Plan, f collapsed) stepCounts {
 }
 
 // summaryLine is the line that starts with "Plan:", or says that nothing changes.
-func summaryLine(p *plan.Plan, c stepCounts) string {
+func summaryLine(p *plan.Document, c stepCounts) string {
 	if c.ObjectChanges() == 0 && c.Blocking == 0 {
 		if text := noChangesLine(p, c); text != "" {
 			return text
@@ -71,7 +71,7 @@ func summaryLine(p *plan.Plan, c stepCounts) string {
 }
 
 // noChangesLine is the line for a plan that changes no object.
-func noChangesLine(p *plan.Plan, c stepCounts) string {
+func noChangesLine(p *plan.Document, c stepCounts) string {
 	hooks := ""
 	if c.Hooks > 0 {
 		hooks = fmt.Sprintf("; %s would run", count(c.Hooks, "hook", "hooks"))
@@ -105,7 +105,7 @@ func noChangesLine(p *plan.Plan, c stepCounts) string {
 }
 
 // comparedVerdict is the line for a comparison that finds no difference.
-func comparedVerdict(p *plan.Plan, c stepCounts) string {
+func comparedVerdict(p *plan.Document, c stepCounts) string {
 	text := "No object changes against " + escape.Line(p.Against.String())
 	if c.Unchanged > 0 {
 		text += " (" + count(c.Unchanged, "object", "objects") + ")"
@@ -115,7 +115,7 @@ func comparedVerdict(p *plan.Plan, c stepCounts) string {
 
 // recordChanges says whether a new record would say something new: the values
 // or the chart differ, the last attempt failed, or it is a rollback.
-func recordChanges(p *plan.Plan) bool {
+func recordChanges(p *plan.Document) bool {
 	if p.ToRevision == p.FromRevision {
 		return false
 	}

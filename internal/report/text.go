@@ -29,7 +29,7 @@ type TextOptions struct {
 
 // Text prints the plan for people. It prints secrets when the plan holds them:
 // see redact.Plan. Errors are those of w.
-func Text(w io.Writer, p *plan.Plan, o TextOptions) error {
+func Text(w io.Writer, p *plan.Document, o TextOptions) error {
 	t := textWriter{palette: palette{on: o.Color}, columns: orDefault(o.Width, 120)}
 	t.columns = max(t.columns, 40)
 	v := view{full: o.Full, bodies: o.Full, only: o.Only, context: max(orDefault(o.Context, 3), 0), rows: 12, lines: 24, entries: 40}

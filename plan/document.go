@@ -1,0 +1,166 @@
+package plan
+
+import "github.com/kubectl-release/kubectl-release/internal/release"
+
+// FormatVersion is the version of the plan's JSON. Minor versions only add.
+const FormatVersion = "1.0"
+
+// Operation is what the plan is for.
+type Operation string
+
+const (
+	Install   Operation = "install"
+	Upgrade   Operation = "upgrade"
+	Rollback  Operation = "rollback"
+	Uninstall Operation = "uninstall"
+	Test      Operation = "test"
+)
+
+// Document is what a plan says: everything that one operation will do, in the order
+// in which it will do it, and why. It is what all formats print and what
+// docs/plan.schema.json describes; it holds no secret that redact.Plan has not left
+// in it.
+type Document struct {
+	FormatVersion string      `json:"formatVersion"`
+	ToolVersion   string      `json:"toolVersion"`
+	Operation     Operation   `json:"operation"`
+	Release       release.Key `json:"release"`
+
+	// FromRevision is the newest stored revision (0: none), ToRevision the one
+	// this plan writes; they are equal when the plan writes no new revision.
+	FromRevision int `json:"fromRevision"`
+	ToRevision   int `json:"toRevision"`
+	// RollbackTo is the revision whose manifest a rollback restores, else 0.
+	RollbackTo int `json:"rollbackTo,omitempty"`
+	// Found says in one sentence what state the release was in, when that is
+	// not simply "deployed": a failed or interrupted attempt.
+	Found string `json:"found,omitempty"`
+	// FoundPending says that the newest revision was recorded as pending.
+	FoundPending bool `json:"foundPending,omitempty"`
+	// NoLock says that the run goes without the release's lock, which could be taken
+	// but not renewed: the Lease may not be updated.
+	NoLock bool `json:"noLock,omitempty"`
+	// PendingElsewhere says that what is pending blocks the plan and may be at work
+	// without a lock: it may end by itself.
+	PendingElsewhere bool `json:"pendingElsewhere,omitempty"`
+
+	ChartFrom   ChartRef `json:"chartFrom,omitzero"`
+	ChartTo     ChartRef `json:"chartTo,omitzero"`
+	KubeVersion string   `json:"kubeVersion,omitempty"`
+	Cluster     Cluster  `json:"cluster"`
+	Options     Options  `json:"options"`
+
+	// Against is what the plan was compared with in the place of live objects;
+	// null for every plan that can be applied.
+	Against *Against `json:"against,omitempty"`
+
+	// Values are the changes of the user's values and of the chart's defaults
+	// since the last revision.
+	Values []Change `json:"values,omitempty"`
+
+	Stages []Stage `json:"stages"`
+	// OnFailure is what happens when that does not end well; null for a
+	// comparison, which is not run.
+	OnFailure *OnFailure `json:"onFailure,omitempty"`
+
+	Problems []Problem `json:"problems,omitempty"`
+	Summary  Summary   `json:"summary"`
+}
+
+// ChartRef names a chart. Digest is the SHA-256 of its files in hex.
+type ChartRef struct {
+	Name       string `json:"name,omitempty"`
+	Version    string `json:"version,omitempty"`
+	AppVersion string `json:"appVersion,omitempty"`
+	Digest     string `json:"digest,omitempty"`
+}
+
+// Cluster identifies the cluster that the plan was made for, by what the user who
+// made it may read: see Stale.
+type Cluster struct {
+	// Server is the API server's address.
+	Server string `json:"server,omitempty"`
+	// CA identifies the certificate authorities that the API server's certificate is
+	// checked by: "sha256:" and a checksum in hex, "system" for the machine's own;
+	// empty when it is not checked.
+	CA string `json:"ca,omitempty"`
+	// UID is that of the namespace kube-system, NamespaceUID that of the release's
+	// namespace; empty where it may not be read or is not there.
+	UID          string `json:"uid,omitempty"`
+	NamespaceUID string `json:"namespaceUID,omitempty"`
+}
+
+// Stage is a part of the run with a name that people know. The next stage
+// starts when this one has ended well.
+type Stage struct {
+	Name  StageName `json:"name"`
+	Waves []Wave    `json:"waves"`
+}
+
+// StageName is one of the fixed names of stages, hook stages included.
+type StageName string
+
+const (
+	StageNamespace StageName = "namespace"
+	StageCRDs      StageName = "crds"
+	StagePending   StageName = "record pending"
+	StageResources StageName = "resources"
+	StageWait      StageName = "wait"
+	StageRecord    StageName = "record"
+)
+
+// Wave is a set of steps that may run side by side. The next wave starts when
+// all of them have ended well.
+type Wave struct {
+	Steps []Step `json:"steps"`
+}
+
+// Summary counts the plan's steps.
+type Summary struct {
+	// Risks come first: a step that bears several counts as the gravest.
+	Risks     RiskCounts `json:"risks"`
+	Create    int        `json:"create"`
+	Patch     int        `json:"patch"`
+	Replace   int        `json:"replace"`
+	Recreate  int        `json:"recreate"`
+	Delete    int        `json:"delete"`
+	Keep      int        `json:"keep"`
+	Adopt     int        `json:"adopt"`
+	Unchanged int        `json:"unchanged"`
+	Hooks     int        `json:"hooks"`
+	Waits     int        `json:"waits"`
+	// Drifted counts the objects that were changed outside of the release.
+	Drifted  int `json:"drifted"`
+	Blocking int `json:"blocking"`
+	Warnings int `json:"warnings"`
+}
+
+// ObjectChanges counts the steps that change an object of the release.
+func (s Summary) ObjectChanges() int {
+	return s.Create + s.Patch + s.Replace + s.Recreate + s.Delete + s.Keep + s.Adopt
+}
+
+// Blocked says whether a problem forbids applying the plan.
+func (p *Document) Blocked() bool { return p.Summary.Blocking > 0 }
+
+// Steps calls visit for every step of the plan's stages in the order of the run.
+func (p *Document) Steps(visit func(StageName, *Step)) { eachStep(p.Stages, visit) }
+
+// AllSteps calls visit for those of OnFailure, too.
+func (p *Document) AllSteps(visit func(StageName, *Step)) {
+	eachStep(p.Stages, visit)
+	if p.OnFailure != nil {
+		eachStep(p.OnFailure.Stages, visit)
+	}
+}
+
+func eachStep(stages []Stage, visit func(StageName, *Step)) {
+	for i := range stages {
+		for j := range stages[i].Waves {
+			steps := stages[i].Waves[j].Steps
+			for k := range steps {
+				visit(stages[i].Name, &steps[k])
+			}
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package plan
+
+import "time"
+
+// Options are the choices that change what happens.
+type Options struct {
+	Atomic         bool `json:"atomic,omitempty"`
+	CleanupOnFail  bool `json:"cleanupOnFail,omitempty"`
+	Wait           bool `json:"wait,omitempty"`
+	WaitForJobs    bool `json:"waitForJobs,omitempty"`
+	Force          bool `json:"force,omitempty"`
+	ServerSide     bool `json:"serverSide,omitempty"`
+	ForceConflicts bool `json:"forceConflicts,omitempty"`
+	TakeOwnership  bool `json:"takeOwnership,omitempty"`
+	// TakeOver goes on although another operation is recorded as pending.
+	TakeOver        bool `json:"takeOver,omitempty"`
+	NoHooks         bool `json:"noHooks,omitempty"`
+	SkipCRDs        bool `json:"skipCRDs,omitempty"`
+	CreateNamespace bool `json:"createNamespace,omitempty"`
+	// UpdateCRDs makes the CRDs of crds/ folders what these say, too; otherwise
+	// those that are there stay as they are.
+	UpdateCRDs  bool `json:"updateCRDs,omitempty"`
+	KeepHistory bool `json:"keepHistory,omitempty"`
+	// Replace lets an install reuse the name of an uninstalled release.
+	Replace bool `json:"replace,omitempty"`
+
+	// OnlyTests and SkipTests are names of tests: without the former all are run
+	// but the latter. HookLogs shows the logs of hooks that succeed, too.
+	OnlyTests []string `json:"onlyTests,omitempty"`
+	SkipTests []string `json:"skipTests,omitempty"`
+	HookLogs  bool     `json:"hookLogs,omitempty"`
+
+	// Timeout bounds each wait and each hook. In JSON it is in nanoseconds.
+	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
+	// OverallTimeout bounds the whole apply but not the way back when it fails; 0
+	// does not. In JSON it is in nanoseconds.
+	OverallTimeout time.Duration `json:"overallTimeoutNanoseconds,omitempty"`
+	// HistoryMax is how many revisions stay stored; 0 keeps all.
+	HistoryMax int `json:"historyMax,omitempty"`
+	// Cascade is the deletion propagation: background, foreground or orphan.
+	Cascade      string            `json:"cascade,omitempty"`
+	Description  string            `json:"description,omitempty"`
+	FieldManager string            `json:"fieldManager,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	// Sensitive are patterns of fields whose values no output shows, see
+	// redact.CheckPattern.
+	Sensitive []string `json:"sensitive,omitempty"`
+	// Policy says which risks block the plan. A rollback by Atomic is not
+	// judged: it undoes what was allowed.
+	Policy Policy `json:"policy,omitzero"`
+}
