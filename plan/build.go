@@ -18,7 +18,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), brings: broughtKinds(in), left: map[manifest.ID]*Step{}}
+	b := &builder{in: in, plan: newPlan(in), brings: definedKinds(in), left: map[manifest.ID]*Step{}}
 	b.problems(in.Warnings...)
 	b.checkHistory()
 	switch in.Operation {
@@ -206,7 +206,7 @@ func (b *builder) live(id manifest.ID) Observation { return b.in.Live[id] }
 // version is the version to reach an object through: the written one when it
 // is served, else the cluster's preferred one (an apiVersion that was removed).
 func (b *builder) version(o manifest.Object) string {
-	kind := b.in.Kinds[schema.GroupKind{Group: o.Group, Kind: o.Kind}]
+	kind := b.in.Kinds[o.GroupKind()]
 	if len(kind.Versions) == 0 || slices.Contains(kind.Versions, o.Version) {
 		return o.Version
 	}

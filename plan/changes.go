@@ -30,10 +30,7 @@ func (b *builder) diff(step *Step) {
 }
 
 func secretField(id manifest.ID, path string) bool {
-	if id.Group != "" || id.Kind != "Secret" {
-		return false
-	}
-	return strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData")
+	return id.IsSecret() && (strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData"))
 }
 
 // attribute says of each change where it comes from: what differs between the
@@ -53,7 +50,7 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 	for _, d := range stored.Docs {
 		intended = append(intended, fielddiff.Compare(d.Doc.Object, o.Doc.Object)...)
 	}
-	if o.Group == "" && o.Kind == "Secret" {
+	if o.IsSecret() {
 		for i := range intended {
 			intended[i].Path = asData(intended[i].Path)
 		}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -91,7 +92,7 @@ func (b *builder) checkTwice() {
 // checkServed blocks on kinds that the cluster does not serve in the version
 // the chart wants, unless this plan brings them.
 func (b *builder) checkServed(o manifest.Object) {
-	kind, looked := b.in.Kinds[groupKind(o.ID)]
+	kind, looked := b.in.Kinds[o.GroupKind()]
 	switch {
 	case !looked || slices.Contains(kind.Versions, o.Version):
 	case kind.Unavailable != "":
@@ -104,10 +105,10 @@ func (b *builder) checkServed(o manifest.Object) {
 }
 
 // bringsKind says whether a CRD of this plan defines the object's kind.
-func (b *builder) bringsKind(id manifest.ID) bool { return b.brings[groupKind(id)] }
+func (b *builder) bringsKind(id manifest.ID) bool { return b.brings[id.GroupKind()] }
 
-// broughtKinds are the kinds that CRDs of this plan define.
-func broughtKinds(in Input) map[schema.GroupKind]bool {
+// definedKinds are the kinds that CRDs of this plan define.
+func definedKinds(in Input) map[schema.GroupKind]bool {
 	brings := map[schema.GroupKind]bool{}
 	if in.Target == nil {
 		return brings
@@ -117,12 +118,9 @@ func broughtKinds(in Input) map[schema.GroupKind]bool {
 		sources = append(sources, in.Target.CRDs)
 	}
 	for _, o := range slices.Concat(sources...) {
-		if !o.IsCRD() {
-			continue
+		if d, ok := o.Defines(); ok {
+			brings[d.GroupKind] = true
 		}
-		group, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "group")
-		kind, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "names", "kind")
-		brings[schema.GroupKind{Group: group, Kind: kind}] = true
 	}
 	return brings
 }
@@ -174,20 +172,20 @@ func (b *builder) checkNamespaces() {
 }
 
 // NamespaceID identifies a namespace as an object.
-func NamespaceID(name string) manifest.ID { return manifest.ID{Kind: "Namespace", Name: name} }
+func NamespaceID(name string) manifest.ID { return manifest.ID{Kind: kinds.Namespace.Kind, Name: name} }
 
 // NamespaceDoc is the namespace as --create-namespace creates it, with the
 // label that Helm gives it.
 func NamespaceDoc(name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace",
+		"apiVersion": "v1", "kind": kinds.Namespace.Kind,
 		"metadata": map[string]any{"name": name, "labels": map[string]any{"name": name}},
 	}}
 }
 
 // warnGone tells when an object can't be there because its kind is gone.
 func (b *builder) warnGone(id manifest.ID) {
-	if kind, looked := b.in.Kinds[groupKind(id)]; looked && len(kind.Versions) == 0 && kind.Unavailable == "" {
+	if kind, looked := b.in.Kinds[id.GroupKind()]; looked && len(kind.Versions) == 0 && kind.Unavailable == "" {
 		b.warn(id, "the cluster no longer knows its kind, so there is nothing to remove", "")
 	}
 }

@@ -6,11 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 )
-
-const crdKind = "CustomResourceDefinition.apiextensions.k8s.io"
 
 // crdStage creates the CRDs of crds/ folders that are not there yet, updates the
 // others where that is asked for, and waits until they are established.
@@ -81,7 +80,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 func (p *Document) DeletedCRDs() []Step {
 	var found []Step
 	p.Steps(func(_ StageName, s *Step) {
-		if s.Op == OpDelete && isKind(s.Object, crdKind) {
+		if s.Op == OpDelete && s.Object.IsCRD() {
 			found = append(found, *s)
 		}
 	})
@@ -106,26 +105,14 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 // checkVersions tells of versions that a CRD serves and will not serve any more. One
 // that objects are stored in is refused by the API server itself.
 func (b *builder) checkVersions(s *Step) {
-	if !isKind(s.Object, crdKind) || b.in.Predictions == nil || s.Before == nil || s.After == nil {
+	before, _ := kinds.Define(s.Before)
+	after, ok := kinds.Define(s.After)
+	if !ok || b.in.Predictions == nil {
 		return
 	}
-	kept := servedVersions(s.After)
-	for _, v := range servedVersions(s.Before) {
-		if !slices.Contains(kept, v) {
+	for _, v := range before.Served {
+		if !slices.Contains(after.Served, v) {
 			b.warn(s.Object, fmt.Sprintf("it will not serve %s any more: whoever reads or writes its custom resources in that version will fail", v), "see that nobody does, or keep the version served")
 		}
 	}
-}
-
-func servedVersions(crd *unstructured.Unstructured) []string {
-	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	var served []string
-	for _, v := range versions {
-		m, _ := v.(map[string]any)
-		name, _ := m["name"].(string)
-		if on, _ := m["served"].(bool); on && name != "" {
-			served = append(served, name)
-		}
-	}
-	return served
 }

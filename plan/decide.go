@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
@@ -32,7 +31,7 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 	switch {
 	case live.Unreadable != "":
 		step.Op, step.Fidelity, step.Why = OpPatch, FidelityUnknown, "its live state could not be read"
-		if b.in.Kinds[groupKind(o.ID)].Unavailable != "" {
+		if b.in.Kinds[o.GroupKind()].Unavailable != "" {
 			break // checkServed has said so
 		}
 		b.block(o.ID, fmt.Sprintf("the live object can't be read: %s", live.Unreadable), "ask for permission to get it, or retry when the API is back")
@@ -357,8 +356,4 @@ func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, left
 
 func hasKeepPolicy(doc *unstructured.Unstructured) bool {
 	return strings.EqualFold(strings.TrimSpace(doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]), manifest.ResourcePolicyKeep)
-}
-
-func groupKind(id manifest.ID) schema.GroupKind {
-	return schema.GroupKind{Group: id.Group, Kind: id.Kind}
 }

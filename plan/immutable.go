@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // immutable turns a change that can't be made in place into a recreate where
@@ -15,7 +17,7 @@ func (b *builder) immutable(step *Step, why string, fields []string) {
 		return
 	}
 	do := "keep the field as it is, or allow deleting and creating the object with --force"
-	if isKind(step.Object, "StatefulSet.apps") {
+	if step.Object.GroupKind() == kinds.StatefulSet {
 		do = waysOut(step, fields)
 	}
 	b.problems(Problem{Step: step.ID, Object: step.Object, Blocking: true, What: why, Do: do})

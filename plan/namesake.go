@@ -42,7 +42,7 @@ func (b *builder) definesKinds(run *Step, live *unstructured.Unstructured) {
 // unreadable blocks a hook whose place can't be looked at, unless it is for want
 // of a permission: that is told with all the others.
 func (b *builder) unreadable(step *Step, why string) {
-	kind := b.in.Kinds[groupKind(step.Object)]
+	kind := b.in.Kinds[step.Object.GroupKind()]
 	get := Permission{Verb: "get", Group: step.Object.Group, Resource: kind.Resource, Namespace: step.Object.Namespace, Name: step.Object.Name}
 	if kind.Unavailable == "" && !b.in.Access.Denied[get] {
 		b.block(step.Object, "whether something is in the hook's place can't be read: "+why, "ask for permission to get it, or retry when the API is back")

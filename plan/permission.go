@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -57,9 +57,9 @@ type needs struct {
 // ask lists verbs on an object. Objects that are not there yet have no name
 // that a role could be about, and neither have lists and watches.
 func (n *needs) ask(id manifest.ID, otherwise string, verbs ...string) {
-	at := Permission{Group: id.Group, Resource: n.in.Kinds[groupKind(id)].Resource, Namespace: id.Namespace}
+	at := Permission{Group: id.Group, Resource: n.in.Kinds[id.GroupKind()].Resource, Namespace: id.Namespace}
 	if at.Resource == "" {
-		at.Resource, at.Namespace = n.defined(id)
+		at.Resource, at.Namespace = n.resourceOf(id)
 	}
 	if at.Resource == "" {
 		return
@@ -74,33 +74,28 @@ func (n *needs) ask(id manifest.ID, otherwise string, verbs ...string) {
 	}
 }
 
-// defined tells the resource, and whether it has namespaces, of a kind that
-// discovery does not know because a CRD of this plan defines it; "" when none does.
-func (b *builder) defined(id manifest.ID) (resource, namespace string) {
+// resourceOf is the resource of an object, and its namespace if it is in one, where
+// discovery does not know them because a CRD of this plan defines the kind; "" when
+// none does.
+func (b *builder) resourceOf(id manifest.ID) (resource, namespace string) {
 	if b.in.Target == nil {
 		return "", ""
 	}
 	for _, o := range slices.Concat(b.in.Target.CRDs, b.in.Target.Objects) {
-		if !isKind(o.ID, crdKind) {
+		d, ok := o.Defines()
+		if !ok || d.GroupKind != id.GroupKind() {
 			continue
 		}
-		text := func(path ...string) string {
-			s, _, _ := unstructured.NestedString(o.Doc.Object, append([]string{"spec"}, path...)...)
-			return s
+		if d.ClusterScoped {
+			return d.Resource, ""
 		}
-		if text("group") != id.Group || text("names", "kind") != id.Kind {
-			continue
-		}
-		if text("scope") == "Cluster" {
-			return text("names", "plural"), ""
-		}
-		return text("names", "plural"), id.Namespace
+		return d.Resource, id.Namespace
 	}
 	return "", ""
 }
 
 func (n *needs) lock() {
-	id := manifest.ID{Group: "coordination.k8s.io", Kind: "Lease", Namespace: n.in.Release.Namespace, Name: n.in.LockName}
+	id := manifest.ID{Group: kinds.Lease.Group, Kind: kinds.Lease.Kind, Namespace: n.in.Release.Namespace, Name: n.in.LockName}
 	if id.Name != "" {
 		n.known(id, "leases", "nothing keeps two operations on this release apart", "create", "update", "delete")
 	}
@@ -124,7 +119,7 @@ func LockPermissions(namespace, lease string) []Permission {
 func LockReading(namespace, lease string) Permission { return onLease("get", namespace, lease) }
 
 func onLease(verb, namespace, name string) Permission {
-	return Permission{Verb: verb, Group: "coordination.k8s.io", Resource: "leases", Namespace: namespace, Name: name}
+	return Permission{Verb: verb, Group: kinds.Lease.Group, Resource: "leases", Namespace: namespace, Name: name}
 }
 
 // known is ask for kinds that are not in the release, so that nobody has asked

@@ -67,7 +67,7 @@ func (r Rule) matches(risk Risk, id manifest.ID) bool {
 	if r.Risk != risk {
 		return false
 	}
-	kind := func(k string) bool { return k == id.Kind || isKind(id, k) }
+	kind := func(k string) bool { return k == id.Kind || k == id.GroupKind().String() }
 	name := func(pattern string) bool {
 		ok, err := path.Match(pattern, id.Name)
 		return err == nil && ok

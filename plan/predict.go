@@ -50,7 +50,7 @@ func (b *builder) notYet(id manifest.ID) string {
 	default:
 		return fmt.Sprintf("there is no namespace %s", id.Namespace)
 	}
-	if len(b.in.Kinds[groupKind(id)].Versions) == 0 && b.bringsKind(id) {
+	if len(b.in.Kinds[id.GroupKind()].Versions) == 0 && b.bringsKind(id) {
 		return fmt.Sprintf("the kind %s comes with this plan", id.Kind)
 	}
 	return ""

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -123,7 +124,7 @@ func (b *builder) checkQuotas() {
 		if !typed(o, &quota) {
 			continue
 		}
-		id := manifest.ID{Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name}
+		id := manifest.ID{Kind: kinds.ResourceQuota.Kind, Namespace: quota.Namespace, Name: quota.Name}
 		q := quotaOf(&quota, b.limits(id, &quota))
 		most := q.most(waves)
 		if short := q.shortages(most); len(short) > 0 {

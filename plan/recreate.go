@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
@@ -33,7 +34,7 @@ func (b *builder) predictReplacement(step *Step) {
 	answer, asked := b.in.Predictions[ReplacementID(step.ID)]
 	switch {
 	case step.Estimate != "":
-	case step.Object.IsCRD(), isKind(step.Object, "APIService.apiregistration.k8s.io"):
+	case kinds.Of(step.Object.GroupKind()).NamesAPI:
 		step.Estimate = "it can't be tried under another name"
 	case !asked:
 	case answer.Estimated != "":

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -49,7 +50,7 @@ func (s *Step) bears(r Risk) bool {
 	case RiskScaleDown:
 		return s.Writes() && scalesDown(s)
 	case RiskStateful:
-		return s.Writes() && isStateful(s.Object) && slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec") })
+		return s.Writes() && kinds.Of(s.Object.GroupKind()).Stateful && slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec") })
 	}
 	return false
 }
@@ -73,37 +74,17 @@ func (s *Step) createdAgain() bool {
 	return s.MakesRoom() && (s.Hook.Resource || !s.Hook.Foreign && recreatable(s.Object))
 }
 
-// isKind says whether the object is of one of the kinds, written Kind or
-// Kind.group.
-func isKind(id manifest.ID, kinds ...string) bool {
-	name := id.Kind
-	if id.Group != "" {
-		name += "." + id.Group
-	}
-	return slices.Contains(kinds, name)
-}
-
-func isStateful(id manifest.ID) bool {
-	return isKind(id, "StatefulSet.apps", "PersistentVolumeClaim", "PersistentVolume")
-}
-
 // holdsData says whether more than the object is lost when it is deleted.
-func holdsData(id manifest.ID) bool {
-	return isStateful(id) || isKind(id, "Namespace", crdKind)
-}
+func holdsData(id manifest.ID) bool { return kinds.Of(id.GroupKind()).Holds != "" }
 
 // recreatable says whether all that an object of the kind holds is in the chart:
 // hooks delete and create such objects from run to run.
-func recreatable(id manifest.ID) bool {
-	const rbac = ".rbac.authorization.k8s.io"
-	return isKind(id, "Job.batch", "Pod", "ConfigMap", "Secret", "ServiceAccount",
-		"Role"+rbac, "RoleBinding"+rbac, "ClusterRole"+rbac, "ClusterRoleBinding"+rbac)
-}
+func recreatable(id manifest.ID) bool { return kinds.Of(id.GroupKind()).InChart }
 
 // losesData says it of an object that is created again. The claims of a
 // StatefulSet stay, unless it asks for something else.
 func losesData(s *Step) bool {
-	if !isKind(s.Object, "StatefulSet.apps") || s.Before == nil {
+	if s.Object.GroupKind() != kinds.StatefulSet || s.Before == nil {
 		return holdsData(s.Object)
 	}
 	retention, _, _ := unstructured.NestedString(s.Before.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
@@ -124,7 +105,7 @@ func scalesDown(s *Step) bool {
 		case "spec.replicas":
 			return okFrom && (okTo && to < from || c.To == nil && from > 1)
 		case "spec.minReplicas", "spec.maxReplicas":
-			return isKind(s.Object, "HorizontalPodAutoscaler.autoscaling") && okFrom && okTo && to < from
+			return s.Object.GroupKind() == kinds.HorizontalPodAutoscaler && okFrom && okTo && to < from
 		}
 		return false
 	})

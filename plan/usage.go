@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -25,27 +26,27 @@ type usage struct {
 // namespace.
 func (b *builder) usageOf(id manifest.ID, doc *unstructured.Unstructured) usage {
 	u := usage{amounts: corev1.ResourceList{}}
-	name := b.in.Kinds[groupKind(id)].Resource
+	name := b.in.Kinds[id.GroupKind()].Resource
 	if name == "" && b.bringsKind(id) {
-		name, _ = b.defined(id)
+		name, _ = b.resourceOf(id)
 	}
 	if doc == nil || id.Namespace == "" || name == "" {
 		return u
 	}
 	u.count(id.Group, name)
-	switch {
-	case isKind(id, "Pod"):
+	switch id.GroupKind() {
+	case kinds.Pod:
 		var pod corev1.Pod
 		if typed(doc, &pod) {
 			u.pod = &pod.Spec
 			maps.Copy(u.amounts, podAmounts(&pod.Spec))
 		}
-	case isKind(id, "Service"):
+	case kinds.Service:
 		var service corev1.Service
 		if typed(doc, &service) {
 			maps.Copy(u.amounts, serviceAmounts(&service.Spec))
 		}
-	case isKind(id, "PersistentVolumeClaim"):
+	case kinds.PersistentVolumeClaim:
 		var claim corev1.PersistentVolumeClaim
 		if typed(doc, &claim) {
 			maps.Copy(u.amounts, claimAmounts(&claim))
@@ -219,15 +220,8 @@ type workload struct {
 // workloadOf knows the kinds whose number of pods they say themselves; was is the
 // number where the object does not.
 func workloadOf(id manifest.ID, doc *unstructured.Unstructured, was int64) workload {
-	if doc == nil {
-		return workload{}
-	}
-	field := "replicas"
-	switch {
-	case isKind(id, "Deployment.apps", "StatefulSet.apps", "ReplicaSet.apps", "ReplicationController"):
-	case isKind(id, "Job.batch"):
-		field = "parallelism"
-	default:
+	field := kinds.Of(id.GroupKind()).Pods
+	if doc == nil || field == "" {
 		return workload{}
 	}
 	var of struct {

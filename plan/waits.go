@@ -1,17 +1,9 @@
 package plan
 
 import (
-	"slices"
-
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
-
-// instant are the kinds that are ready as soon as they exist.
-var instant = []string{
-	"ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding",
-	"NetworkPolicy", "ResourceQuota", "LimitRange", "PriorityClass", "StorageClass", "IngressClass",
-	"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
-}
 
 // waitStage plans the waits: every object of the target that can be anything
 // but ready, unchanged ones included.
@@ -22,7 +14,7 @@ func (b *builder) waitStage() {
 	var steps []Step
 	seen := map[manifest.ID]bool{}
 	for _, o := range b.in.Target.Objects {
-		if seen[o.ID] || slices.Contains(instant, o.Kind) || (o.Kind == "Job" && !b.in.Options.WaitForJobs) {
+		if seen[o.ID] || kinds.Named(o.Kind).Readiness == kinds.AtOnce || (o.Kind == kinds.Job.Kind && !b.in.Options.WaitForJobs) {
 			continue
 		}
 		seen[o.ID] = true

@@ -3,51 +3,15 @@ package plan
 import (
 	"slices"
 
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// installTiers cut Helm's install order into waves: kinds of one tier do not
-// need each other, kinds of a later one may need those before. Kinds that are
-// not listed come last.
-var installTiers = [][]string{
-	{"PriorityClass", "Namespace"},
-	{"NetworkPolicy", "ResourceQuota", "LimitRange", "PodSecurityPolicy", "PodDisruptionBudget", "ServiceAccount", "Secret", "ConfigMap", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Service"},
-	{"CustomResourceDefinition"},
-	{"ClusterRole", "Role"},
-	{"ClusterRoleBinding", "RoleBinding"},
-	{"DaemonSet", "Pod", "ReplicationController", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob"},
-	{"IngressClass"},
-	{"Ingress", "APIService"},
-	{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"},
-}
-
-// uninstallTiers cut Helm's uninstall order. Services and what is behind them go
-// in one tier: nobody waits for the one to be gone before the other is deleted.
-var uninstallTiers = [][]string{
-	{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"},
-	{"APIService", "Ingress", "IngressClass", "Service", "CronJob", "Job", "StatefulSet", "HorizontalPodAutoscaler", "Deployment", "ReplicaSet", "ReplicationController", "Pod", "DaemonSet"},
-	{"RoleBinding", "ClusterRoleBinding"},
-	{"Role", "ClusterRole"},
-	{"CustomResourceDefinition"},
-	{"PersistentVolumeClaim", "PersistentVolume", "StorageClass", "ConfigMap", "Secret", "ServiceAccount", "PodDisruptionBudget", "PodSecurityPolicy", "LimitRange", "ResourceQuota", "NetworkPolicy"},
-	{"Namespace", "PriorityClass"},
-}
-
-func tier(tiers [][]string, kind string) int {
-	for i, kinds := range tiers {
-		if slices.Contains(kinds, kind) {
-			return i
-		}
-	}
-	return len(tiers)
-}
-
-// waves groups steps by tier and keeps Helm's order of kinds within each wave.
-// Empty waves do not appear.
-func waves(steps []Step, tiers [][]string, less func(a, b string) bool) []Wave {
-	byTier := make([][]Step, len(tiers)+1)
+// waves groups steps by the tier of their kinds and keeps Helm's order of kinds within
+// each wave. Empty waves do not appear.
+func waves(steps []Step, tier func(kinds.Kind) int, less func(a, b string) bool) []Wave {
+	byTier := make([][]Step, kinds.Waves)
 	for _, s := range steps {
-		t := tier(tiers, s.Object.Kind)
+		t := tier(kinds.Named(s.Object.Kind))
 		byTier[t] = append(byTier[t], s)
 	}
 	var out []Wave
@@ -71,11 +35,11 @@ func waves(steps []Step, tiers [][]string, less func(a, b string) bool) []Wave {
 }
 
 func installWaves(steps []Step) []Wave {
-	return waves(steps, installTiers, manifest.InstallLess)
+	return waves(steps, func(k kinds.Kind) int { return k.Tiers.Install() }, kinds.InstallLess)
 }
 
 func uninstallWaves(steps []Step) []Wave {
-	return waves(steps, uninstallTiers, manifest.UninstallLess)
+	return waves(steps, func(k kinds.Kind) int { return k.Tiers.Uninstall() }, kinds.UninstallLess)
 }
 
 // oneByOne gives every step a wave of its own.

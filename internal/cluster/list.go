@@ -13,6 +13,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -48,7 +49,7 @@ func (c *Client) list(ctx context.Context, at listKey, names []string) (found ma
 		return nil, nil, err
 	}
 	l := &listing{client: c, gvk: at.gvk, path: path, limit: pageSize, wanted: map[string]bool{}, found: map[string]plan.Observation{}}
-	if at.gvk.Group == "" && at.gvk.Kind == "Secret" {
+	if (manifest.ID{Group: at.gvk.Group, Kind: at.gvk.Kind}).IsSecret() {
 		// Release records are large and never part of a release.
 		l.selector = "type!=helm.sh/release.v1"
 	}

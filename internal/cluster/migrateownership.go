@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -55,7 +56,7 @@ func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.
 func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manager string) ([]byte, error) {
 	before := live.GetManagedFields()
 	upgraded := live.DeepCopy()
-	if live.GetKind() == "Secret" && live.GetAPIVersion() == "v1" {
+	if serverfields.IsSecret(live) {
 		entries, err := managedfields.StringDataAsData(before, fields.From...)
 		if err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, 
 		return nil, err
 	}
 	objects = manifest.Qualify(objects, namespace, func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope })
-	coming := broughtKinds(slices.Concat(crds, objects))
+	coming := definedKinds(slices.Concat(crds, objects))
 	out := make([]Verdict, len(objects))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Concurrency)
@@ -103,16 +103,13 @@ func namespaceMissing(err error) bool {
 	return details != nil && details.Kind == "namespaces"
 }
 
-// broughtKinds are the kinds that CustomResourceDefinitions among objects define.
-func broughtKinds(objects []manifest.Object) map[schema.GroupKind]bool {
+// definedKinds are the kinds that CustomResourceDefinitions among objects define.
+func definedKinds(objects []manifest.Object) map[schema.GroupKind]bool {
 	out := map[schema.GroupKind]bool{}
 	for _, o := range objects {
-		if !o.IsCRD() {
-			continue
+		if d, ok := o.Defines(); ok {
+			out[d.GroupKind] = true
 		}
-		spec, _ := o.Doc.Object["spec"].(map[string]any)
-		names, _ := spec["names"].(map[string]any)
-		out[schema.GroupKind{Group: fmt.Sprint(spec["group"]), Kind: fmt.Sprint(names["kind"])}] = true
 	}
 	return out
 }

@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -18,11 +18,11 @@ import (
 func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest.ID]int {
 	counts := map[manifest.ID]int{}
 	for _, s := range p.DeletedCRDs() {
-		kind, ok := defines(s.Before)
-		if !ok {
+		d, ok := kinds.Define(s.Before)
+		if !ok || len(d.Served) == 0 {
 			continue
 		}
-		apiVersion, name := kind.ToAPIVersionAndKind()
+		apiVersion, name := d.WithVersion(d.Served[0]).ToAPIVersionAndKind()
 		list, err := e.Cluster.Lookup(ctx, apiVersion, name, "", "")
 		if err != nil {
 			continue
@@ -35,23 +35,6 @@ func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest
 		})
 	}
 	return counts
-}
-
-// defines is the kind of a CRD's objects, in a version that is served.
-func defines(crd *unstructured.Unstructured) (schema.GroupVersionKind, bool) {
-	if crd == nil {
-		return schema.GroupVersionKind{}, false
-	}
-	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	for _, v := range versions {
-		version, _ := v.(map[string]any)
-		if name, _ := version["name"].(string); version["served"] == true {
-			return schema.GroupVersionKind{Group: group, Version: name, Kind: kind}, true
-		}
-	}
-	return schema.GroupVersionKind{}, false
 }
 
 // belongs says whether an object carries the release's ownership.

@@ -9,7 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -58,7 +60,7 @@ func (l *lookups) answer() templating.LookupFunc {
 	}
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		found, err := l.find(apiVersion, kind, namespace, name)
-		if err == nil && apiVersion == "v1" && kind == "Secret" {
+		if err == nil && schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind() == kinds.Secret {
 			l.note(found)
 		}
 		return found, err

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // quotas lists the ResourceQuotas of namespaces, side by side. What may not be
@@ -18,7 +20,7 @@ func (e *Engine) quotas(ctx context.Context, namespaces []string) []*unstructure
 	var asked sync.WaitGroup
 	for _, namespace := range namespaces {
 		asked.Go(func() {
-			list, err := e.Cluster.Lookup(ctx, "v1", "ResourceQuota", namespace, "")
+			list, err := e.Cluster.Lookup(ctx, "v1", kinds.ResourceQuota.Kind, namespace, "")
 			if err != nil {
 				return
 			}

@@ -156,24 +156,21 @@ func capabilities(facts cluster.Facts, crds []manifest.Object) (*templating.Capa
 		return nil, fmt.Errorf("the cluster's version: %w", err)
 	}
 	caps.KubeVersion = version
-	caps.APIVersions = append(templating.VersionSet(slices.Clone(facts.APIVersions)), broughtAPIVersions(crds)...)
+	caps.APIVersions = append(templating.VersionSet(slices.Clone(facts.APIVersions)), servedBy(crds)...)
 	return caps, nil
 }
 
-// broughtAPIVersions are the API versions that CRDs serve.
-func broughtAPIVersions(crds []manifest.Object) []string {
+// servedBy are the API versions that CRDs serve.
+func servedBy(crds []manifest.Object) []string {
 	var out []string
 	for _, crd := range crds {
-		spec, _ := crd.Doc.Object["spec"].(map[string]any)
-		names, _ := spec["names"].(map[string]any)
-		versions, _ := spec["versions"].([]any)
-		for _, v := range versions {
-			version, _ := v.(map[string]any)
-			if version["served"] != true {
-				continue
-			}
-			gv := fmt.Sprintf("%v/%v", spec["group"], version["name"])
-			out = append(out, gv, fmt.Sprintf("%s/%v", gv, names["kind"]))
+		d, ok := crd.Defines()
+		if !ok {
+			continue
+		}
+		for _, version := range d.Served {
+			gv := d.Group + "/" + version
+			out = append(out, gv, gv+"/"+d.Kind)
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -13,19 +12,13 @@ import (
 func defineScopes(kinds map[schema.GroupKind]plan.Kind, lists ...[]manifest.Object) {
 	for _, objects := range lists {
 		for _, o := range objects {
-			if !o.IsCRD() {
-				continue
-			}
-			group, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "group")
-			kind, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "names", "kind")
-			scope, _, _ := unstructured.NestedString(o.Doc.Object, "spec", "scope")
-			gk := schema.GroupKind{Group: group, Kind: kind}
-			if k, asked := kinds[gk]; asked && k.Scope == manifest.ScopeUnknown {
+			d, ok := o.Defines()
+			if k, asked := kinds[d.GroupKind]; ok && asked && k.Scope == manifest.ScopeUnknown {
 				k.Scope = manifest.ScopeNamespaced
-				if scope == "Cluster" {
+				if d.ClusterScoped {
 					k.Scope = manifest.ScopeCluster
 				}
-				kinds[gk] = k
+				kinds[d.GroupKind] = k
 			}
 		}
 	}

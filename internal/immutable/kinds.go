@@ -72,13 +72,6 @@ func (c *immutables) claimSize() {
 	}
 }
 
-// volumeSource: where a volume's data lives can't change. Everything in the
-// spec that is none of the administrative fields is a source.
-func volumeSource(c *immutables) {
-	allBut("spec", "capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy",
-		"storageClassName", "mountOptions", "nodeAffinity", "volumeAttributesClassName")(c)
-}
-
 // sealed: nothing in these maps can change once the object says immutable.
 func sealed(maps ...string) rule {
 	return func(c *immutables) {

@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
@@ -41,7 +43,7 @@ func Predict(live, target *unstructured.Unstructured) []Field {
 		target: serverfields.WithoutStringData(target).Object,
 		root:   apitypes.Of(gvk),
 	}
-	for _, rule := range rulesOf(gvk.Group, gvk.Kind) {
+	for _, rule := range rulesOf(gvk.GroupKind()) {
 		rule(&c)
 	}
 	return c.found
@@ -57,7 +59,7 @@ func Narrow(fields []string, live, after *unstructured.Unstructured) []string {
 	}
 	gvk := after.GroupVersionKind()
 	c := immutables{live: live.Object, target: serverfields.WithoutStringData(after).Object, root: apitypes.Of(gvk), complete: true}
-	for _, rule := range rulesOf(gvk.Group, gvk.Kind) {
+	for _, rule := range rulesOf(gvk.GroupKind()) {
 		rule(&c)
 	}
 	var narrow []string
@@ -91,50 +93,29 @@ func (c *immutables) refuse(path, why string) {
 // rule finds the changes that one rule of the API server's validation refuses.
 type rule func(*immutables)
 
-// rulesOf is the dispatch table, by the Validate…Update functions of
-// https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis, in
-// GROUP/validation/validation.go. Groups matter: a Job of another group is not
-// Kubernetes' own.
-func rulesOf(group, kind string) []rule {
-	switch group + "/" + kind {
-	case "apps/Deployment", "apps/DaemonSet", "apps/ReplicaSet":
-		return []rule{fixed("spec.selector")}
-	case "apps/StatefulSet":
-		return []rule{allBut("spec", "replicas", "ordinals", "template", "updateStrategy",
-			"revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds")}
-	case "batch/Job":
-		return []rule{fixed("spec.completions", "spec.selector", "spec.podFailurePolicy", "spec.backoffLimitPerIndex",
-			"spec.managedBy", "spec.successPolicy", "spec.completionMode", "spec.podReplacementPolicy"), jobTemplate}
-	case "/Service":
-		return []rule{clusterIP}
-	case "/PersistentVolumeClaim":
-		return []rule{claim}
-	case "/PersistentVolume":
-		return []rule{volumeSource}
-	case "/ConfigMap":
-		return []rule{sealed("data", "binaryData")}
-	case "/Secret":
-		return []rule{fixed("type"), sealed("data")}
-	case "rbac.authorization.k8s.io/RoleBinding", "rbac.authorization.k8s.io/ClusterRoleBinding":
-		return []rule{fixed("roleRef")}
-	case "storage.k8s.io/StorageClass":
-		return []rule{fixed("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")}
-	case "storage.k8s.io/CSIDriver":
-		return []rule{fixed("spec.attachRequired", "spec.volumeLifecycleModes")}
-	case "storage.k8s.io/VolumeAttachment":
-		return []rule{allBut("spec")}
-	case "networking.k8s.io/IngressClass":
-		return []rule{fixed("spec.controller")}
-	case "scheduling.k8s.io/PriorityClass":
-		return []rule{fixed("value", "preemptionPolicy")}
-	case "node.k8s.io/RuntimeClass":
-		return []rule{fixed("handler")}
-	case "apiextensions.k8s.io/CustomResourceDefinition":
-		return []rule{fixed("spec.group", "spec.scope", "spec.names.plural", "spec.names.kind")}
-	case "/Pod":
-		return []rule{podSpec}
+// own are the functions of the kinds that kinds.Immutable calls ByRule. Groups
+// matter: a Job of another group is not Kubernetes' own.
+var own = map[schema.GroupKind]rule{
+	kinds.Job:                   jobTemplate,
+	kinds.PersistentVolumeClaim: claim,
+	kinds.Pod:                   podSpec,
+	kinds.Service:               clusterIP,
+}
+
+// rulesOf are the rules for a kind.
+func rulesOf(gk schema.GroupKind) []rule {
+	known := kinds.Of(gk).Immutable
+	rules := []rule{fixed(known.Fields...)}
+	if known.Spec {
+		rules = append(rules, allBut("spec", known.Mutable...))
 	}
-	return nil
+	if len(known.Sealed) > 0 {
+		rules = append(rules, sealed(known.Sealed...))
+	}
+	if f, ok := own[gk]; ok {
+		rules = append(rules, f)
+	}
+	return rules
 }
 
 // at looks up a dotted path in both documents.

@@ -10,14 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
-)
-
-// Limits of names from which others are made: a CronJob's Jobs and the label
-// controller-revision-hash of a StatefulSet's pods add eleven characters.
-const (
-	maxCronJob     = 52
-	maxStatefulSet = 52
 )
 
 // object checks one rendered object.
@@ -25,13 +19,13 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 	at.Object = o.String()
 	if why := badName(o.Kind, o.Name); why != "" {
 		r.judge(at, fmt.Sprintf("metadata.name %q: %s", o.Name, why))
-	} else if o.Kind == "StatefulSet" && len(o.Name) > maxStatefulSet {
+	} else if fits := kinds.Named(o.Kind).Naming.Advised; fits > 0 && len(o.Name) > fits {
 		f := at
 		f.Severity = Warning
-		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made of it, which fits up to %d", o.Name, len(o.Name), maxStatefulSet)
+		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made of it, which fits up to %d", o.Name, len(o.Name), fits)
 		r.add(f)
 	}
-	if why := validation.IsDNS1035Label(o.Name); o.Kind == "Service" && len(why) > 0 && badName(o.Kind, o.Name) == "" {
+	if why := validation.IsDNS1035Label(o.Name); o.Kind == kinds.Service.Kind && len(why) > 0 && badName(o.Kind, o.Name) == "" {
 		f := at
 		f.Severity, f.Message = Warning, fmt.Sprintf("metadata.name %q begins with a digit, which Kubernetes before 1.36 refuses for a Service", o.Name)
 		r.add(f)
@@ -50,18 +44,18 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 // badName says why the API server refuses a name, "" when it does not.
 func badName(kind, name string) string {
 	var why []string
-	switch kind {
-	case "Service", "Namespace":
+	naming := kinds.Named(kind).Naming
+	switch naming.Form {
+	case kinds.Label:
 		why = validation.IsDNS1123Label(name)
-	case "CertificateSigningRequest":
-	case "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding":
+	case kinds.AnyName:
+	case kinds.PathSegment:
 		why = pathSegment(name)
-	default:
+	case kinds.Subdomain:
 		why = apivalidation.NameIsDNSSubdomain(name, false)
 	}
-	limit := map[string]int{"CronJob": maxCronJob, "Job": validation.LabelValueMaxLength}[kind]
-	if len(why) == 0 && limit > 0 && len(name) > limit {
-		why = []string{fmt.Sprintf("must be no more than %d characters", limit)}
+	if len(why) == 0 && naming.Max > 0 && len(name) > naming.Max {
+		why = []string{fmt.Sprintf("must be no more than %d characters", naming.Max)}
 	}
 	return brief(why)
 }
@@ -113,9 +107,7 @@ func (r *run) labels(o manifest.Object, at Finding) {
 
 // selector wants workloads to select pods, and theirs.
 func (r *run) selector(o manifest.Object, at Finding) {
-	switch o.Kind {
-	case "Deployment", "ReplicaSet", "DaemonSet", "StatefulSet":
-	default:
+	if !kinds.Named(o.Kind).SelectsPods {
 		return
 	}
 	labels, _, _ := unstructured.NestedMap(o.Doc.Object, "spec", "selector", "matchLabels")

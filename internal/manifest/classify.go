@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // Classified is what a chart's rendered files amount to.
@@ -48,10 +50,10 @@ func Classify(files []File) (Classified, error) {
 		}
 	}
 	sort.SliceStable(out.Documents, func(i, j int) bool {
-		return less(installOrder, out.Documents[i].Head.Kind, out.Documents[j].Head.Kind)
+		return kinds.InstallLess(out.Documents[i].Head.Kind, out.Documents[j].Head.Kind)
 	})
 	sort.SliceStable(out.Hooks, func(i, j int) bool {
-		return less(installOrder, out.Hooks[i].Kind, out.Hooks[j].Kind)
+		return kinds.InstallLess(out.Hooks[i].Kind, out.Hooks[j].Kind)
 	})
 	return out, nil
 }

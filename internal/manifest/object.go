@@ -1,5 +1,5 @@
-// Package manifest is what a chart renders to: objects with an identity, hooks
-// with their annotations, and the orders in which Helm sends and removes them.
+// Package manifest is what a chart renders to: objects with an identity, and
+// hooks with their annotations, in the order in which Helm sends them.
 //
 // It does not render templates, does not talk to a cluster and does not decide
 // what happens to an object.
@@ -12,6 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // ID says which object is meant, whatever version it is read through: an
@@ -27,14 +29,19 @@ type ID struct {
 // are left out; they matter where two objects would otherwise look the same.
 func (id ID) String() string { return id.Kind + "/" + id.Name }
 
-// RunsToItsEnd says whether the object is of a kind that runs once and is done.
-func (id ID) RunsToItsEnd() bool { return id.Kind == "Job" || id.Kind == "Pod" }
+// GroupKind is the kind of the object.
+func (id ID) GroupKind() schema.GroupKind { return schema.GroupKind{Group: id.Group, Kind: id.Kind} }
+
+// RunsToItsEnd says whether the object runs once and is done. As for Helm, the name of
+// its kind decides (kinds.Named).
+func (id ID) RunsToItsEnd() bool { return kinds.Named(id.Kind).RunsToItsEnd }
 
 // IsCRD says whether the object defines kinds: a CustomResourceDefinition of
 // Kubernetes' own. Another group's kind of that name is a custom resource.
-func (id ID) IsCRD() bool {
-	return id.Group == "apiextensions.k8s.io" && id.Kind == "CustomResourceDefinition"
-}
+func (id ID) IsCRD() bool { return id.GroupKind() == kinds.CustomResourceDefinition }
+
+// IsSecret says whether the object is a Secret of Kubernetes' own.
+func (id ID) IsSecret() bool { return id.GroupKind() == kinds.Secret }
 
 // Key is the unambiguous form "apps/Deployment/shop/web" ("core" has no group,
 // cluster-scoped kinds have an empty namespace).
@@ -62,6 +69,9 @@ type Object struct {
 	// Doc is the parsed document. It is shared; who changes it copies it first.
 	Doc *unstructured.Unstructured
 }
+
+// Defines is what a CRD defines; ok is false for other objects.
+func (o Object) Defines() (d kinds.Definition, ok bool) { return kinds.Define(o.Doc) }
 
 // GVK is the group, version and kind the object is written in.
 func (o Object) GVK() schema.GroupVersionKind {

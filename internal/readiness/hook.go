@@ -1,6 +1,10 @@
 package readiness
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+)
 
 // HookDone says whether a hook has done its work: Jobs and Pods are followed to
 // their end, a CustomResourceDefinition until it is established. Every other
@@ -9,13 +13,12 @@ func HookDone(obj *unstructured.Unstructured, ctx Context) Result {
 	if obj == nil {
 		return progressing("it does not exist yet")
 	}
-	gvk := obj.GroupVersionKind()
-	switch gvk.Group + "/" + gvk.Kind {
-	case "batch/Job":
+	switch obj.GroupVersionKind().GroupKind() {
+	case kinds.Job:
 		return jobEnd(obj)
-	case "/Pod":
+	case kinds.Pod:
 		return podEnd(obj)
-	case "apiextensions.k8s.io/CustomResourceDefinition":
+	case kinds.CustomResourceDefinition:
 		return definition(obj, ctx)
 	}
 	return ready("it exists")

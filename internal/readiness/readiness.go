@@ -9,6 +9,9 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // State is where an object is on its way to ready.
@@ -60,40 +63,30 @@ func Check(obj *unstructured.Unstructured, ctx Context) Result {
 	if obj.GetDeletionTimestamp() != nil {
 		return progressing("it is being deleted")
 	}
-	gvk := obj.GroupVersionKind()
-	if f := byKind(gvk.Group, gvk.Kind); f != nil {
+	if f, ok := rules[obj.GroupVersionKind().GroupKind()]; ok {
 		return f(obj, ctx)
 	}
 	return computed(obj, ctx)
 }
 
-// byKind is the dispatch table. What is not in it is read as kstatus reads it.
-func byKind(group, kind string) check {
-	switch group + "/" + kind {
-	case "/Pod":
-		return pod
-	case "/Service":
-		return service
-	case "/PersistentVolumeClaim":
-		return claim
-	case "/ReplicationController":
-		return replicaSet
-	case "batch/Job":
-		return job
-	case "apps/Deployment", "extensions/Deployment":
-		return deployment
-	case "apps/StatefulSet":
-		return statefulSet
-	case "apps/DaemonSet", "extensions/DaemonSet":
-		return daemonSet
-	case "apps/ReplicaSet", "extensions/ReplicaSet":
-		return replicaSet
-	case "apiextensions.k8s.io/CustomResourceDefinition":
-		return definition
-	case "apiregistration.k8s.io/APIService":
-		return apiService
-	}
-	return nil
+// rules are the functions of the kinds that kinds.Kind calls ByRule. What is not
+// among them is read as kstatus reads it.
+var rules = map[schema.GroupKind]check{
+	kinds.APIService:               apiService,
+	kinds.CustomResourceDefinition: definition,
+	kinds.DaemonSet:                daemonSet,
+	kinds.Deployment:               deployment,
+	kinds.Job:                      job,
+	kinds.PersistentVolumeClaim:    claim,
+	kinds.Pod:                      pod,
+	kinds.ReplicaSet:               replicaSet,
+	kinds.ReplicationController:    replicaSet,
+	kinds.Service:                  service,
+	kinds.StatefulSet:              statefulSet,
+
+	{Group: "extensions", Kind: kinds.DaemonSet.Kind}:  daemonSet,
+	{Group: "extensions", Kind: kinds.Deployment.Kind}: deployment,
+	{Group: "extensions", Kind: kinds.ReplicaSet.Kind}: replicaSet,
 }
 
 func ready(format string, args ...any) Result {

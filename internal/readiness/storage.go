@@ -1,6 +1,10 @@
 package readiness
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+)
 
 // claim is ready when it is bound. One whose class waits for the first consumer
 // can't be bound before a pod uses it, and that pod may be none of ours.
@@ -32,7 +36,7 @@ func waitsForConsumer(obj *unstructured.Unstructured, ctx Context) bool {
 		if o == nil || class == "" {
 			continue
 		}
-		if o.GetKind() == "StorageClass" && o.GetName() == class {
+		if o.GetKind() == kinds.StorageClass.Kind && o.GetName() == class {
 			return text(o.Object, "volumeBindingMode") == "WaitForFirstConsumer"
 		}
 	}

@@ -1,6 +1,10 @@
 package readiness
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+)
 
 // deployment: the newest ReplicaSet has at least replicas − maxUnavailable
 // ready.
@@ -67,7 +71,7 @@ func newestReplicaSet(obj *unstructured.Unstructured, ctx Context) (*unstructure
 	const revision = "deployment.kubernetes.io/revision"
 	want := obj.GetAnnotations()[revision]
 	for _, rs := range ctx.Related {
-		if rs == nil || rs.GetKind() != "ReplicaSet" || want == "" {
+		if rs == nil || rs.GetKind() != kinds.ReplicaSet.Kind || want == "" {
 			continue
 		}
 		if rs.GetAnnotations()[revision] == want && ownedBy(rs, obj) {

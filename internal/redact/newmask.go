@@ -56,7 +56,7 @@ func NewRecordMask(r *release.Revision) *Mask {
 				continue
 			}
 			for _, o := range objects {
-				collectObject(o.Doc.Object, isSecret(o.ID), found)
+				collectObject(o.Doc.Object, o.IsSecret(), found)
 				public = append(public, o.String())
 			}
 		}

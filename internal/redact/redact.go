@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -75,24 +74,22 @@ func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
 	return &out
 }
 
-func isSecret(id manifest.ID) bool { return id.Group == "" && id.Kind == "Secret" }
-
 // collect finds the values that must not be printed. Objects come first: they
 // say which texts are base64, which changes may leave open.
 func collect(p *plan.Plan, found *secrets) {
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		for _, u := range []*unstructured.Unstructured{s.Body, s.Before, s.After} {
 			if u != nil {
-				collectObject(u.Object, isSecret(s.Object), found)
+				collectObject(u.Object, s.Object.IsSecret(), found)
 			}
 		}
 		if patch, ok := parsePatch(s.Patch); ok {
-			collectPatch(patch, isSecret(s.Object), found)
+			collectPatch(patch, s.Object.IsSecret(), found)
 		}
 	})
 	collectChanges(p.Values, false, found)
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		collectChanges(s.Changes, isSecret(s.Object), found)
+		collectChanges(s.Changes, s.Object.IsSecret(), found)
 	})
 }
 

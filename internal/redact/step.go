@@ -12,7 +12,7 @@ import (
 
 // step copies a step and masks it. Names and what apply expects stay.
 func (m *Mask) step(s plan.Step) plan.Step {
-	secret := isSecret(s.Object)
+	secret := s.Object.IsSecret()
 	s.Body = m.unstructured(s.Body, secret)
 	s.Before = m.unstructured(s.Before, secret)
 	s.After = m.unstructured(s.After, secret)

@@ -8,48 +8,43 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // digest says in a few words what an object is that is created: "replicas 3,
-// image shop/web:2.0". It is empty for kinds it does not know.
+// image shop/web:2.0". It is empty for kinds of which nothing is known.
 func digest(u *unstructured.Unstructured) string {
 	if u == nil {
 		return ""
 	}
 	var facts []string
-	switch u.GetKind() {
-	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet":
-		facts = append(facts, fact(u, "replicas", "spec", "replicas"))
-		facts = append(facts, images(u, "spec", "template", "spec")...)
-	case "Job":
-		facts = images(u, "spec", "template", "spec")
-	case "Pod":
-		facts = images(u, "spec")
-	case "CronJob":
-		facts = append(facts, fact(u, "schedule", "spec", "schedule"))
-		facts = append(facts, images(u, "spec", "jobTemplate", "spec", "template", "spec")...)
-	case "Service":
-		facts = append(facts, fact(u, "", "spec", "type"), ports(u))
-	case "ConfigMap", "Secret":
-		facts = append(facts, dataKeys(u))
-	case "Ingress":
-		facts = append(facts, each(u, "host", "host", "spec", "rules"))
-	case "PersistentVolumeClaim":
-		facts = append(facts, fact(u, "", "spec", "resources", "requests", "storage"), fact(u, "class", "spec", "storageClassName"))
-	case "HorizontalPodAutoscaler":
-		facts = append(facts, fact(u, "min", "spec", "minReplicas"), fact(u, "max", "spec", "maxReplicas"))
-	case "PodDisruptionBudget":
-		facts = append(facts, fact(u, "minAvailable", "spec", "minAvailable"), fact(u, "maxUnavailable", "spec", "maxUnavailable"))
-	case "RoleBinding", "ClusterRoleBinding":
-		facts = append(facts, fact(u, "", "roleRef", "kind")+" "+fact(u, "", "roleRef", "name"), each(u, "for", "name", "subjects"))
-	case "Role", "ClusterRole":
-		rules, _, _ := unstructured.NestedSlice(u.Object, "rules")
-		facts = append(facts, count(len(rules), "rule", "rules"))
-	case "CustomResourceDefinition":
-		facts = append(facts, fact(u, "", "spec", "names", "kind"), each(u, "versions", "name", "spec", "versions"))
+	for _, d := range kinds.Named(u.GetKind()).Details {
+		facts = append(facts, detail(u, d))
 	}
 	return joinFacts(facts)
+}
+
+func detail(u *unstructured.Unstructured, d kinds.Detail) string {
+	path := strings.Split(d.Path, ".")
+	switch d.Show {
+	case kinds.Value:
+		return fact(u, d.Label, path...)
+	case kinds.Images:
+		return images(u, path...)
+	case kinds.Ports:
+		return ports(u, path...)
+	case kinds.DataKeys:
+		return dataKeys(u)
+	case kinds.Names:
+		return each(u, d.Label, d.Key, path...)
+	case kinds.Reference:
+		return fact(u, "", append(path, "kind")...) + " " + fact(u, "", append(path, "name")...)
+	case kinds.Rules:
+		rules, _ := field(u, path...).([]any)
+		return count(len(rules), "rule", "rules")
+	}
+	return ""
 }
 
 func joinFacts(facts []string) string {
@@ -90,7 +85,7 @@ func items(u *unstructured.Unstructured, path ...string) []map[string]any {
 	return out
 }
 
-func images(u *unstructured.Unstructured, pod ...string) []string {
+func images(u *unstructured.Unstructured, pod ...string) string {
 	var names []string
 	for _, c := range items(u, append(pod, "containers")...) {
 		if image, ok := c["image"].(string); ok {
@@ -99,16 +94,16 @@ func images(u *unstructured.Unstructured, pod ...string) []string {
 	}
 	switch len(names) {
 	case 0:
-		return nil
+		return ""
 	case 1:
-		return []string{"image " + names[0]}
+		return "image " + names[0]
 	}
-	return []string{"images " + list(names, 3)}
+	return "images " + list(names, 3)
 }
 
-func ports(u *unstructured.Unstructured) string {
+func ports(u *unstructured.Unstructured, path ...string) string {
 	var all []string
-	for _, p := range items(u, "spec", "ports") {
+	for _, p := range items(u, path...) {
 		port := value(p["port"])
 		if target := p["targetPort"]; target != nil && value(target) != port {
 			port += "→" + value(target)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -68,17 +69,7 @@ func loss(s *plan.Step) string {
 	if s.Op == plan.OpRecreate {
 		what = "recreate"
 	}
-	switch s.Object.Kind {
-	case "Namespace":
-		return what + ", with all that is in it"
-	case "CustomResourceDefinition":
-		return what + ", with every object of its kind"
-	case "PersistentVolumeClaim", "PersistentVolume":
-		return what + ", with the data of its volume"
-	case "StatefulSet":
-		return what + ", with its pods and, if it asks for that, their volumes"
-	}
-	return what + ", with the data in it"
+	return what + ", with " + kinds.Of(s.Object.GroupKind()).Holds
 }
 
 func isOrAre(n int) string {

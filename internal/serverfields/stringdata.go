@@ -7,11 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // IsSecret reports whether u is Kubernetes' own Secret.
 func IsSecret(u *unstructured.Unstructured) bool {
-	return u != nil && u.GetKind() == "Secret" && u.GetAPIVersion() == "v1"
+	return u != nil && u.GroupVersionKind().GroupKind() == kinds.Secret
 }
 
 // FoldStringData does what the API server does on write. Values that are not

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // StripServerAssigned is after, the answer to a dry run, without the values that the
@@ -30,11 +32,11 @@ import (
 // (batch/job/strategy.go, core/service/storage/alloc.go) and
 // plugin/pkg/admission/serviceaccount/admission.go.
 func StripServerAssigned(after, before, sent *unstructured.Unstructured) *unstructured.Unstructured {
-	kind := ""
-	if after != nil {
-		kind = apiVersionKind(after)
+	if after == nil {
+		return nil
 	}
-	if after == nil || before != nil && kind != "v1/Service" && kind != "v1/Pod" {
+	kind := after.GroupVersionKind().GroupKind()
+	if before != nil && kind != kinds.Service && kind != kinds.Pod {
 		return after
 	}
 	doc, _ := jsontree.Copy(after.Object).(map[string]any)
@@ -49,16 +51,12 @@ func StripServerAssigned(after, before, sent *unstructured.Unstructured) *unstru
 		stripScheduling(out, sent, kind)
 	}
 	switch kind {
-	case "v1/Service":
+	case kinds.Service:
 		stripAllocated(section(doc), section(before.Object), section(sent.Object))
-	case "v1/Pod":
+	case kinds.Pod:
 		stripTokenVolume(section(doc), section(before.Object))
 	}
 	return out
-}
-
-func apiVersionKind(u *unstructured.Unstructured) string {
-	return u.GetAPIVersion() + "/" + u.GetKind()
 }
 
 // section is an object's spec.
@@ -90,12 +88,12 @@ func stripUID(doc map[string]any, uid string) {
 
 // stripScheduling removes what the scheduler writes into a Pod and the volume
 // controller into a claim, unless it is asked for.
-func stripScheduling(u, sent *unstructured.Unstructured, kind string) {
+func stripScheduling(u, sent *unstructured.Unstructured, kind schema.GroupKind) {
 	field, prefixes := "", []string(nil)
 	switch kind {
-	case "v1/Pod":
+	case kinds.Pod:
 		field, prefixes = "nodeName", []string{"topology.kubernetes.io/"}
-	case "v1/PersistentVolumeClaim":
+	case kinds.PersistentVolumeClaim:
 		field, prefixes = "volumeName", []string{"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/"}
 	default:
 		return

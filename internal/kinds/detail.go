@@ -1,0 +1,37 @@
+package kinds
+
+// Detail is one thing that a report says of an object which is created: "replicas 3".
+type Detail struct {
+	Show Show
+	// Label stands before it; it may be empty.
+	Label string
+	// Path is the field with dots, "" for the whole object.
+	Path string
+	// Key is the field of a list's items whose values are shown, for Names.
+	Key string
+}
+
+// Show is the form in which a field is shown.
+type Show string
+
+const (
+	// Value is the field's value.
+	Value Show = "value"
+	// Images are the images of the containers of a pod's spec.
+	Images Show = "images"
+	// Ports are those of a Service.
+	Ports Show = "ports"
+	// DataKeys are the keys of a ConfigMap or Secret.
+	DataKeys Show = "data keys"
+	// Names are the values of Key in a list's items.
+	Names Show = "names"
+	// Reference is the kind and the name of another object.
+	Reference Show = "reference"
+	// Rules is how many rules a role has.
+	Rules Show = "rules"
+)
+
+// podTemplate is where workloads have their pods' spec.
+const podTemplate = "spec.template.spec"
+
+var replicasAndImages = []Detail{{Show: Value, Label: "replicas", Path: "spec.replicas"}, {Show: Images, Path: podTemplate}}

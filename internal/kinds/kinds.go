@@ -1,0 +1,140 @@
+// Package kinds is the table of what we know about the kinds of Kubernetes: order
+// and tier, scope, whether an object runs to its end or holds data, which fields
+// can't be changed, how it becomes ready, what its name may be, and what a report
+// says of it. It also reads what a CustomResourceDefinition says of the kind that it
+// defines.
+//
+// It knows facts and judges nothing. Rules that need code are in the rooms that
+// apply them (internal/readiness, internal/immutable), whose tests hold them against
+// this table.
+package kinds
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Kinds that code names. Whether an object is of one of them is asked by group and
+// kind: a Secret or CustomResourceDefinition of another group is a custom resource.
+var (
+	APIService               = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
+	ConfigMap                = schema.GroupKind{Kind: "ConfigMap"}
+	CustomResourceDefinition = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	DaemonSet                = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	Deployment               = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	HorizontalPodAutoscaler  = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
+	Job                      = schema.GroupKind{Group: "batch", Kind: "Job"}
+	Lease                    = schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}
+	Namespace                = schema.GroupKind{Kind: "Namespace"}
+	PersistentVolumeClaim    = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	Pod                      = schema.GroupKind{Kind: "Pod"}
+	ReplicaSet               = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+	ReplicationController    = schema.GroupKind{Kind: "ReplicationController"}
+	ResourceQuota            = schema.GroupKind{Kind: "ResourceQuota"}
+	Secret                   = schema.GroupKind{Kind: "Secret"}
+	Service                  = schema.GroupKind{Kind: "Service"}
+	StatefulSet              = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	StorageClass             = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
+)
+
+// Kind is what is known about one kind. The zero values are what holds for a kind
+// of which nothing is known.
+type Kind struct {
+	schema.GroupKind
+	// Tiers are where it stands when a release is installed and removed.
+	Tiers Tiers
+	// ClusterScoped: its objects are in no namespace, though others of its group may
+	// be. Scope knows of whole groups.
+	ClusterScoped bool
+	// Readiness is how one sees that an object is ready.
+	Readiness Readiness
+	// RunsToItsEnd: its objects run once and are done.
+	RunsToItsEnd bool
+	// Holds is what is lost along with a deleted object: "the data of its volume".
+	// It is empty where nothing else is.
+	Holds string
+	// Stateful: a change of an object's spec deserves a look, since data depends
+	// on it.
+	Stateful bool
+	// InChart: all that an object holds is what the chart says, so that nothing is
+	// lost when it is deleted and created again.
+	InChart bool
+	// NamesAPI: the object's name is that of an API, so that it can't be tried out
+	// under another one.
+	NamesAPI bool
+	// Immutable are the fields that can't be changed.
+	Immutable Immutable
+	// Pods is the field of spec that says how many pods of spec.template there are,
+	// "" where none does.
+	Pods string
+	// SelectsPods: spec.selector has to select the pods of spec.template.
+	SelectsPods bool
+	// Naming is what names of objects have to be like.
+	Naming Naming
+	// Details say in a few words what an object is.
+	Details []Detail
+}
+
+// Readiness says who knows whether an object is ready.
+type Readiness string
+
+const (
+	// ByConvention: it is read by the conventions that kstatus knows.
+	ByConvention Readiness = ""
+	// AtOnce: it is ready as soon as it exists, and nothing waits for it.
+	AtOnce Readiness = "at once"
+	// ByRule: internal/readiness has a function for the kind.
+	ByRule Readiness = "by rule"
+)
+
+// Immutable is what the Validate…Update function of a kind refuses to change
+// (https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis, in
+// GROUP/validation/validation.go). Paths have dots.
+type Immutable struct {
+	// Fields can't change once the object exists.
+	Fields []string
+	// Spec: of spec nothing can change but Mutable, the names of fields in it.
+	Spec    bool
+	Mutable []string
+	// Sealed can't change once the object says immutable: true.
+	Sealed []string
+	// ByRule: internal/immutable has a function for the kind, too.
+	ByRule bool
+}
+
+// Of is what is known about a kind of Kubernetes' own; of others, the zero values.
+func Of(gk schema.GroupKind) Kind {
+	if k, ok := byGroupKind[gk]; ok {
+		return k
+	}
+	return Kind{GroupKind: gk}
+}
+
+// Named is what is known about the kind of that name, of whatever group the object's
+// is. Helm goes by the name alone (see InstallLess), and so do waves, hooks and waits,
+// lint, and the details of reports. What is lost, refused or masked is looked up by Of.
+func Named(kind string) Kind {
+	if k, ok := byName[kind]; ok {
+		return k
+	}
+	return Kind{GroupKind: schema.GroupKind{Kind: kind}}
+}
+
+// All are the rows of the table.
+func All() []Kind { return slices.Clone(table) }
+
+var (
+	table       = slices.Concat(core, workloads, definitions, access, network, storage, policies, legacy, others)
+	byGroupKind = map[schema.GroupKind]Kind{}
+	byName      = map[string]Kind{}
+)
+
+func init() {
+	for _, k := range table {
+		byGroupKind[k.GroupKind] = k
+		if _, taken := byName[k.Kind]; !taken {
+			byName[k.Kind] = k
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package kinds
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// network is what leads to pods, or keeps from them.
+var network = []Kind{
+	{
+		GroupKind: Service, Tiers: withWorkloads(Inputs), Readiness: ByRule,
+		Immutable: Immutable{ByRule: true}, Naming: Naming{Form: Label},
+		Details: []Detail{{Show: Value, Path: "spec.type"}, {Show: Ports, Path: "spec.ports"}},
+	},
+	{
+		GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}, Tiers: withWorkloads(Routes),
+		Details: []Detail{{Show: Names, Label: "host", Path: "spec.rules", Key: "host"}},
+	},
+	{
+		GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}, Tiers: withWorkloads(Classes), ClusterScoped: true,
+		Readiness: AtOnce, Immutable: Immutable{Fields: []string{"spec.controller"}},
+	},
+	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}, Tiers: one(Inputs), Readiness: AtOnce},
+	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "IPAddress"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}, ClusterScoped: true},
+}
+
+// storage is where data is, and how it gets there.
+var storage = []Kind{
+	{
+		GroupKind: PersistentVolumeClaim, Tiers: one(Inputs), Readiness: ByRule, Stateful: true,
+		Holds: "the data of its volume", Immutable: Immutable{ByRule: true},
+		Details: []Detail{
+			{Show: Value, Path: "spec.resources.requests.storage"},
+			{Show: Value, Label: "class", Path: "spec.storageClassName"},
+		},
+	},
+	{
+		GroupKind: schema.GroupKind{Kind: "PersistentVolume"}, Tiers: one(Inputs), ClusterScoped: true, Stateful: true,
+		Holds: "the data of its volume",
+		// What is none of the administrative fields says where the data lives.
+		Immutable: Immutable{Spec: true, Mutable: []string{
+			"capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName",
+			"mountOptions", "nodeAffinity", "volumeAttributesClassName",
+		}},
+	},
+	{
+		GroupKind: StorageClass, Tiers: one(Inputs), ClusterScoped: true, Readiness: AtOnce,
+		Immutable: Immutable{Fields: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"}},
+	},
+	{
+		GroupKind: schema.GroupKind{Group: "storage.k8s.io", Kind: "CSIDriver"}, ClusterScoped: true,
+		Immutable: Immutable{Fields: []string{"spec.attachRequired", "spec.volumeLifecycleModes"}},
+	},
+	{GroupKind: schema.GroupKind{Group: "storage.k8s.io", Kind: "CSINode"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "storage.k8s.io", Kind: "VolumeAttachment"}, ClusterScoped: true, Immutable: Immutable{Spec: true}},
+	{GroupKind: schema.GroupKind{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}, ClusterScoped: true},
+}
+
+// policies say how pods are placed, run and kept running.
+var policies = []Kind{
+	{
+		GroupKind: schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, Tiers: one(Inputs),
+		Details: []Detail{
+			{Show: Value, Label: "minAvailable", Path: "spec.minAvailable"},
+			{Show: Value, Label: "maxUnavailable", Path: "spec.maxUnavailable"},
+		},
+	},
+	{
+		GroupKind: schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, Tiers: one(Foundations), ClusterScoped: true,
+		Readiness: AtOnce, Immutable: Immutable{Fields: []string{"value", "preemptionPolicy"}},
+	},
+	{
+		GroupKind: schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"},
+		Immutable: Immutable{Fields: []string{"handler"}},
+	},
+}
+
+// others are kinds of which no more than the scope is known.
+var others = []Kind{
+	{GroupKind: schema.GroupKind{Group: "authentication.k8s.io", Kind: "SelfSubjectReview"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "authentication.k8s.io", Kind: "TokenReview"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "authorization.k8s.io", Kind: "SelfSubjectAccessReview"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "authorization.k8s.io", Kind: "SelfSubjectRulesReview"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "authorization.k8s.io", Kind: "SubjectAccessReview"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "certificates.k8s.io", Kind: "ClusterTrustBundle"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "resource.k8s.io", Kind: "DeviceClass"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourcePoolStatusRequest"}, ClusterScoped: true},
+	{GroupKind: schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceSlice"}, ClusterScoped: true},
+}

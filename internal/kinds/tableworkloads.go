@@ -1,0 +1,75 @@
+package kinds
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// workloads are what runs.
+var workloads = []Kind{
+	{
+		GroupKind: Pod, Tiers: one(Workloads), Readiness: ByRule, RunsToItsEnd: true, InChart: true,
+		Immutable: Immutable{ByRule: true},
+		Details:   []Detail{{Show: Images, Path: "spec"}},
+	},
+	{
+		GroupKind: Job, Tiers: one(Workloads), Readiness: ByRule, RunsToItsEnd: true, InChart: true,
+		Immutable: Immutable{ByRule: true, Fields: []string{
+			"spec.completions", "spec.selector", "spec.podFailurePolicy", "spec.backoffLimitPerIndex",
+			"spec.managedBy", "spec.successPolicy", "spec.completionMode", "spec.podReplacementPolicy",
+		}},
+		Pods: "parallelism",
+		// It is a label of its pods.
+		Naming:  Naming{Max: 63},
+		Details: []Detail{{Show: Images, Path: podTemplate}},
+	},
+	{
+		GroupKind: schema.GroupKind{Group: "batch", Kind: "CronJob"}, Tiers: one(Workloads),
+		// Its Jobs' names have eleven characters more.
+		Naming: Naming{Max: 52},
+		Details: []Detail{
+			{Show: Value, Label: "schedule", Path: "spec.schedule"},
+			{Show: Images, Path: "spec.jobTemplate.spec.template.spec"},
+		},
+	},
+	{
+		GroupKind: Deployment, Tiers: one(Workloads), Readiness: ByRule,
+		Immutable: Immutable{Fields: []string{"spec.selector"}},
+		Pods:      "replicas", SelectsPods: true, Details: replicasAndImages,
+	},
+	{
+		GroupKind: StatefulSet, Tiers: one(Workloads), Readiness: ByRule, Stateful: true,
+		Holds: "its pods and, if it asks for that, their volumes",
+		Immutable: Immutable{Spec: true, Mutable: []string{
+			"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+			"persistentVolumeClaimRetentionPolicy", "minReadySeconds",
+		}},
+		Pods: "replicas", SelectsPods: true,
+		// The label controller-revision-hash has eleven characters more.
+		Naming:  Naming{Advised: 52},
+		Details: replicasAndImages,
+	},
+	{
+		GroupKind: DaemonSet, Tiers: one(Workloads), Readiness: ByRule,
+		Immutable:   Immutable{Fields: []string{"spec.selector"}},
+		SelectsPods: true, Details: replicasAndImages,
+	},
+	{
+		GroupKind: ReplicaSet, Tiers: one(Workloads), Readiness: ByRule,
+		Immutable: Immutable{Fields: []string{"spec.selector"}},
+		Pods:      "replicas", SelectsPods: true, Details: replicasAndImages,
+	},
+	{GroupKind: ReplicationController, Tiers: one(Workloads), Readiness: ByRule, Pods: "replicas"},
+	{
+		GroupKind: HorizontalPodAutoscaler, Tiers: one(Workloads),
+		Details: []Detail{
+			{Show: Value, Label: "min", Path: "spec.minReplicas"},
+			{Show: Value, Label: "max", Path: "spec.maxReplicas"},
+		},
+	},
+}
+
+// legacy are kinds as groups had them that are not served any more.
+var legacy = []Kind{
+	{GroupKind: schema.GroupKind{Group: "extensions", Kind: "Deployment"}, Readiness: ByRule},
+	{GroupKind: schema.GroupKind{Group: "extensions", Kind: "DaemonSet"}, Readiness: ByRule},
+	{GroupKind: schema.GroupKind{Group: "extensions", Kind: "ReplicaSet"}, Readiness: ByRule},
+	{GroupKind: schema.GroupKind{Group: "policy", Kind: "PodSecurityPolicy"}, Tiers: one(Inputs), ClusterScoped: true},
+}
