@@ -90,13 +90,17 @@ func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
 	if err != nil {
 		return err
 	}
-	c.core = corev1.New(noWriteRetry{core.RESTClient()})
-	if c.leases, err = coordinationv1.NewForConfigAndClient(config, httpClient); err != nil {
+	leases, err := coordinationv1.NewForConfigAndClient(config, httpClient)
+	if err != nil {
 		return err
 	}
-	if c.access, err = authorizationv1.NewForConfigAndClient(config, httpClient); err != nil {
+	access, err := authorizationv1.NewForConfigAndClient(config, httpClient)
+	if err != nil {
 		return err
 	}
+	c.core = corev1.New(noRetry{core.RESTClient()})
+	c.leases = coordinationv1.New(noRetry{leases.RESTClient()})
+	c.access = authorizationv1.New(noRetry{access.RESTClient()})
 	whole := dynamic.ConfigFor(config)
 	objects, err := objectClient(whole, httpClient)
 	if err != nil {

@@ -89,8 +89,12 @@ func (w warner) about(ctx context.Context, kind string, which func(name string) 
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
-	list, err := w.core.Events(namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: fields.Set{"involvedObject.kind": kind, "type": corev1.EventTypeWarning}.AsSelector().String(),
+	var list *corev1.EventList
+	err := w.read(ctx, func(ctx context.Context) (err error) {
+		list, err = w.core.Events(namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: fields.Set{"involvedObject.kind": kind, "type": corev1.EventTypeWarning}.AsSelector().String(),
+		})
+		return err
 	})
 	if err != nil {
 		return nil

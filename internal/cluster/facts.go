@@ -75,7 +75,7 @@ func (c *Client) identity(ctx context.Context) (uid string, err error) {
 func (c *Client) version(ctx context.Context) (string, error) {
 	var raw []byte
 	err := c.read(ctx, func(ctx context.Context) (err error) {
-		raw, err = c.core.RESTClient().Get().AbsPath("/version").MaxRetries(0).DoRaw(ctx)
+		raw, err = c.core.RESTClient().Get().AbsPath("/version").DoRaw(ctx)
 		return err
 	})
 	if err != nil {

@@ -47,7 +47,7 @@ func newKinds(config *rest.Config, root string) (*kinds, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kinds{server: cached.RESTClient(), cache: cache{dir}}, nil
+	return &kinds{server: noRetry{cached.RESTClient()}, cache: cache{dir}}, nil
 }
 
 // download is one look at the server's API, which all who need it share.

@@ -67,7 +67,7 @@ func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, 
 func (c *Client) containerLog(ctx context.Context, pod corev1.Pod, options corev1.PodLogOptions, lines int64) (string, error) {
 	limit := int64(maxLogSize)
 	options.TailLines, options.LimitBytes = &lines, &limit
-	stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, &options).MaxRetries(0).Stream(ctx)
+	stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, &options).Stream(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -83,7 +83,11 @@ func (c *Client) newestOf(ctx context.Context, owner *unstructured.Unstructured,
 	if err != nil {
 		return label, "", err
 	}
-	list, err := r.List(ctx, metav1.ListOptions{LabelSelector: selectorOf(owner).String(), Limit: pageSize})
+	var list *unstructured.UnstructuredList
+	err = c.read(ctx, func(ctx context.Context) (err error) {
+		list, err = r.List(ctx, metav1.ListOptions{LabelSelector: selectorOf(owner).String(), Limit: pageSize})
+		return err
+	})
 	if err != nil {
 		return label, "", err
 	}
@@ -113,7 +117,11 @@ func revisionOf(o *unstructured.Unstructured) int64 {
 // the object, too, unless it is a pod itself.
 func (c *Client) podsOf(ctx context.Context, ref apply.Ref) (*unstructured.Unstructured, []corev1.Pod, error) {
 	if ref.Kind == "Pod" {
-		pod, err := c.core.Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		var pod *corev1.Pod
+		err := c.read(ctx, func(ctx context.Context) (err error) {
+			pod, err = c.core.Pods(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+			return err
+		})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -127,7 +135,11 @@ func (c *Client) podsOf(ctx context.Context, ref apply.Ref) (*unstructured.Unstr
 	if selector.Empty() {
 		return nil, nil, nil
 	}
-	list, err := c.core.Pods(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize})
+	var list *corev1.PodList
+	err = c.read(ctx, func(ctx context.Context) (err error) {
+		list, err = c.core.Pods(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize})
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,7 +23,7 @@ const stalls, stallsOfKnown = 2, 3
 // noRetry is a REST client that sends every request a single time. client-go's
 // own repeats up to ten times whatever is answered with Retry-After, writes
 // too, and can't be interrupted by those who count attempts. Whoever calls
-// knows better: package apply repeats writes, read repeats reads, Watch resumes.
+// knows better, see docs/retries.md.
 type noRetry struct{ rest.Interface }
 
 func (o noRetry) Verb(verb string) *rest.Request { return o.Interface.Verb(verb).MaxRetries(0) }
@@ -32,17 +32,6 @@ func (o noRetry) Put() *rest.Request             { return o.Interface.Put().MaxR
 func (o noRetry) Get() *rest.Request             { return o.Interface.Get().MaxRetries(0) }
 func (o noRetry) Delete() *rest.Request          { return o.Interface.Delete().MaxRetries(0) }
 func (o noRetry) Patch(t types.PatchType) *rest.Request {
-	return o.Interface.Patch(t).MaxRetries(0)
-}
-
-// noWriteRetry is the same for clients whose reads nobody else repeats: those of
-// the release records.
-type noWriteRetry struct{ rest.Interface }
-
-func (o noWriteRetry) Post() *rest.Request   { return o.Interface.Post().MaxRetries(0) }
-func (o noWriteRetry) Put() *rest.Request    { return o.Interface.Put().MaxRetries(0) }
-func (o noWriteRetry) Delete() *rest.Request { return o.Interface.Delete().MaxRetries(0) }
-func (o noWriteRetry) Patch(t types.PatchType) *rest.Request {
 	return o.Interface.Patch(t).MaxRetries(0)
 }
 
