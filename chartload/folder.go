@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 )
 
 // walk returns the files of a folder in lexical order, less those that
@@ -103,8 +104,8 @@ func (w *walker) dir(real, name string, above []string) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() == ".git" {
-			continue // may hold credentials, and never a part of a chart
+		if e.Name() == ".git" || strings.HasPrefix(e.Name(), outputfile.Prefix) {
+			continue // may hold credentials, or is what a killed run has left: no part of a chart
 		}
 		if err := w.entry(filepath.Join(real, e.Name()), path.Join(name, e.Name()), above); err != nil {
 			return err

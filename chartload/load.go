@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
@@ -68,6 +70,21 @@ func Archive(r io.Reader, name string) (*chart.Chart, []chart.Warning, error) {
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("load chart %s: %w", name, err)
+	}
+	return c, l.warnings, nil
+}
+
+// Alone is Load without the subcharts: charts/ may be missing, or broken.
+func Alone(path string, o Options) (*chart.Chart, []chart.Warning, error) {
+	files, err := Files(path, o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load chart %s: %w", path, err)
+	}
+	own := slices.DeleteFunc(files, func(f *chart.File) bool { return strings.HasPrefix(f.Name, "charts/") })
+	l := newLoader()
+	c, err := l.assemble(own, filepath.Base(path), 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load chart %s: %w", path, err)
 	}
 	return c, l.warnings, nil
 }

@@ -223,7 +223,13 @@ func (p *program) hintSource(err error) string {
 	var refused *source.RefusedError
 	var taken *source.TagTakenError
 	var realm *source.RealmError
+	var unsynced *resolve.OutOfSyncError
+	var noAlias *resolve.NoAliasError
 	switch {
+	case errors.As(err, &unsynced):
+		return p.clusterless("dependency", "update") + " makes a new lock"
+	case errors.As(err, &noAlias):
+		return p.clusterless("repo", "add", noAlias.Alias) + " URL makes it known"
 	case errors.As(err, &exists):
 		return "--force-update puts the new one in its place"
 	case errors.As(err, &noIndex):

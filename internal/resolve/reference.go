@@ -46,6 +46,8 @@ const (
 	Unconfigured
 	// Registry is the image Reference.Image.
 	Registry
+	// Vendored is a dependency without a repository: it is in charts/ already.
+	Vendored
 )
 
 // Reference is a request understood.

@@ -57,7 +57,7 @@ func (s *Sources) Find(ctx context.Context, r resolve.Reference) (Found, error) 
 		return s.findUnconfigured(ctx, r)
 	case resolve.Registry:
 		return s.findImage(ctx, r)
-	case resolve.Local:
+	case resolve.Local, resolve.Vendored:
 	}
 	return Found{}, fmt.Errorf("%s is not fetched", r.Path)
 }
@@ -92,14 +92,18 @@ func (s *Sources) findConfigured(r resolve.Reference) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	f := Found{Repository: e.Name, home: e.URL, access: s.Access.or(accessOf(e))}
+	f := Found{Repository: e.Name, home: e.URL, access: accessOf(e)}
+	if s.bind(e.URL) {
+		f.access = s.Access.or(f.access)
+	}
 	return f, f.choose(index, r, e.URL)
 }
 
 func (s *Sources) findUnconfigured(ctx context.Context, r resolve.Reference) (Found, error) {
 	name := unmanaged(r.URL)
-	if !s.Offline {
-		if _, err := s.fetchIndex(ctx, name, r.URL, s.Access); err != nil {
+	access := s.accessTo(r.URL)
+	if !s.Offline && !s.refreshed(name) {
+		if _, err := s.fetchIndex(ctx, name, r.URL, access); err != nil {
 			return Found{}, err
 		}
 	}
@@ -110,7 +114,7 @@ func (s *Sources) findUnconfigured(ctx context.Context, r resolve.Reference) (Fo
 	if err != nil {
 		return Found{}, err
 	}
-	f := Found{Repository: redacted(r.URL), home: r.URL, access: s.Access}
+	f := Found{Repository: redacted(r.URL), home: r.URL, access: access}
 	return f, f.choose(index, r, r.URL)
 }
 
@@ -229,3 +233,14 @@ func (f Fetched) String() string {
 	}
 	return fmt.Sprintf("%s: %s %s", what, at, f.Digest)
 }
+
+// Tag is that of a chart in a registry, "" elsewhere.
+func (f Found) Tag() string {
+	if f.image == nil {
+		return ""
+	}
+	return f.image.Tag
+}
+
+// Location is where the archive is, without passwords.
+func (f Found) Location() string { return redacted(f.URL) }

@@ -41,6 +41,12 @@ func (s *Sources) cached(digest, kind string) ([]byte, bool) {
 	if digest == "" {
 		return nil, false
 	}
+	s.mutex.Lock()
+	data, here := s.offered[digest]
+	s.mutex.Unlock()
+	if here && kind == chartContent {
+		return data, true
+	}
 	data, err := inputfile.Read(s.contentFile(digest, kind), maxArchiveBytes)
 	if err != nil || sum(data) != digest {
 		return nil, false

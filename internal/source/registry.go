@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -68,10 +67,9 @@ func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Cl
 	guarded := *base
 	guarded.Transport = &guard{registry: home, allowed: append(realms(host), s.Settings.Realms[i.Host]...), next: base.Transport}
 	key := i.Host + "/" + i.Path
+	mine := s.bind(i.String())
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.named = cmp.Or(s.named, i.Host)
-	mine := s.named == i.Host
 	if s.tokens == nil {
 		s.tokens = map[string]auth.Cache{}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -38,16 +39,11 @@ func (s *Sources) Repositories() (*resolve.Repositories, error) {
 // changeRepositories reads repositories.yaml under Helm's lock, has it changed, and
 // writes it with mode 0600. change says whether anything is different.
 func (s *Sources) changeRepositories(ctx context.Context, change func(*resolve.Repositories) (bool, error)) error {
-	if err := os.MkdirAll(filepath.Dir(s.Paths.RepositoryConfig), 0o755); err != nil {
+	unlock, err := locked(ctx, s.Paths.repositoriesLock())
+	if err != nil {
 		return err
 	}
-	lock := flock.New(s.Paths.repositoriesLock())
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
-		return fmt.Errorf("lock %s: %w", lock.Path(), err)
-	}
-	defer func() { _ = lock.Unlock() }()
+	defer unlock()
 	r, err := s.Repositories()
 	if err != nil {
 		return err
@@ -64,6 +60,34 @@ func (s *Sources) changeRepositories(ctx context.Context, change func(*resolve.R
 		return fmt.Errorf("write the repositories: %w", err)
 	}
 	return nil
+}
+
+// locked takes the lock that a file stands for, which other processes may hold for a
+// while.
+func locked(ctx context.Context, file string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, err
+	}
+	lock := flock.New(file)
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
+	}
+	return func() { _ = lock.Unlock() }, nil
+}
+
+// LockChart keeps other runs from the dependencies of the chart in a folder until
+// unlock. The folder shows nothing of it.
+func (s *Sources) LockChart(ctx context.Context, folder string) (unlock func(), err error) {
+	real, err := filepath.EvalSymlinks(folder)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return locked(ctx, filepath.Join(s.Paths.Cache, "kubectl-release", "locks", strings.TrimPrefix(sum([]byte(real)), "sha256:")))
 }
 
 // AddRepository fetches a repository's index and writes its entry. An entry that is

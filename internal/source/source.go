@@ -36,6 +36,10 @@ type Sources struct {
 	tokens  map[string]auth.Cache
 	// plain are the registries on this machine, and whether they speak no TLS.
 	plain map[string]bool
-	// named is the registry for which Access was given: the first that is asked.
+	// named is the host for which Access has credentials: the first that is named.
 	named string
+	// fresh are the indexes that this run has asked for, offered the archives that were
+	// here before it, by their digest.
+	fresh   map[string]bool
+	offered map[string][]byte
 }

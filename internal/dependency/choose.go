@@ -1,0 +1,253 @@
+package dependency
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/pack"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+)
+
+// chosen is a dependency with its chart.
+type chosen struct {
+	declared *chart.Dependency
+	ref      resolve.Reference
+	locked   resolve.Locked
+	// data is the archive, nil for what has no repository. stale says that it is
+	// missing, which Check alone leaves so.
+	data  []byte
+	stale bool
+	// file is its name in charts/.
+	file     string
+	origin   string
+	warnings []chart.Warning
+}
+
+// job is a run's work on one chart.
+type job struct {
+	*run
+	*folder
+	// build takes the versions of the lock, which is there.
+	build    bool
+	declared []*chart.Dependency
+	all      []*chosen
+}
+
+// choose says which charts are meant, as far as that can be said without asking.
+func (j *job) choose() error {
+	known, err := j.Sources.Repositories()
+	if err != nil {
+		return err
+	}
+	var lock *resolve.Lock
+	if j.build {
+		lock = j.lock
+	}
+	if j.declared, err = resolve.Declared(j.chart.Metadata, known, lock); err != nil {
+		return err
+	}
+	if j.build {
+		if err := resolve.InSync(j.chart.Metadata, j.declared, lock); err != nil {
+			return fmt.Errorf("%s of %s: %w", j.lockFile, j.path, err)
+		}
+	}
+	for i, d := range j.declared {
+		c := &chosen{declared: d, locked: resolve.Locked{Name: d.Name, Repository: d.Repository, Version: d.Version}}
+		wanted := *d
+		if j.build {
+			c.locked = lock.Dependencies[i]
+			wanted.Version, wanted.Repository = c.locked.Version, c.locked.Repository
+		}
+		if c.ref, err = resolve.Dependency(&wanted, known, j.path, j.build); err != nil {
+			return err
+		}
+		if j.build && (c.ref.Kind == resolve.Configured || c.ref.Kind == resolve.Unconfigured) {
+			c.ref.Digest = c.locked.Digest
+		}
+		j.all = append(j.all, c)
+	}
+	return nil
+}
+
+// below does the same for the folders that the chart depends on.
+func (j *job) below(ctx context.Context) error {
+	if !j.Recursive {
+		return nil
+	}
+	for _, c := range j.all {
+		if c.ref.Kind != resolve.Local {
+			continue
+		}
+		before := len(j.outcomes)
+		if err := j.visit(ctx, c.ref.Path); err != nil {
+			return err
+		}
+		for _, o := range j.outcomes[before:] {
+			c.stale = c.stale || j.Check && o.Changed
+		}
+	}
+	return nil
+}
+
+// parallel is how many charts are fetched at once.
+const parallel = 8
+
+// fetch brings the charts, side by side. What is in charts/ is not fetched.
+func (j *job) fetch(ctx context.Context) error {
+	for _, a := range j.archives {
+		j.Sources.Offer(a.data)
+	}
+	var refs []resolve.Reference
+	for _, c := range j.all {
+		if !j.here(c) {
+			refs = append(refs, c.ref)
+		}
+	}
+	if err := j.Sources.Refresh(ctx, refs, j.SkipRefresh); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for _, c := range j.all {
+		g.Go(func() error {
+			if err := j.fetchOne(ctx, c); err != nil {
+				return fmt.Errorf("dependency %s: %w", c.declared.Name, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// here says whether nobody has to be asked for a chart.
+func (j *job) here(c *chosen) bool {
+	if c.ref.Kind == resolve.Vendored || c.ref.Kind == resolve.Local {
+		return true
+	}
+	if !j.build || c.locked.Digest == "" {
+		return false
+	}
+	_, ok := j.Sources.At(c.locked.Digest)
+	c.stale = !ok && j.Check
+	return ok || c.stale
+}
+
+func (j *job) fetchOne(ctx context.Context, c *chosen) error {
+	switch {
+	case c.stale:
+		return nil
+	case c.ref.Kind == resolve.Vendored:
+		if !j.vendored(c.declared.Name) {
+			return fmt.Errorf("it has no repository, and is not in charts/")
+		}
+		return nil
+	case c.ref.Kind == resolve.Local:
+		return j.packFolder(c)
+	case j.here(c):
+		c.data, _ = j.Sources.At(c.locked.Digest)
+		return c.take()
+	}
+	found, err := j.Sources.Find(ctx, c.ref)
+	c.warnings = found.Warnings
+	if err != nil {
+		return err
+	}
+	fetched, err := j.Sources.Fetch(ctx, found)
+	if err != nil {
+		return err
+	}
+	if fetched.Mismatch != nil {
+		c.warnings = append(c.warnings, chart.Warning{Where: c.declared.Name, What: fetched.Mismatch.Error()})
+	}
+	version := found.Version
+	if c.ref.Kind == resolve.Registry {
+		version = resolve.VersionOf(found.Tag())
+	}
+	if err := j.promised(c, version, fetched); err != nil {
+		return err
+	}
+	c.data, c.origin = fetched.Data, fetched.Location()
+	c.locked.Version, c.locked.Digest = version, fetched.Digest
+	return c.take()
+}
+
+// promised checks an archive by the digest that the lock has for its version: when
+// that is another one, somebody has published the version twice.
+func (j *job) promised(c *chosen, version string, fetched source.Fetched) error {
+	if j.lock == nil || j.Sources.AllowMismatch && !j.build {
+		return nil
+	}
+	for _, l := range j.lock.Dependencies {
+		same := l.Name == c.declared.Name && resolve.SameURL(l.Repository, c.locked.Repository) && l.Version == version
+		if same && l.Digest != "" && l.Digest != fetched.Digest {
+			return &source.DigestError{What: fmt.Sprintf("chart %s %s (%s)", l.Name, version, fetched.Location()), Want: l.Digest, Got: fetched.Digest}
+		}
+	}
+	return nil
+}
+
+// take looks at an archive: it has to be the chart that it was chosen for.
+func (c *chosen) take() error {
+	loaded, _, err := chartload.Archive(bytes.NewReader(c.data), c.declared.Name)
+	if err != nil {
+		return err
+	}
+	m := loaded.Metadata
+	if m.Name != c.declared.Name {
+		return fmt.Errorf("the archive holds chart %s", m.Name)
+	}
+	if !equal(m.Version, c.locked.Version) {
+		return fmt.Errorf("the archive holds version %s and not %s", m.Version, c.locked.Version)
+	}
+	c.file = m.Name + "-" + m.Version + ".tgz"
+	return nil
+}
+
+// equal says whether two versions are the same, with v before them or not.
+func equal(a, b string) bool {
+	v, errA := semver.NewVersion(a)
+	w, errB := semver.NewVersion(b)
+	return errA == nil && errB == nil && v.Equal(w) && v.Metadata() == w.Metadata()
+}
+
+// packFolder makes the archive of a dependency that is a folder.
+func (j *job) packFolder(c *chosen) error {
+	if info, err := os.Stat(c.ref.Path); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is no folder", c.ref.Path)
+	}
+	loaded, _, err := chartload.Load(c.ref.Path, j.Load)
+	if err != nil {
+		return err
+	}
+	if missing := pack.Missing(loaded); len(missing) > 0 {
+		return fmt.Errorf("its own dependencies are not there (%s): --recursive brings them", strings.Join(missing, ", "))
+	}
+	version := loaded.Metadata.Version
+	if err := resolve.Satisfies(c.declared, version); err != nil {
+		return err
+	}
+	if j.build && !equal(version, c.locked.Version) {
+		return fmt.Errorf("%s has version %s, and the lock says %s", c.ref.Path, version, c.locked.Version)
+	}
+	c.locked.Version, c.locked.Digest = version, ""
+	c.origin = c.ref.Path
+	if c.data = j.packed(loaded); c.data != nil {
+		return c.take()
+	}
+	if c.data, err = pack.Archive(loaded, pack.Options{Time: time.Unix(0, 0).UTC()}); err != nil {
+		return err
+	}
+	return c.take()
+}

@@ -1,0 +1,174 @@
+package dependency
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+const (
+	chartsFolder = "charts"
+	maxLockBytes = 8 << 20
+	// maxArchiveBytes is the size of a chart's archive.
+	maxArchiveBytes = 100 << 20
+	// unfinished is what the names of folders begin with in which charts/ is made.
+	unfinished = outputfile.Prefix + "charts-"
+)
+
+// archive is a .tgz file in charts/.
+type archive struct {
+	file string
+	data []byte
+	// chart is nil when it can't be loaded.
+	chart *chart.Metadata
+}
+
+// folder is a chart's folder as the dependencies find it.
+type folder struct {
+	path     string
+	chart    *chart.Chart
+	warnings []chart.Warning
+	// lockFile is the name of the lock; lock is nil when there is none.
+	lockFile string
+	lock     *resolve.Lock
+	archives []archive
+	// unpacked are the names of the folders in charts/.
+	unpacked []string
+}
+
+// readFolder reads a chart's folder, without what is in the folders of charts/.
+func readFolder(path string, o chartload.Options) (*folder, error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("load chart: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder, and only the dependencies of a folder can be brought", path)
+	}
+	f := &folder{path: path, lockFile: "Chart.lock"}
+	for _, name := range []string{chartsFolder, "Chart.lock", "requirements.lock"} {
+		if err := f.refuseLink(name); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if f.chart, f.warnings, err = chartload.Alone(path, o); err != nil {
+		return nil, err
+	}
+	if f.chart.Metadata.APIVersion == chart.APIVersionV1 {
+		f.lockFile = "requirements.lock"
+	}
+	if err := f.readLock(); err != nil {
+		return nil, err
+	}
+	return f, f.readCharts()
+}
+
+// refuseLink is an error when a name in the folder is a link: what is written or
+// removed through it would be somewhere else.
+func (f *folder) refuseLink(name string) error {
+	at := filepath.Join(f.path, name)
+	info, err := os.Lstat(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		to, _ := os.Readlink(at)
+		return fmt.Errorf("%s is a link to %s: dependencies are not written through links", at, to)
+	}
+	return err
+}
+
+func (f *folder) readLock() error {
+	file := filepath.Join(f.path, f.lockFile)
+	data, err := inputfile.Read(file, maxLockBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		f.lock, err = resolve.ParseLock(data)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", file, err)
+	}
+	return nil
+}
+
+// readCharts reads the archives in charts/.
+func (f *folder) readCharts() error {
+	entries, err := os.ReadDir(filepath.Join(f.path, chartsFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := filepath.Join(chartsFolder, e.Name())
+		switch {
+		case e.IsDir():
+			f.unpacked = append(f.unpacked, e.Name())
+			continue
+		case filepath.Ext(e.Name()) != ".tgz":
+			continue
+		}
+		if err := f.refuseLink(name); err != nil {
+			return err
+		}
+		data, err := inputfile.Read(filepath.Join(f.path, name), maxArchiveBytes)
+		if err != nil {
+			return err
+		}
+		a := archive{file: e.Name(), data: data}
+		if loaded, _, err := chartload.Archive(bytes.NewReader(data), name); err == nil {
+			a.chart = loaded.Metadata
+		}
+		f.archives = append(f.archives, a)
+	}
+	return nil
+}
+
+// sweep removes what a killed run has left. The chart is locked.
+func (f *folder) sweep() error {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), unfinished) {
+			if err := os.RemoveAll(filepath.Join(f.path, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// has says whether charts/ holds a file with this content.
+func (f *folder) has(file string, data []byte) bool {
+	for _, a := range f.archives {
+		if a.file == file {
+			return bytes.Equal(a.data, data)
+		}
+	}
+	return false
+}
+
+// vendored says whether charts/ holds a chart that has no repository.
+func (f *folder) vendored(name string) bool {
+	for _, a := range f.archives {
+		if a.chart != nil && a.chart.Name == name {
+			return true
+		}
+	}
+	_, err := os.Stat(filepath.Join(f.path, chartsFolder, name, "Chart.yaml"))
+	return err == nil
+}

@@ -1,0 +1,211 @@
+package dependency
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+)
+
+// change is what is to become of a folder.
+type change struct {
+	// files are the archives that belong into charts/, by their names.
+	files map[string][]byte
+	// removed are those that do not any more.
+	removed []string
+	// lock is the new lock, or nil.
+	lock *resolve.Lock
+}
+
+// change is what charts/ and the lock have to become.
+func (j *job) change() (change, error) {
+	c := change{files: map[string][]byte{}}
+	locked, vendored := []resolve.Locked{}, map[string]bool{}
+	for _, d := range j.all {
+		locked = append(locked, d.locked)
+		vendored[d.declared.Name] = vendored[d.declared.Name] || d.ref.Kind == resolve.Vendored
+		if d.data == nil {
+			continue
+		}
+		if there, taken := c.files[d.file]; taken && !bytes.Equal(there, d.data) {
+			// Another chart of that name and version, from another place.
+			mark := cmp.Or(d.declared.Alias, strings.TrimPrefix(source.Sum(d.data), "sha256:")[:8])
+			d.file = strings.TrimSuffix(d.file, ".tgz") + "-" + mark + ".tgz"
+		}
+		c.files[d.file] = d.data
+	}
+	unknown := slices.ContainsFunc(j.all, func(d *chosen) bool { return d.stale })
+	for _, a := range j.archives {
+		if unknown {
+			break // with Check: what takes their place is not here
+		}
+		if _, wanted := c.files[a.file]; !wanted && a.chart != nil && !vendored[a.chart.Name] {
+			c.removed = append(c.removed, a.file)
+		}
+	}
+	if j.build {
+		return c, nil
+	}
+	lock, err := resolve.NewLock(j.declared, locked, j.Now)
+	if err == nil && !lock.Same(j.lock) {
+		c.lock = lock
+	}
+	return c, err
+}
+
+// tell fills in what comes of it.
+func (j *job) tell(out *Outcome, c change) {
+	out.Removed, out.LockChanged = c.removed, c.lock != nil
+	out.Changed = out.LockChanged || c.needed(j.folder)
+	for _, d := range j.all {
+		result := Result{
+			Name: d.declared.Name, Version: d.locked.Version, Repository: d.locked.Repository, Digest: d.locked.Digest, File: d.file,
+			New: d.stale || d.data != nil && !j.has(d.file, d.data), Origin: d.origin,
+		}
+		out.Changed = out.Changed || d.stale
+		out.Dependencies = append(out.Dependencies, result)
+		out.Warnings = append(out.Warnings, d.warnings...)
+		if d.data != nil && slices.Contains(j.unpacked, d.declared.Name) {
+			out.Warnings = append(out.Warnings, chart.Warning{Where: chartsFolder + "/" + d.declared.Name, What: "it is a folder of the chart that is in " + d.file + ", too, and both are rendered"})
+		}
+	}
+}
+
+// needed says whether charts/ changes.
+func (c change) needed(f *folder) bool {
+	for name, data := range c.files {
+		if !f.has(name, data) {
+			return true
+		}
+	}
+	return len(c.removed) > 0
+}
+
+// write makes the change: charts/ first, as a whole, and then the lock. Whatever goes
+// wrong, both stay as they were; a run that is killed between the two leaves a lock
+// whose digests charts/ does not have.
+func (f *folder) write(c change) (err error) {
+	staged, err := os.MkdirTemp(f.path, unfinished)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(staged)) }()
+	lock := filepath.Join(staged, f.lockFile)
+	if c.lock != nil {
+		data, err := c.lock.Bytes()
+		if err != nil {
+			return err
+		}
+		if err := outputfile.Write(lock, data, 0o644); err != nil {
+			return err
+		}
+	}
+	made, charts := filepath.Join(staged, chartsFolder), filepath.Join(f.path, chartsFolder)
+	swap := c.needed(f)
+	if swap {
+		if err := f.stage(made, c); err != nil {
+			return fmt.Errorf("write charts/ of %s: %w", f.path, err)
+		}
+		if err := outputfile.Swap(made, charts); err != nil {
+			return fmt.Errorf("write charts/ of %s: %w", f.path, err)
+		}
+	}
+	if c.lock == nil {
+		return nil
+	}
+	if err := os.Rename(lock, filepath.Join(f.path, f.lockFile)); err != nil {
+		if swap {
+			err = errors.Join(err, outputfile.Swap(made, charts))
+		}
+		return fmt.Errorf("write %s of %s: %w", f.lockFile, f.path, err)
+	}
+	return nil
+}
+
+// stage makes the new charts/: what is kept of the old one, and the archives.
+func (f *folder) stage(made string, c change) error {
+	old, mode := filepath.Join(f.path, chartsFolder), fs.FileMode(0o755)
+	if info, err := os.Stat(old); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.Mkdir(made, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(old)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		data, replaced := c.files[e.Name()]
+		if slices.Contains(c.removed, e.Name()) || replaced && !f.has(e.Name(), data) {
+			continue
+		}
+		if err := link(filepath.Join(old, e.Name()), filepath.Join(made, e.Name())); err != nil {
+			return err
+		}
+	}
+	for name, data := range c.files {
+		if f.has(name, data) {
+			continue
+		}
+		if err := outputfile.Write(filepath.Join(made, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return os.Chmod(made, mode)
+}
+
+// link gives what is at a path a second name: the files of folders one by one, links
+// as they are written. Where the file system has no second names, it copies.
+func link(from, to string) error {
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		at, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(at, to)
+	case info.IsDir():
+		return linkFolder(from, to, info)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file", from)
+	}
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return errors.Join(outputfile.Write(to, data, info.Mode()), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}
+
+func linkFolder(from, to string, info fs.FileInfo) error {
+	if err := os.Mkdir(to, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := link(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Chmod(to, info.Mode().Perm()), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}

@@ -1,0 +1,29 @@
+package outputfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Swap puts a folder in the place of another one, which need not be there, in one
+// step: whoever looks sees the one or the other. What was at target is at staged then.
+// Both have to be on one file system. Where the system can't exchange names, target is
+// missing for a moment.
+func Swap(staged, target string) error {
+	if _, err := os.Lstat(target); errors.Is(err, fs.ErrNotExist) {
+		return os.Rename(staged, target)
+	}
+	err := exchange(staged, target)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	aside := staged + "-old"
+	if err := os.Rename(target, aside); err != nil {
+		return err
+	}
+	if err := os.Rename(staged, target); err != nil {
+		return errors.Join(err, os.Rename(aside, target))
+	}
+	return os.Rename(aside, staged)
+}

@@ -1,0 +1,120 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Declared are the dependencies of a chart with URLs in the place of @NAME and
+// alias:NAME, as Helm's lock is made of them. Those whose repository is not known here
+// keep what Chart.yaml says when lock, which may be nil, has an entry for them: it says
+// which URL was meant. Errors: *NoAliasError.
+func Declared(m *chart.Metadata, known *Repositories, lock *Lock) ([]*chart.Dependency, error) {
+	out := make([]*chart.Dependency, len(m.Dependencies))
+	for i, d := range m.Dependencies {
+		out[i] = new(*d)
+		name, ok := aliasOf(d.Repository)
+		if !ok {
+			continue
+		}
+		r, found := known.Find(name)
+		switch {
+		case found:
+			out[i].Repository = r.URL
+		case lock == nil || i >= len(lock.Dependencies):
+			return nil, &NoAliasError{Dependency: d.Name, Alias: name}
+		default:
+			out[i].Repository = lock.Dependencies[i].Repository
+		}
+	}
+	return out, nil
+}
+
+// aliasOf is the name of a configured repository in @NAME or alias:NAME.
+func aliasOf(repository string) (string, bool) {
+	if name, ok := strings.CutPrefix(repository, "@"); ok {
+		return name, true
+	}
+	return strings.CutPrefix(repository, "alias:")
+}
+
+// NoAliasError says that a dependency names a repository that is not configured.
+type NoAliasError struct{ Dependency, Alias string }
+
+func (e *NoAliasError) Error() string {
+	return fmt.Sprintf("dependency %s is in repository %q, which is not known here", e.Dependency, e.Alias)
+}
+
+// FileScheme is what a dependency on another folder begins with.
+const FileScheme = "file://"
+
+// Dependency says where a dependency comes from. Its version is a range; exact takes
+// it for a version. A repository at a URL is the configured one of that URL, as far as
+// there is one. folder is that of the chart, to which file:// is relative. Errors are
+// sentences about the dependency.
+func Dependency(d *chart.Dependency, known *Repositories, folder string, exact bool) (Reference, error) {
+	version, err := dependencyVersion(d, exact)
+	if err != nil {
+		return Reference{}, err
+	}
+	ref := Reference{Name: d.Name, Version: version}
+	path, local := strings.CutPrefix(d.Repository, FileScheme)
+	switch {
+	case d.Name == "." || d.Name == ".." || d.Name == "" || strings.ContainsAny(d.Name, "/\\\x00"):
+		return Reference{}, fmt.Errorf("dependency %q has a name that is none of a chart", d.Name)
+	case d.Repository == "":
+		ref.Kind, ref.Path = Vendored, filepath.Join(folder, "charts", d.Name)
+		return ref, nil
+	case local:
+		ref.Kind, ref.Path = Local, filepath.FromSlash(path)
+		if !filepath.IsAbs(ref.Path) {
+			ref.Path = filepath.Join(folder, ref.Path)
+		}
+		return ref, nil
+	case IsRegistry(d.Repository):
+		// A registry is asked for the tag of a whole version, and for its list otherwise.
+		ref.Version.Range = ref.Version.Range && !Strict(ref.Version.Version)
+		ref, err = ref.registry(strings.TrimSuffix(d.Repository, "/")+"/"+d.Name, "")
+		ref.Name = d.Name
+		return ref, err
+	}
+	if u, err := url.Parse(d.Repository); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return Reference{}, fmt.Errorf("dependency %s: %q is no repository: a URL, %sHOST/PATH, %sFOLDER, or @NAME of one that is configured", d.Name, d.Repository, Scheme, FileScheme)
+	}
+	ref.Kind, ref.URL = Unconfigured, d.Repository
+	if r, ok := known.At(d.Repository); ok {
+		ref.Kind, ref.Repository = Configured, r.Name
+	}
+	return ref, nil
+}
+
+// dependencyVersion is the wanted version of a dependency.
+func dependencyVersion(d *chart.Dependency, exact bool) (Wanted, error) {
+	if !exact && d.Version != "latest" {
+		if _, err := semver.NewConstraint(d.Version); err != nil {
+			return Wanted{}, fmt.Errorf("dependency %s: %q is neither a version nor a range of versions: %w", d.Name, d.Version, err)
+		}
+	}
+	if _, err := semver.NewVersion(d.Version); exact && err != nil && d.Repository != "" {
+		return Wanted{}, fmt.Errorf("dependency %s: %q is no version: %w", d.Name, d.Version, err)
+	}
+	return Wanted{Version: d.Version, Range: !exact}, nil
+}
+
+// Satisfies is an error when a version of a chart is none that its dependency wants.
+func Satisfies(d *chart.Dependency, version string) error {
+	if _, err := Choose([]string{version}, Wanted{Version: d.Version, Range: true}); err != nil {
+		if _, none := errors.AsType[*NoVersionError](err); none {
+			return fmt.Errorf("version %s is not in %q", version, d.Version)
+		}
+		return err
+	}
+	return nil
+}

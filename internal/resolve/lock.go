@@ -1,0 +1,113 @@
+package resolve
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Locked is a dependency in Chart.lock.
+type Locked struct {
+	// Digest is the archive's, "sha256:" and hex, or "". Helm ignores it, and drops it
+	// when it writes the file itself. Charts that are folders have none.
+	Digest     string `json:"digest,omitempty"`
+	Name       string `json:"name"`
+	Repository string `json:"repository"`
+	Version    string `json:"version,omitempty"`
+}
+
+// Lock is Chart.lock, or the requirements.lock of a v1 chart.
+type Lock struct {
+	// Dependencies are in the order of Chart.yaml.
+	Dependencies []Locked `json:"dependencies"`
+	// Digest is what LockDigest gives.
+	Digest string `json:"digest"`
+	// Generated is when, in RFC 3339.
+	Generated string `json:"generated"`
+}
+
+// maxLocked is how many dependencies a lock may have.
+const maxLocked = 10_000
+
+// ParseLock reads a lock. Errors: it is no YAML, or has an entry that is empty or has
+// a digest that is none.
+func ParseLock(data []byte) (*Lock, error) {
+	var typed struct {
+		Lock
+		Dependencies []*Locked `json:"dependencies"`
+	}
+	if err := yaml.Unmarshal(data, &typed); err != nil {
+		return nil, err
+	}
+	if len(typed.Dependencies) > maxLocked {
+		return nil, fmt.Errorf("it has more than %d dependencies", maxLocked)
+	}
+	l := typed.Lock
+	l.Dependencies = nil
+	for _, d := range typed.Dependencies {
+		if d == nil {
+			return nil, errors.New("dependencies must not contain an empty entry")
+		}
+		if d.Digest != "" {
+			var err error
+			if d.Digest, err = Digest(d.Digest); err != nil {
+				return nil, fmt.Errorf("dependency %s: %w", d.Name, err)
+			}
+		}
+		l.Dependencies = append(l.Dependencies, *d)
+	}
+	return &l, nil
+}
+
+// NewLock is the lock of dependencies, declared as in Chart.yaml with URLs in the
+// place of aliases, and what was chosen for each of them.
+func NewLock(declared []*chart.Dependency, chosen []Locked, now time.Time) (*Lock, error) {
+	digest, err := LockDigest(declared, chosen)
+	if err != nil {
+		return nil, err
+	}
+	return &Lock{Dependencies: chosen, Digest: digest, Generated: now.Format(time.RFC3339Nano)}, nil
+}
+
+// Bytes is the file as Helm 4.3.1 writes it, with the digests besides.
+func (l *Lock) Bytes() ([]byte, error) { return yaml.Marshal(l) }
+
+// Same says whether two locks differ in nothing but when they were made.
+func (l *Lock) Same(other *Lock) bool {
+	return other != nil && l.Digest == other.Digest && slices.Equal(l.Dependencies, other.Dependencies)
+}
+
+// LockDigest is Helm 4.3.1's digest of dependencies and what was chosen for them: the
+// SHA-256 of both lists as Go writes them in JSON.
+func LockDigest(declared []*chart.Dependency, chosen []Locked) (string, error) {
+	both := [2][]*chart.Dependency{append([]*chart.Dependency{}, declared...), {}}
+	for _, c := range chosen {
+		both[1] = append(both[1], &chart.Dependency{Name: c.Name, Version: c.Version, Repository: c.Repository})
+	}
+	return jsonDigest(both)
+}
+
+// oldLockDigest is Helm 2's, which v1 charts may still have. It knows nothing of what
+// was chosen.
+func oldLockDigest(declared []*chart.Dependency) (string, error) {
+	return jsonDigest(struct {
+		Dependencies []*chart.Dependency `json:"dependencies"`
+	}{declared})
+}
+
+func jsonDigest(v any) (string, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,84 @@
+package resolve
+
+import (
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// InCharts is a chart in charts/, or what is there in its place.
+type InCharts struct {
+	// File is the name of the archive, or of the folder.
+	File string
+	// Archive says that it is one.
+	Archive bool
+	// Name and Version are those of its Chart.yaml; both are "" when it is no chart.
+	Name, Version string
+	// Digest is the archive's.
+	Digest string
+}
+
+// Status says what charts/ has of a dependency, in Helm's words: ok, unpacked, missing,
+// "wrong version", "invalid version", corrupt, misnamed, "too many matches"; and in one
+// of ours, "wrong digest", for an archive that is not the one in the lock, which may be
+// nil. Several versions are too many when more than one of them is wanted.
+func Status(d *chart.Dependency, have []InCharts, lock *Lock) string {
+	if _, err := semver.NewConstraint(d.Version); err != nil {
+		return "invalid version"
+	}
+	broken, wrong := "", false
+	var good []InCharts
+	for _, h := range have {
+		switch {
+		case h.Name == d.Name && Satisfies(d, h.Version) == nil:
+			good = append(good, h)
+		case h.Name == d.Name:
+			wrong = true
+		case !h.Archive || !versioned(h.File, d.Name):
+		case h.Name == "":
+			broken = "corrupt"
+		default:
+			broken = "misnamed"
+		}
+	}
+	switch {
+	case len(good) > 1:
+		return "too many matches"
+	case len(good) == 1 && !good[0].Archive:
+		return "unpacked"
+	case len(good) == 1 && !promisedBy(lock, good[0]):
+		return "wrong digest"
+	case len(good) == 1:
+		return "ok"
+	case wrong:
+		return "wrong version"
+	case broken != "":
+		return broken
+	}
+	return "missing"
+}
+
+// versioned says whether a file is called NAME-VERSION.tgz.
+func versioned(file, name string) bool {
+	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), name+"-")
+	return ok && Strict(version)
+}
+
+// promisedBy says whether an archive is the one of the lock, as far as that has it.
+func promisedBy(lock *Lock, have InCharts) bool {
+	if lock == nil {
+		return true
+	}
+	promised := false
+	for _, l := range lock.Dependencies {
+		if l.Name == have.Name && l.Digest != "" && strings.TrimPrefix(l.Version, "v") == strings.TrimPrefix(have.Version, "v") {
+			if l.Digest == have.Digest {
+				return true
+			}
+			promised = true
+		}
+	}
+	return !promised
+}

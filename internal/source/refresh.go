@@ -1,0 +1,113 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// Refresh brings up to date the indexes of the repositories that references are to,
+// each once, side by side, and those of no others. What this run has refreshed is not
+// asked for again. skip leaves configured ones as they are. With Offline it does
+// nothing.
+func (s *Sources) Refresh(ctx context.Context, refs []resolve.Reference, skip bool) error {
+	known, err := s.Repositories()
+	if err != nil || s.Offline {
+		return err
+	}
+	var wanted []resolve.Repository
+	first := "" // of the configured ones, which have credentials of their own
+	for _, r := range refs {
+		switch r.Kind {
+		case resolve.Configured:
+			e, ok := known.Find(r.Repository)
+			first = cmp.Or(first, e.URL)
+			if ok && !skip {
+				wanted = append(wanted, e)
+			}
+		case resolve.Unconfigured:
+			s.bind(r.URL)
+			wanted = append(wanted, resolve.Repository{Name: unmanaged(r.URL), URL: r.URL})
+		case resolve.Registry:
+			s.bind(r.Image.String())
+		case resolve.Remote, resolve.Local, resolve.Vendored:
+		}
+	}
+	if first != "" {
+		s.bind(first)
+	}
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for _, r := range wanted {
+		if s.refreshed(r.Name) {
+			continue
+		}
+		g.Go(func() error {
+			access := accessOf(r)
+			if r.Name == unmanaged(r.URL) {
+				access = s.accessTo(r.URL)
+			}
+			_, err := s.fetchIndex(ctx, r.Name, r.URL, access)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// refreshed says whether this run has asked for an index, and that it does so now.
+func (s *Sources) refreshed(name string) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.fresh == nil {
+		s.fresh = map[string]bool{}
+	}
+	before := s.fresh[name]
+	s.fresh[name] = true
+	return before
+}
+
+// bind has the credentials of flags be those of the first server that is named, and
+// says whether this is it.
+func (s *Sources) bind(at string) bool {
+	u, err := url.Parse(at)
+	if err != nil {
+		return false
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.named = cmp.Or(s.named, u.Host)
+	return s.named == u.Host
+}
+
+// accessTo is what flags say of a server. Their credentials go to the first that is
+// named, and to no other.
+func (s *Sources) accessTo(at string) Access {
+	a := s.Access
+	if !s.bind(at) {
+		a.Username, a.Password, a.CertFile, a.KeyFile = "", "", "", ""
+	}
+	return a
+}
+
+// Offer has archives that are here already be used in the place of fetching what has
+// their digest.
+func (s *Sources) Offer(archives ...[]byte) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.offered == nil {
+		s.offered = map[string][]byte{}
+	}
+	for _, a := range archives {
+		s.offered[sum(a)] = a
+	}
+}
+
+// At gives an archive that is here, offered or in the cache, by its digest.
+func (s *Sources) At(digest string) ([]byte, bool) { return s.cached(digest, chartContent) }
+
+// Sum is the digest of bytes, "sha256:" and hex.
+func Sum(data []byte) string { return sum(data) }
