@@ -15,7 +15,7 @@ func (p *program) dependencyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "dependency", Aliases: []string{"dep", "dependencies"}, Usage: "bring the charts that a chart depends on", ArgsUsage: "update|build|list",
 		Description: describe("Keeps charts/ and Chart.lock. The lock is Helm's, with the digest of each archive besides:\na version that is published twice is refused.", "kubectl release dependency update ./web\nkubectl release dependency build ./web"),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}
@@ -42,7 +42,7 @@ func (p *program) dependencyUpdateCommand() *cli.Command {
 		Name: "update", Aliases: []string{"up"}, Usage: "bring charts/ and Chart.lock up to date with Chart.yaml", ArgsUsage: "[CHART]",
 		Description: describe("Chooses the newest versions that Chart.yaml allows, fetches the charts that are not there,\nand writes charts/ and Chart.lock: both as a whole, or nothing. Archives in charts/ that\nare no dependency any more are removed; folders stay.", "kubectl release dependency update ./web\nkubectl release dependency update ./umbrella --recursive\nkubectl release dependency update ./web --check"),
 		Flags:       dependencyFlags(),
-		Action:      p.reading(func(c *cli.Context) error { return p.dependencies(c, dependency.Update) }),
+		Action:      p.readOnly(func(c *cli.Context) error { return p.dependencies(c, dependency.Update) }),
 	}
 }
 
@@ -51,7 +51,7 @@ func (p *program) dependencyBuildCommand() *cli.Command {
 		Name: "build", Usage: "bring charts/ up to date with Chart.lock", ArgsUsage: "[CHART]",
 		Description: describe("Fetches what Chart.lock says and charts/ does not have. No repository has to be configured;\nnobody is asked for what is there. Without a lock it is update.", "kubectl release dependency build ./web\nkubectl release dependency build ./web --offline"),
 		Flags:       dependencyFlags(),
-		Action:      p.reading(func(c *cli.Context) error { return p.dependencies(c, dependency.Build) }),
+		Action:      p.readOnly(func(c *cli.Context) error { return p.dependencies(c, dependency.Build) }),
 	}
 }
 

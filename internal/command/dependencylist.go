@@ -16,7 +16,7 @@ func (p *program) dependencyListCommand() *cli.Command {
 			&cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 80},
 			outputFlag(), outsideLinksFlag(),
 		},
-		Action: p.reading(p.dependencyList),
+		Action: p.readOnly(p.dependencyList),
 	}
 }
 

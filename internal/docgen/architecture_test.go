@@ -19,24 +19,47 @@ var (
 	function = regexp.MustCompile(`^(?:\(\*)?(?:([a-z]+)\.)?(?:([A-Za-z]+)\)\.)?([A-Za-z]+)$`)
 )
 
-// The way from main to an API call goes by functions that there are, in the files
-// that are named.
+// The way from main to an API call, and that from a chart to a printed plan, go by
+// functions that there are, in at most seven files.
 func TestArchitectureNamesTheFunctionsThatThereAre(t *testing.T) {
+	table, rest, _ := strings.Cut(architecture(t, "From main to an API call"), "\n\nA plan that is only shown")
+	walk(t, table, "main.go", 6)
+	wiring, below := declared(t, "internal/command", "internal/engine"), declared(t, "internal/cluster", "plan")
+	for _, name := range code.FindAllStringSubmatch(rest, -1) {
+		if function.MatchString(name[1]) && !wiring.has(name[1]) && (!strings.Contains(name[1], ".") || !below.has(name[1])) {
+			t.Errorf("there is no %s", name[1])
+		}
+	}
+	walk(t, architecture(t, "From a chart to a printed plan"), "internal/command/plan.go", 7)
+}
+
+// architecture is a section of ARCHITECTURE.md.
+func architecture(t *testing.T, section string) string {
+	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## From main to an API call\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	table, rest, _ := strings.Cut(section, "\n\nA plan that is only shown")
-	before := "main.go"
+	_, text, _ := strings.Cut(string(page), "\n## "+section+"\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// walk follows a table of hops: each begins in a file where one before it has led,
+// start at first, and there are at most so many.
+func walk(t *testing.T, table, start string, most int) {
+	t.Helper()
 	hops := hop.FindAllStringSubmatch(table, -1)
+	if len(hops) < 5 || len(hops) > most {
+		t.Errorf("%d hops from %s, want 5 to %d", len(hops), start, most)
+	}
+	reached, before := []string{start}, start
 	for _, h := range hops {
 		from, to, file := h[1], h[2], h[3]
 		for i, name := range code.FindAllStringSubmatch(from, -1) {
-			if in := declared(t, before); i == 0 && !in.has(name[1]) {
-				t.Errorf("%s is not in %s", name[1], before)
-			} else if !in.has(name[1]) && !declared(t, filepath.Dir(before)).has(name[1]) && !declared(t, filepath.Dir(file)).has(name[1]) && !declared(t, "apply").has(name[1]) {
+			if i == 0 && !declared(t, reached...).has(name[1]) {
+				t.Errorf("%s is not in %v", name[1], reached)
+			} else if !declared(t, reached...).has(name[1]) && !declared(t, filepath.Dir(before), filepath.Dir(file), filepath.Dir(start), "apply").has(name[1]) {
 				t.Errorf("%s is neither in %s's folder nor in %s's", name[1], before, file)
 			}
 		}
@@ -47,16 +70,7 @@ func TestArchitectureNamesTheFunctionsThatThereAre(t *testing.T) {
 				t.Errorf("%s is not in %s's folder", name[1], file)
 			}
 		}
-		before = file
-	}
-	if len(hops) < 5 {
-		t.Errorf("the table has %d hops", len(hops))
-	}
-	wiring, below := declared(t, "internal/command", "internal/engine"), declared(t, "internal/cluster", "plan")
-	for _, name := range code.FindAllStringSubmatch(rest, -1) {
-		if function.MatchString(name[1]) && !wiring.has(name[1]) && (!strings.Contains(name[1], ".") || !below.has(name[1])) {
-			t.Errorf("there is no %s", name[1])
-		}
+		before, reached = file, append(reached, file)
 	}
 }
 

@@ -67,43 +67,6 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 	return outcome, err
 }
 
-// Planner makes a plan for what the cluster holds now.
-type Planner func(context.Context) (*plan.Plan, error)
-
-// PlanAndApply plans and applies in one go. The plan is made without the lock, so that
-// a plan that can't be applied leaves no trace; when the release has moved on
-// before the lock is held, it is planned again. see is shown each plan before
-// it is applied and may end it by an error.
-func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions, prepare Planner, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
-	p, err := e.PlanWhenUnlocked(ctx, lock, prepare)
-	if err != nil {
-		return nil, apply.Outcome{}, err
-	}
-	if err := see(p); err != nil {
-		return p, apply.Outcome{}, err
-	}
-	var outcome apply.Outcome
-	lock.Unusable = p.NoLock
-	err = e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
-		history, err := e.history(ctx, p.Release)
-		if err != nil {
-			return err
-		}
-		if movedOn(history, p) {
-			history = nil // it may move on while a dead run is looked into
-			if p, err = prepare(ctx); err != nil {
-				return err
-			}
-			if err := see(p); err != nil {
-				return err
-			}
-		}
-		outcome, err = e.applyOrRollBack(ctx, p, history, held)
-		return err
-	})
-	return p, outcome, err
-}
-
 // movedOn says whether the release is no longer what the plan started from.
 func movedOn(history release.History, p *plan.Plan) bool {
 	last := history.Last()
