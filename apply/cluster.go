@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Ref names an object and the version to read or write it through.
@@ -87,21 +86,15 @@ type Cluster interface {
 	// resumed; a permanent error is returned.
 	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(name string, object *unstructured.Unstructured) bool) error
 
-	// Diagnose explains why an object is not ready: the last warning events
-	// and container states of it and its pods, newest last, at most a few
-	// lines, and the end of a log, marked by LogMark. Pods of older revisions
-	// of a workload are left out, and so are events that were last seen before
-	// since, by the server's clock; zero takes all. It never fails: what can't be
-	// read is left out.
-	Diagnose(ctx context.Context, ref Ref, since time.Time) []string
+	// Diagnose explains why an object is not ready. Pods of older revisions of a
+	// workload are left out, and so are events that were last seen before since, by
+	// the server's clock; zero takes all. The log of a Job or Pod is not in it. It
+	// never fails: what can't be read is left out.
+	Diagnose(ctx context.Context, ref Ref, since time.Time) Diagnosis
 	// Logs gives the last lines of every container of a pod, or of the pods of
 	// a Job.
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
 }
-
-// LogMark begins the lines of Diagnose that are of a log. They are shown and not
-// recorded: whoever may read records need not be allowed to read logs.
-const LogMark = "| "
 
 // Store is what apply needs of the release records.
 type Store interface {
@@ -113,45 +106,3 @@ type Store interface {
 	// Delete removes one revision's record. A missing one is no error.
 	Delete(ctx context.Context, key release.Key, version int) error
 }
-
-// Observer hears what happens, from many goroutines but one at a time.
-type Observer interface {
-	Observe(Event)
-}
-
-// Event is something that happened during a run.
-type Event struct {
-	Time  time.Time
-	Type  EventType
-	Stage string
-	// Step is the ID of the step, "" for events of the whole run.
-	Step    string
-	Object  manifest.ID
-	Message string
-	// Reasons are what is behind the message: container states, warning events
-	// and log lines of the object's pods, as Cluster.Diagnose tells them.
-	Reasons []string
-	// Plan is the way back that RollbackStarted opens; else nil.
-	Plan *plan.Plan
-}
-
-// EventType says what an event is about.
-type EventType string
-
-const (
-	StageStarted EventType = "stage"
-	StepStarted  EventType = "started"
-	StepProgress EventType = "progress"
-	StepDone     EventType = "done"
-	StepFailed   EventType = "failed"
-	StepRetried  EventType = "retried"
-	LogOutput    EventType = "log"
-	// RollbackStarted opens the way back of an atomic run that failed: its
-	// message is a line why, and a line where to.
-	RollbackStarted EventType = "rollback"
-	// Note tells what a run is waiting for before it begins, or what it left
-	// undone though it ended well.
-	Note EventType = "note"
-	// Warning tells of a danger that no plan has told.
-	Warning EventType = "warning"
-)

@@ -20,10 +20,10 @@ func (w *waiter) explain(ctx context.Context) {
 		return
 	}
 	for _, p := range w.firstFew() {
-		reasons := w.run.env.Cluster.Diagnose(ctx, p.ref, p.since)
+		behind := w.run.env.Cluster.Diagnose(ctx, p.ref, p.since)
 		w.mu.Lock()
-		if len(reasons) > 0 && ctx.Err() == nil && w.open[p.step.ID] == p {
-			w.run.observe(Event{Type: StepProgress, Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: p.why, Reasons: reasons})
+		if len(behind.Text()) > 0 && ctx.Err() == nil && w.open[p.step.ID] == p {
+			w.tell(StepProgress, p, behind)
 		}
 		w.mu.Unlock()
 	}

@@ -186,7 +186,9 @@ func (w *world) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespac
 	return ctx.Err()
 }
 
-func (w *world) Diagnose(context.Context, apply.Ref, time.Time) []string { return nil }
+func (w *world) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis {
+	return apply.Diagnosis{}
+}
 
 func (w *world) Logs(context.Context, apply.Ref, int64) (string, error) { return "the log", nil }
 

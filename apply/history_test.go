@@ -100,9 +100,9 @@ func (a *asked) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply
 	return a.world.Patch(ctx, ref, p, o)
 }
 
-func (a *asked) Diagnose(_ context.Context, _ apply.Ref, since time.Time) []string {
+func (a *asked) Diagnose(_ context.Context, _ apply.Ref, since time.Time) apply.Diagnosis {
 	a.since = since
-	return nil
+	return apply.Diagnosis{}
 }
 
 // Reasons are asked for from the time of the write on, by the server's clock: of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -124,7 +125,9 @@ func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, alwa
 	if err != nil || text == "" {
 		return
 	}
-	r.observe(Event{Type: LogOutput, Step: s.ID, Object: s.Object, Message: text})
+	event := stepEvent(LogOutput, "", s)
+	event.Log = Log{Of: s.Object.String(), Lines: strings.Split(text, "\n")}
+	r.observe(event)
 }
 
 // phase keeps the story of the hook's run in the record.

@@ -16,8 +16,8 @@ import (
 // troubled is a world whose failing Jobs say why.
 type troubled struct{ *failingJobs }
 
-func (troubled) Diagnose(context.Context, apply.Ref, time.Time) []string {
-	return []string{"Pod/a: BackOff", apply.LogMark + "password is oops"}
+func (troubled) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis {
+	return apply.Diagnosis{Reasons: []string{"Pod/a: BackOff"}, Log: apply.Log{Of: "Pod/a", Lines: []string{"password is oops"}}}
 }
 
 type ear func(apply.Event)
@@ -32,15 +32,15 @@ func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	env.Cluster = troubled{&failingJobs{w}}
 	var told [][]string
 	env.Observer = ear(func(e apply.Event) {
-		if e.Type == apply.StepFailed && e.Reasons != nil {
-			told = append(told, e.Reasons)
+		if _, behind := e.Text(); e.Type == apply.StepFailed && e.Reasons != nil {
+			told = append(told, behind)
 		}
 	})
 	_, err := apply.Run(t.Context(), p, env)
 	if err == nil || !strings.Contains(err.Error(), "| password is oops") {
 		t.Errorf("the error is %v", err)
 	}
-	if diff := cmp.Diff([][]string{{"Pod/a: BackOff", "| password is oops"}}, told); diff != "" {
+	if diff := cmp.Diff([][]string{{"Pod/a: BackOff", "| log of Pod/a:", "| password is oops"}}, told); diff != "" {
 		t.Errorf("told with it (-want +got):\n%s", diff)
 	}
 	description := w.records[2].Info.Description
@@ -55,8 +55,8 @@ type slow struct {
 	told chan struct{}
 }
 
-func (slow) Diagnose(context.Context, apply.Ref, time.Time) []string {
-	return []string{"no node has room"}
+func (slow) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis {
+	return apply.Diagnosis{Reasons: []string{"no node has room"}}
 }
 
 func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +30,9 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	if err != nil && s.Record.Status == release.StatusDeployed {
 		// The release is what it shall be. Older records that say otherwise
 		// confuse nobody, and the next run tidies them up.
-		r.observe(Event{Type: Note, Step: s.ID, Message: "the release is deployed, though " + err.Error()})
+		note := stepEvent(Note, "", s)
+		note.Message = "the release is deployed, though " + err.Error()
+		r.observe(note)
 		return nil
 	}
 	return err
@@ -157,7 +158,7 @@ func (r *run) ascertain(ctx context.Context) {
 // describe is the description of a failed revision, in Helm's form. The API
 // server's answers may quote secrets, and descriptions are shown to many.
 func (r *run) describe(err error) string {
-	cause := redact.NewMask(r.plan).Text(withoutLog(err.Error()))
+	cause := redact.NewMask(r.plan).Text(withoutLogs(err))
 	switch r.plan.Operation {
 	case plan.Install:
 		return fmt.Sprintf("Release %q failed: %s", r.plan.Release.Name, cause)
@@ -188,12 +189,4 @@ func (r *run) undone() string {
 		text += "; not undone: " + plan.Listed(open)
 	}
 	return text
-}
-
-// withoutLog leaves out the lines of logs.
-func withoutLog(text string) string {
-	lines := strings.Split(text, "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
-		return strings.HasPrefix(strings.TrimLeft(line, " "), LogMark)
-	}), "\n")
 }

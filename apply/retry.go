@@ -36,10 +36,11 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 		}
 		wait := retry.Wait(err, pause, maxRetryAfter)
 		pause = min(2*pause, maxPause)
-		event := Event{Type: StepRetried, Message: err.Error()}
+		event := Event{Type: StepRetried}
 		if s != nil {
-			event.Step, event.Object = s.ID, s.Object
+			event = stepEvent(StepRetried, "", s)
 		}
+		event.Message = err.Error()
 		r.observe(event)
 		if sleepErr := r.env.Sleep(ctx, wait); sleepErr != nil {
 			return errors.Join(err, sleepErr)

@@ -128,15 +128,14 @@ func (r *run) stages(ctx context.Context) error {
 }
 
 func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) error {
-	event := Event{Type: StepStarted, Stage: string(stage), Step: s.ID, Object: s.Object, Message: string(s.Op)}
-	r.observe(event)
+	r.observe(stepEvent(StepStarted, stage, s))
 	err := r.perform(ctx, stage, s)
 	r.mu.Lock()
 	r.ended[s.ID] = err == nil
 	r.mu.Unlock()
-	event.Type = StepDone
+	event := stepEvent(StepDone, stage, s)
 	if err != nil {
-		event.Type, event.Message = StepFailed, err.Error()
+		event.Type, event.Message, event.Cause = StepFailed, err.Error(), err
 	}
 	r.observe(event)
 	return err

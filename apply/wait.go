@@ -42,11 +42,17 @@ type NotReadyError struct {
 	Failed bool
 	// Hook is true for a hook: whoever reports it names the object.
 	Hook bool
-	// Troubles are the last events and container states behind it.
-	Troubles []string
+	// Diagnosis is what is known behind it.
+	Diagnosis
 }
 
-func (e *NotReadyError) Error() string {
+func (e *NotReadyError) Error() string { return e.with(e.Text()) }
+
+// withoutLog is the error's text as it may be recorded.
+func (e *NotReadyError) withoutLog() string { return e.with(e.Reasons) }
+
+// with is the error's text with what is behind it.
+func (e *NotReadyError) with(behind []string) string {
 	text := fmt.Sprintf("%s is not ready: %s", e.Object, e.Why)
 	switch {
 	case e.Hook:
@@ -54,8 +60,8 @@ func (e *NotReadyError) Error() string {
 	case e.Failed:
 		text = fmt.Sprintf("%s can't become ready: %s", e.Object, e.Why)
 	}
-	if len(e.Troubles) > 0 {
-		text += "\n  " + strings.Join(e.Troubles, "\n  ")
+	if len(behind) > 0 {
+		text += "\n  " + strings.Join(behind, "\n  ")
 	}
 	return text
 }
@@ -76,7 +82,7 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 		w.open[s.ID] = p
 		at := place{ref.GVK(), ref.Namespace}
 		places[at] = append(places[at], p)
-		r.observe(Event{Type: StepStarted, Stage: string(stage), Step: s.ID, Object: s.Object, Message: string(s.Op)})
+		r.observe(stepEvent(StepStarted, stage, s))
 	}
 	limit := r.timeout()
 	watching, cancel := context.WithTimeout(ctx, limit)
@@ -172,13 +178,11 @@ func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 	defer w.mu.Unlock()
 	changed := p.why != result.Why
 	p.why = result.Why
-	event := Event{Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: result.Why}
 	switch result.State {
 	case readiness.Ready, readiness.Unknown:
 		delete(w.open, p.step.ID)
 		p.before = nil // there may be many, and large ones
-		event.Type = StepDone
-		w.run.observe(event)
+		w.tell(StepDone, p, Diagnosis{})
 		return true
 	case readiness.Failed:
 		if w.failed == nil {
@@ -188,11 +192,17 @@ func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 		return true
 	case readiness.Progressing:
 		if changed {
-			event.Type = StepProgress
-			w.run.observe(event)
+			w.tell(StepProgress, p, Diagnosis{})
 		}
 	}
 	return false
+}
+
+// tell tells an object's state, and what is behind it.
+func (w *waiter) tell(t EventType, p *pending, behind Diagnosis) {
+	event := stepEvent(t, w.stage, p.step)
+	event.Message, event.Diagnosis = p.why, behind
+	w.run.observe(event)
 }
 
 func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.Result {

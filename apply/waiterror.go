@@ -38,7 +38,9 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 	err := w.notReady(ctx, first, first.why+gaveUp, false)
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
 		if p := w.open[id]; p != first {
-			w.run.observe(Event{Type: StepFailed, Stage: string(w.stage), Step: id, Object: p.step.Object, Message: p.why + gaveUp})
+			late := stepEvent(StepFailed, w.stage, p.step)
+			late.Message = p.why + gaveUp
+			w.run.observe(late)
 		}
 	}
 	if others := len(w.open) - 1; others > 0 {
@@ -50,11 +52,17 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bool) error {
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	troubles := slices.Concat(w.run.env.Cluster.Diagnose(look, p.ref, p.since), w.run.lastLines(look, p.step))
-	w.run.observe(Event{Type: StepFailed, Stage: string(w.stage), Step: p.step.ID, Object: p.step.Object, Message: why, Reasons: troubles})
-	return &NotReadyError{
-		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil, Troubles: troubles,
+	behind := w.run.env.Cluster.Diagnose(look, p.ref, p.since)
+	if log, ok := w.run.lastLines(look, p.step); ok {
+		behind.Log = log
 	}
+	err := &NotReadyError{
+		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil, Diagnosis: behind,
+	}
+	event := stepEvent(StepFailed, w.stage, p.step)
+	event.Message, event.Diagnosis, event.Cause = why, behind, err
+	w.run.observe(event)
+	return err
 }
 
 // abandoned names what a wait that ends early no longer waits for.
@@ -75,18 +83,41 @@ func (w *waiter) abandoned(err error) error {
 const waitLogLines = 8
 
 // lastLines is the end of the log of a Job or a Pod of the chart. A hook's is
-// shown by its log policy, and that of other kinds is among their troubles.
-func (r *run) lastLines(ctx context.Context, s *plan.Step) []string {
+// shown by its log policy, and that of other kinds is in their diagnosis.
+func (r *run) lastLines(ctx context.Context, s *plan.Step) (log Log, ok bool) {
 	if s.Hook != nil || !s.Object.RunsToItsEnd() {
-		return nil
+		return Log{}, false
 	}
 	text, err := r.env.Cluster.Logs(ctx, target(s), waitLogLines)
 	if err != nil || text == "" {
-		return nil
+		return Log{}, false
 	}
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = LogMark + line
+	return Log{Of: s.Object.String(), Lines: strings.Split(strings.TrimRight(text, "\n"), "\n")}, true
+}
+
+// withoutLogs is an error's text as it may be recorded: without the logs of the objects
+// that it says are not ready.
+func withoutLogs(err error) string {
+	text := err.Error()
+	for _, e := range notReady(err) {
+		text = strings.Replace(text, e.Error(), e.withoutLog(), 1)
 	}
-	return append([]string{fmt.Sprintf("%slog of %s:", LogMark, s.Object)}, lines...)
+	return text
+}
+
+// notReady are all errors of that type in an error.
+func notReady(err error) []*NotReadyError {
+	var several interface{ Unwrap() []error }
+	var one *NotReadyError
+	switch {
+	case errors.As(err, &several):
+		var found []*NotReadyError
+		for _, e := range several.Unwrap() {
+			found = append(found, notReady(e)...)
+		}
+		return found
+	case errors.As(err, &one):
+		return []*NotReadyError{one}
+	}
+	return nil
 }

@@ -98,11 +98,14 @@ type Event struct {
 	// "rollback", "note" or "warning", as in docs/events.md.
 	Type  string
 	Stage string
-	// Step is the ID of a step of the plan, "" for events of the whole run.
+	// Step is the ID of a step of the plan, and Op what it does; "" for events of the
+	// whole run.
 	Step    string
+	Op      string
 	Object  Object
 	Message string
-	// Reasons are what is behind the message: states of containers, warning events.
+	// Reasons are what is behind the message: states of containers, warning events, and
+	// the end of a log, with bars before its lines.
 	Reasons []string
 }
 
@@ -110,9 +113,10 @@ type observer func(Event)
 
 // Observe implements apply.Observer.
 func (o observer) Observe(e apply.Event) {
+	message, behind := e.Text()
 	o(Event{
-		Time: e.Time, Type: string(e.Type), Stage: e.Stage, Step: e.Step,
-		Object: object(e.Object), Message: e.Message, Reasons: e.Reasons,
+		Time: e.Time, Type: string(e.Type), Stage: e.Stage, Step: e.Step, Op: string(e.Op),
+		Object: object(e.Object), Message: message, Reasons: behind,
 	})
 }
 

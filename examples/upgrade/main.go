@@ -109,6 +109,6 @@ func values(set string) map[string]any {
 
 func tell(e sdk.Event) {
 	if e.Type == "done" || e.Type == "failed" {
-		fmt.Println(" ", e.Type, e.Step, e.Message)
+		fmt.Println(" ", e.Type, e.Op, e.Step, e.Message)
 	}
 }

@@ -17,10 +17,10 @@ const (
 	containerLogWidth = 400
 )
 
-// failingContainerLogs are the last lines of the log of the first container that has run
-// and is not well, newest last, each marked by apply.LogMark. A container that is being
-// started again may have said nothing yet: then it is what the one before said.
-func (c *Client) failingContainerLogs(ctx context.Context, pods []corev1.Pod) []string {
+// failingContainerLog is the end of the log of the first container that has run and is
+// not well. A container that is being started again may have said nothing yet: then it
+// is what the one before said.
+func (c *Client) failingContainerLog(ctx context.Context, pods []corev1.Pod) apply.Log {
 	for _, pod := range pods {
 		for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 			if !unwell(s) {
@@ -31,16 +31,16 @@ func (c *Client) failingContainerLogs(ctx context.Context, pods []corev1.Pod) []
 				text, err = c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name, Previous: true}, containerLogLines)
 			}
 			if err != nil || strings.TrimSpace(text) == "" {
-				return nil
+				return apply.Log{}
 			}
-			lines := []string{fmt.Sprintf("%slog of Pod/%s, container %s:", apply.LogMark, pod.Name, s.Name)}
+			log := apply.Log{Of: fmt.Sprintf("Pod/%s, container %s", pod.Name, s.Name)}
 			for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-				lines = append(lines, apply.LogMark+shortened(line))
+				log.Lines = append(log.Lines, shortened(line))
 			}
-			return lines
+			return log
 		}
 	}
-	return nil
+	return apply.Log{}
 }
 
 // unwell says whether a container has run and is not as it should be.

@@ -27,7 +27,7 @@ const (
 // the last warning events of both, and the end of one troubled container's log.
 // Pods of older revisions and events from before since are history, not reasons.
 // What can't be read is left out.
-func (c *Client) Diagnose(ctx context.Context, ref apply.Ref, since time.Time) []string {
+func (c *Client) Diagnose(ctx context.Context, ref apply.Ref, since time.Time) apply.Diagnosis {
 	ctx, cancel := context.WithTimeout(ctx, troublesTimeout)
 	defer cancel()
 	events := warner{c, ref.Namespace, since}
@@ -37,7 +37,7 @@ func (c *Client) Diagnose(ctx context.Context, ref apply.Ref, since time.Time) [
 		for _, pod := range b.pods {
 			lines = append(lines, containerStates(pod)...)
 		}
-		return last(lines, maxDiagnostics)
+		return apply.Diagnosis{Reasons: last(lines, maxDiagnostics)}
 	}
 	if b.replicaSet != nil && len(b.pods) == 0 {
 		// Why no pod comes into being is told of the ReplicaSet.
@@ -49,11 +49,11 @@ func (c *Client) Diagnose(ctx context.Context, ref apply.Ref, since time.Time) [
 			lines = append(lines, state+" (of an earlier revision, and waited for before it is replaced)")
 		}
 	}
-	lines = last(lines, maxDiagnostics)
-	if ref.Kind == "Job" { // apply shows its log
-		return lines
+	found := apply.Diagnosis{Reasons: last(lines, maxDiagnostics)}
+	if ref.Kind != "Job" { // apply shows its log
+		found.Log = c.failingContainerLog(ctx, b.pods)
 	}
-	return append(lines, c.failingContainerLogs(ctx, b.pods)...)
+	return found
 }
 
 // warner reads the warning events of a namespace that were last seen at since or

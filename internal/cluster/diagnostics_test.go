@@ -123,7 +123,7 @@ func TestDiagnosticsAreOfTheNewestRevision(t *testing.T) {
 			ref := s.workload(test.kind, test.generation, test.status)
 			test.serve(s)
 			s.warnings()
-			if diff := cmp.Diff(test.want, s.connect(t).Diagnose(t.Context(), ref, since)); diff != "" {
+			if diff := cmp.Diff(test.want, s.connect(t).Diagnose(t.Context(), ref, since).Text()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

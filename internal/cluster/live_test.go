@@ -218,7 +218,7 @@ func TestLiveDiagnostics(t *testing.T) {
 	created := create(t, c, object(t, namespace, web))
 	var told []string
 	for range 100 {
-		if told = c.Diagnose(t.Context(), refOf(created), time.Time{}); len(told) > 0 {
+		if told = c.Diagnose(t.Context(), refOf(created), time.Time{}).Reasons; len(told) > 0 {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,12 +64,12 @@ func TestProgressOnATerminal(t *testing.T) {
 			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "wait", Step: name, Object: id, Message: message})
 		}
 		p.Observe(apply.Event{Type: apply.StageStarted, Stage: "wait"})
-		see(apply.StepStarted, "web", "wait")
-		see(apply.StepStarted, "quick", "wait")
+		see(apply.StepStarted, "web", "")
+		see(apply.StepStarted, "quick", "")
 		see(apply.StepProgress, "web", "0 of 2 are ready")
 		time.Sleep(100 * time.Millisecond)
 		see(apply.StepDone, "quick", "ready")
-		see(apply.StepStarted, "db", "wait")
+		see(apply.StepStarted, "db", "")
 		time.Sleep(2500 * time.Millisecond)
 		see(apply.StepProgress, "web", "1 of 2 are ready")
 		time.Sleep(500 * time.Millisecond)
@@ -109,18 +110,22 @@ func TestProgressTellsOfAWayBack(t *testing.T) {
 	p := newProgram(Streams{Err: &out}, "").progress()
 	web := manifest.ID{Group: "apps", Kind: "Deployment", Name: "web"}
 	back := wayBackPlan(web, manifest.ID{Kind: "Service", Name: "web"})
+	late := &apply.NotReadyError{
+		Object: "Deployment/web", Why: "1 of 2 are ready (gave up)",
+		Diagnosis: apply.Diagnosis{Reasons: []string{"it crashes"}, Log: apply.Log{Of: "Pod/web-1", Lines: []string{"oops"}}},
+	}
 	for _, e := range []apply.Event{
 		{Type: apply.StageStarted, Stage: "wait"},
-		{Type: apply.StepStarted, Step: "wait/web", Object: web, Message: "wait"},
-		{Type: apply.StepFailed, Step: "wait/web", Object: web, Message: "1 of 2 are ready (gave up)"},
-		{Type: apply.RollbackStarted, Message: "Deployment/web is not ready: 1 of 2 are ready (gave up)\nrolling back to revision 1", Reasons: []string{"it crashes", "| oops"}, Plan: back},
-		{Type: apply.StepStarted, Step: "Deployment/web", Object: web, Message: "patch"},
+		{Type: apply.StepStarted, Step: "wait/web", Object: web},
+		{Type: apply.StepFailed, Step: "wait/web", Object: web, Message: late.Why, Cause: late},
+		{Type: apply.RollbackStarted, Cause: errors.Join(late), Next: "rolling back to revision 1", Plan: back},
+		{Type: apply.StepStarted, Step: "Deployment/web", Object: web},
 		{Type: apply.StepDone, Step: "Deployment/web", Object: web},
 	} {
 		p.Observe(e)
 	}
 	p.Stop()
-	want := "• wait\n    ✗ Deployment/web: 1 of 2 are ready (gave up)\n      it crashes\n      | oops\n" +
+	want := "• wait\n    ✗ Deployment/web: 1 of 2 are ready (gave up)\n      it crashes\n      | log of Pod/web-1:\n      | oops\n" +
 		"• rolling back to revision 1: change 2\n• undone: Deployment/web\n✗ not undone: Service/web\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

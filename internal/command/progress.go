@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,8 +32,9 @@ type progress struct {
 	mu sync.Mutex
 	// steps are those of the stage under way that have begun.
 	steps map[string]*stepProgress
-	// failures are what has failed in that stage.
-	failures []string
+	// failures are the errors of the steps that have failed in that stage, nil where a
+	// step has none of its own.
+	failures []error
 	back     rollbackSteps
 	// region is nil without a terminal.
 	region *liveRegion
@@ -88,7 +90,7 @@ func (p *progress) Observe(e apply.Event) {
 	case apply.StepRetried:
 		p.line("    %s: trying again: %s", subject(e), firstLine(e.Message))
 	case apply.LogOutput:
-		p.line("    log of %s:\n%s", e.Object, indentBy("      | ", e.Message))
+		p.line("    log of %s:\n%s", e.Log.Of, indentBy("      | ", strings.Join(e.Log.Lines, "\n")))
 	}
 }
 
@@ -108,26 +110,22 @@ func bookkeeping(stage string) bool {
 // rollback tells why there is a way back, with all that is known of it: the way
 // back may take as long as what has failed. Then it tells where it leads.
 func (p *progress) rollback(e apply.Event) {
-	why, next, _ := strings.Cut(e.Message, "\n")
-	if len(p.failures) != 1 || !strings.HasSuffix(why, p.failures[0]) {
-		p.line("✗ %s", why)
+	if len(p.failures) != 1 || !errors.Is(e.Cause, p.failures[0]) {
+		p.line("✗ %s", firstLine(e.Cause.Error()))
 	}
-	for _, reason := range e.Reasons {
+	_, behind := e.Text()
+	for _, reason := range behind {
 		p.line("      %s", reason)
 	}
-	if e.Plan == nil {
-		p.line("• %s", next)
-		return
-	}
 	p.hideMore(e.Plan)
-	p.line("• %s: %s", next, counts(e.Plan.Summary))
+	p.line("• %s: %s", e.Next, counts(e.Plan.Summary))
 }
 
 func (p *progress) started(e apply.Event) {
 	if p.steps[e.Step] != nil {
 		return
 	}
-	hook := e.Message == string(plan.OpRun)
+	hook := e.Op == plan.OpRun
 	p.steps[e.Step] = &stepProgress{name: subject(e), began: e.Time, hook: hook}
 	if hook {
 		p.line("    %s: started", e.Object)
@@ -142,10 +140,10 @@ func (p *progress) later(e apply.Event) {
 		return
 	}
 	s.state = e.Message
-	switch {
-	case len(e.Reasons) > 0: // it takes long
+	switch _, behind := e.Text(); {
+	case len(behind) > 0: // it takes long
 		p.line("    %s: %s", s.name, s.state)
-		for _, reason := range e.Reasons {
+		for _, reason := range behind {
 			p.line("      %s", reason)
 		}
 	case p.region != nil: // it is in a line of its own
@@ -173,7 +171,7 @@ func (p *progress) ended(e apply.Event) {
 	switch {
 	case e.Type == apply.StepFailed:
 		why := firstLine(e.Message)
-		p.failures = append(p.failures, why)
+		p.failures = append(p.failures, e.Cause)
 		p.line("    ✗ %s: %s", s.name, why)
 	case s.hook, took >= lengthy:
 		p.line("    %s: done after %s", s.name, took.Round(100*time.Millisecond))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // A hook's step and its wait report under one ID: it is told once that it began
@@ -21,19 +22,19 @@ func TestProgressTellsOnceWhatLasts(t *testing.T) {
 		p := newProgram(Streams{Err: &out}, "").progress()
 		job := manifest.ID{Group: "batch", Kind: "Job", Name: "migrate"}
 		see := func(kind apply.EventType, message string) {
-			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "x", Step: "hook", Object: job, Message: message})
+			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "x", Step: "hook", Op: plan.OpRun, Object: job, Message: message})
 		}
 		p.Observe(apply.Event{Type: apply.StageStarted, Stage: "record pending"})
 		p.Observe(apply.Event{Type: apply.StageStarted, Stage: "pre-upgrade hooks"})
-		see(apply.StepStarted, "run")
-		see(apply.StepStarted, "run")
+		see(apply.StepStarted, "")
+		see(apply.StepStarted, "")
 		see(apply.StepProgress, "not seen yet")
 		time.Sleep(100 * time.Millisecond)
 		see(apply.StepProgress, "0 of 1 done")
 		time.Sleep(2900 * time.Millisecond)
 		see(apply.StepProgress, "1 of 1 done")
 		see(apply.StepDone, "1 of 1 done")
-		see(apply.StepDone, "run")
+		see(apply.StepDone, "")
 		time.Sleep(time.Minute)
 		p.Stop()
 		want := "• pre-upgrade hooks\n    Job/migrate: started\n    Job/migrate: 0 of 1 done\n    Job/migrate: done after 3s\n"
@@ -51,8 +52,8 @@ func TestProgressNamesTheRecord(t *testing.T) {
 		see := func(kind apply.EventType, step, message string) {
 			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "record", Step: step, Message: message})
 		}
-		see(apply.StepStarted, "slow", "record")
-		see(apply.StepStarted, "refused", "record")
+		see(apply.StepStarted, "slow", "")
+		see(apply.StepStarted, "refused", "")
 		time.Sleep(1800 * time.Millisecond)
 		see(apply.StepProgress, "refused", "the server is slow")
 		time.Sleep(time.Second)

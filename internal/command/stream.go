@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +41,6 @@ type stream struct {
 type runSteps struct {
 	forth *plan.Plan
 	back  rollbackSteps
-	ops   map[string]plan.Op
 	// tidies are the steps that a hook's delete policy demands, by ID: they are not counted.
 	tidies map[string]bool
 	// open are the steps that have begun, by when; a step and the wait it ends
@@ -54,7 +52,7 @@ type runSteps struct {
 
 func newRunSteps() runSteps {
 	return runSteps{
-		ops: map[string]plan.Op{}, tidies: map[string]bool{}, open: map[string]time.Time{}, ended: map[string]time.Time{},
+		tidies: map[string]bool{}, open: map[string]time.Time{}, ended: map[string]time.Time{},
 		counts: map[plan.Op]int{},
 	}
 }
@@ -112,7 +110,7 @@ func (s *stream) know(made *plan.Plan) {
 	clear(s.open)
 	clear(s.ended)
 	made.AllSteps(func(_ plan.StageName, step *plan.Step) {
-		s.ops[step.ID], s.tidies[step.ID] = step.Op, step.HookDeletion()
+		s.tidies[step.ID] = step.HookDeletion()
 	})
 }
 
@@ -138,10 +136,8 @@ func (s *stream) Observe(e apply.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.back.see(e)
-	out := eventstream.Event{
-		Time: e.Time, Undoing: s.undoing(), Stage: e.Stage, Step: e.Step, Op: s.ops[e.Step],
-		Message: e.Message, Reasons: e.Reasons,
-	}
+	out := eventstream.Event{Time: e.Time, Undoing: s.undoing(), Stage: e.Stage, Step: e.Step, Op: e.Op}
+	out.Message, out.Reasons = e.Text()
 	if e.Object.Kind != "" {
 		out.Object = &e.Object
 	}
@@ -165,7 +161,7 @@ func (s *stream) Observe(e apply.Event) {
 			return
 		}
 		s.open[e.Step] = e.Time
-		out.Type, out.Message = eventstream.Started, ""
+		out.Type = eventstream.Started
 	case apply.StepProgress:
 		out.Type, out.ElapsedSeconds = eventstream.Progress, s.elapsed(e)
 	case apply.StepDone, apply.StepFailed:
@@ -193,9 +189,6 @@ func (s *stream) end(out *eventstream.Event, e apply.Event) {
 	switch {
 	case e.Type == apply.StepFailed:
 		out.Type = eventstream.Failed
-		if out.Reasons == nil {
-			out.Message, out.Reasons = messageAndReasons(e.Message)
-		}
 		if !s.undoing() {
 			s.failed = append(s.failed, e.Step)
 		}
@@ -204,22 +197,6 @@ func (s *stream) end(out *eventstream.Event, e apply.Event) {
 		s.counts[out.Op]++
 	}
 	out.Type = eventstream.Done
-	if out.Message == string(out.Op) {
-		out.Message = ""
-	}
-}
-
-// messageAndReasons takes an error of several lines apart.
-func messageAndReasons(text string) (string, []string) {
-	first, rest, more := strings.Cut(text, "\n")
-	if !more {
-		return first, nil
-	}
-	var reasons []string
-	for line := range strings.SplitSeq(rest, "\n") {
-		reasons = append(reasons, strings.TrimPrefix(line, "  "))
-	}
-	return first, reasons
 }
 
 func (s *stream) undoing() bool { return s.back.plan != nil }

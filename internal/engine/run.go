@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -144,7 +143,7 @@ func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Loc
 	}
 	if err == nil {
 		result.To = p.RollbackTo
-		e.observe(apply.Event{Type: apply.RollbackStarted, Message: rollbackReason(p, cause), Reasons: reasons(cause), Plan: p})
+		e.observe(apply.Event{Type: apply.RollbackStarted, Cause: cause, Next: next(p), Plan: p})
 		result.Back, err = e.run(ctx, p, nil, lock)
 	}
 	result.Rollback = err
@@ -169,26 +168,12 @@ func (e *Engine) rollbackInput(ctx context.Context, failed *plan.Plan) (plan.Inp
 	return e.uninstall(ctx, failed.Release, options)
 }
 
-// rollbackReason says on two lines why there is a way back, and where it leads.
-func rollbackReason(p *plan.Plan, cause error) string {
-	why, _, _ := strings.Cut(cause.Error(), "\n")
+// next says where a way back leads.
+func next(p *plan.Plan) string {
 	if p.Operation == plan.Uninstall {
-		return why + "\nuninstalling what was installed"
+		return "uninstalling what was installed"
 	}
-	return fmt.Sprintf("%s\nrolling back to revision %d", why, p.RollbackTo)
-}
-
-// reasons are the further lines of an error: what is known behind its first one.
-func reasons(cause error) []string {
-	_, rest, more := strings.Cut(cause.Error(), "\n")
-	if !more {
-		return nil
-	}
-	lines := strings.Split(rest, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimPrefix(line, "  ")
-	}
-	return lines
+	return fmt.Sprintf("rolling back to revision %d", p.RollbackTo)
 }
 
 func firstBlocking(p *plan.Plan) string {

@@ -1,0 +1,133 @@
+package apply
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Observer hears what happens, from many goroutines but one at a time.
+type Observer interface {
+	Observe(Event)
+}
+
+// Event is something that happened during a run. Fields that its type does not
+// mention are empty.
+type Event struct {
+	Time  time.Time
+	Type  EventType
+	Stage string
+	// Step is the ID of the step, Op what it does, and Object what it does that to;
+	// empty for events of the whole run.
+	Step   string
+	Op     plan.Op
+	Object manifest.ID
+	// Message is a state, an error's text, a note or a warning.
+	Message string
+	// Diagnosis is what is known behind a state that lasts, or behind a failure. Of
+	// LogOutput it is the log alone.
+	Diagnosis
+	// Cause is the error of StepFailed, where there is one for the step alone, and of
+	// RollbackStarted: it wraps those of the steps that have failed.
+	Cause error
+	// Next says of RollbackStarted where the way back leads, and Plan is its plan.
+	Next string
+	Plan *plan.Plan
+}
+
+// EventType says what an event is about.
+type EventType string
+
+const (
+	StageStarted EventType = "stage"
+	StepStarted  EventType = "started"
+	// StepProgress: Message is a new state of what the step waits for.
+	StepProgress EventType = "progress"
+	// StepDone: Message is the state that a wait has ended with.
+	StepDone EventType = "done"
+	// StepFailed: Message is why.
+	StepFailed EventType = "failed"
+	// StepRetried: a request is sent again; Message is why.
+	StepRetried EventType = "retried"
+	// LogOutput: Log is that of a hook.
+	LogOutput EventType = "log"
+	// RollbackStarted opens the way back of an atomic run that failed: see Cause,
+	// Next and Plan.
+	RollbackStarted EventType = "rollback"
+	// Note tells what a run is waiting for before it begins, or what it left
+	// undone though it ended well.
+	Note EventType = "note"
+	// Warning tells of a danger that no plan has told.
+	Warning EventType = "warning"
+)
+
+// Diagnosis is why an object is not ready, as far as its surroundings tell.
+type Diagnosis struct {
+	// Reasons are container states and warning events of the object and its pods, at
+	// most a few, newest last.
+	Reasons []string
+	// Log is the end of the log of one container, or of the pods of a Job. It is shown
+	// and not recorded: whoever may read records need not be allowed to read logs.
+	Log Log
+}
+
+// Log is a log, or the end of one.
+type Log struct {
+	// Of names the object: "Pod/web-1, container app".
+	Of    string
+	Lines []string
+}
+
+// Text is the diagnosis line by line, as people read it. Lines of the log have a
+// bar before them.
+func (d Diagnosis) Text() []string {
+	lines := slices.Clone(d.Reasons)
+	if len(d.Log.Lines) == 0 {
+		return lines
+	}
+	const bar = "| "
+	lines = append(lines, bar+"log of "+d.Log.Of+":")
+	for _, line := range d.Log.Lines {
+		lines = append(lines, bar+line)
+	}
+	return lines
+}
+
+// Text is what the event says in two parts: what has happened, in one line but for
+// logs and for a way back, whose second line is where it leads; and what is behind it,
+// line by line. An error's text is of that form, too.
+func (e Event) Text() (message string, behind []string) {
+	message, behind = e.Message, e.Diagnosis.Text()
+	switch e.Type {
+	case LogOutput:
+		return strings.Join(e.Log.Lines, "\n"), nil
+	case StepFailed:
+		if len(behind) == 0 {
+			return errorLines(e.Message)
+		}
+	case RollbackStarted:
+		message, behind = errorLines(e.Cause.Error())
+		message += "\n" + e.Next
+	case StageStarted, StepStarted, StepProgress, StepDone, StepRetried, Note, Warning:
+	}
+	return message, behind
+}
+
+// errorLines is an error's text without the indents of its further lines.
+func errorLines(text string) (first string, further []string) {
+	first, rest, more := strings.Cut(text, "\n")
+	if more {
+		for line := range strings.SplitSeq(rest, "\n") {
+			further = append(further, strings.TrimPrefix(line, "  "))
+		}
+	}
+	return first, further
+}
+
+// stepEvent is an event of a step; stage is "" where it is not told.
+func stepEvent(t EventType, stage plan.StageName, s *plan.Step) Event {
+	return Event{Type: t, Stage: string(stage), Step: s.ID, Op: s.Op, Object: s.Object}
+}
