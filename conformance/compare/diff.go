@@ -106,7 +106,31 @@ func Outputs(a, b [2]Output) []Difference {
 			out = append(out, d)
 		}
 	}
+	if len(out) == 0 {
+		return lines(a, b)
+	}
 	return out
+}
+
+// lines compares what was printed line by line, but for lines that differ between
+// two runs of one renderer. It gives the first difference.
+func lines(a, b [2]Output) []Difference {
+	var texts [4][]string
+	for i, o := range []Output{a[0], a[1], b[0], b[1]} {
+		texts[i] = strings.Split(o.Text, "\n")
+		if len(texts[i]) != len(texts[0]) {
+			if i == 1 {
+				return nil // as many lines as chance has it
+			}
+			return []Difference{{"text", fmt.Sprintf("%d lines", len(texts[0])), fmt.Sprintf("%d lines", len(texts[i]))}}
+		}
+	}
+	for i, line := range texts[0] {
+		if line == texts[1][i] && texts[2][i] == texts[3][i] && line != texts[2][i] {
+			return []Difference{{fmt.Sprintf("text: line %d", i+1), line, texts[2][i]}}
+		}
+	}
+	return nil
 }
 
 // covers says whether path is at or below a random place.

@@ -2,7 +2,8 @@
 // mean the same: the same objects and hooks in the same order with the same
 // content, the same notes, and an error on both sides or on none.
 //
-// It compares parsed YAML, not text, and does not judge which side is right.
+// It compares parsed YAML, and, where that is equal, the text that was printed, and
+// does not judge which side is right.
 package compare
 
 import (
@@ -18,7 +19,9 @@ import (
 // Output is what one run of a renderer gave.
 type Output struct {
 	Documents []Document
-	Notes     string
+	// Text is what was printed, to the byte.
+	Text  string
+	Notes string
 	// Failure is the message of an error; "" for none.
 	Failure string
 }
@@ -35,7 +38,7 @@ var (
 )
 
 // Printed is the output of a template command that printed text.
-func Printed(text string) Output { return Output{Documents: parse(text)} }
+func Printed(text string) Output { return Output{Documents: parse(text), Text: text} }
 
 // parse reads what a template command printed. Text that is no YAML becomes
 // a document of its own, so that it is compared as text.

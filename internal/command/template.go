@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -62,23 +63,28 @@ func (p *program) template(c *cli.Context) error {
 		return err
 	}
 	p.warnAll(r.Warnings)
-	all := documents(c, r)
+	resources, hooks := documents(c, r)
+	all := slices.Concat(resources, hooks)
 	if c.Bool("validate") {
 		if err := p.validate(c, v, r.Chart, all); err != nil {
 			return err
 		}
 	}
-	docs, err := pick(c, all)
-	if err != nil {
-		return err
-	}
 	if dir := c.String("output-dir"); dir != "" {
+		docs, err := pick(c, all)
+		if err != nil {
+			return err
+		}
 		if c.Bool("release-name") {
 			dir = filepath.Join(dir, name)
 		}
 		return p.writeFiles(dir, docs)
 	}
-	_, err = fmt.Fprint(content(p.raw.Out), manifest.Text(docs))
+	text, err := templateText(c, resources, hooks)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(content(p.raw.Out), text)
 	return err
 }
 
@@ -111,9 +117,37 @@ func offlineCapabilities(c *cli.Context) (*templating.Capabilities, error) {
 	return caps, nil
 }
 
-// documents are what template prints: CRDs, objects, then hooks.
-func documents(c *cli.Context, r engine.Rendering) []manifest.Document {
-	var docs []manifest.Document
+// trimmed are documents of which the last ends without white space: Helm 4.3.1
+// prints a manifest so (pkg/cmd/template.go), and hooks as they are. To the byte, for
+// rendered branches in Git that don't change with the program.
+func trimmed(docs []manifest.Document) []manifest.Document {
+	if len(docs) == 0 {
+		return nil
+	}
+	docs = slices.Clone(docs)
+	last := &docs[len(docs)-1]
+	last.Text = strings.TrimRight(last.Text, " \t\r\n")
+	return docs
+}
+
+// templateText is what template prints of a chart's objects and hooks. A manifest
+// without objects is an empty line, and each document of --show-only ends with one.
+func templateText(c *cli.Context, resources, hooks []manifest.Document) (string, error) {
+	docs, err := pick(c, slices.Concat(trimmed(resources), hooks))
+	text := manifest.Text(docs)
+	if c.IsSet("show-only") {
+		text = ""
+		for _, d := range docs {
+			text += manifest.Text([]manifest.Document{d}) + "\n"
+		}
+	} else if len(resources) == 0 {
+		text = "\n" + text
+	}
+	return text, err
+}
+
+// documents are what template prints: CRDs and objects, then hooks.
+func documents(c *cli.Context, r engine.Rendering) (docs, hooks []manifest.Document) {
 	if c.Bool("include-crds") && !c.Bool("skip-crds") {
 		for _, crd := range r.Chart.CRDs() {
 			docs = append(docs, manifest.Document{Path: crd.Path, Text: string(crd.Data)})
@@ -121,15 +155,15 @@ func documents(c *cli.Context, r engine.Rendering) []manifest.Document {
 	}
 	docs = append(docs, r.Classified.Documents...)
 	if c.Bool("no-hooks") {
-		return docs
+		return docs, nil
 	}
 	for _, h := range r.Classified.Hooks {
 		if c.Bool("skip-tests") && h.On(manifest.Test) {
 			continue
 		}
-		docs = append(docs, manifest.Document{Path: h.Path, Text: h.Manifest})
+		hooks = append(hooks, manifest.Document{Path: h.Path, Text: h.Manifest})
 	}
-	return docs
+	return docs, hooks
 }
 
 // pick keeps what --show-only names; a name without a match is an error.
