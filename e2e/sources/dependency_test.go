@@ -448,3 +448,33 @@ func TestDependencyListIsHelms(t *testing.T) {
 		t.Errorf("%v", listed)
 	}
 }
+
+func TestDependencyUpdateFlag(t *testing.T) {
+	a := repositoryA(t, sourcetest.Options{})
+	h := newHome(t)
+	h.umbrella("um", "{name: alpha, version: ^1, repository: "+a.URL+"}")
+	h.fails(1, "charts/ does not hold it", "template", "web", "um")
+	if out := h.ok("template", "web", "um", "--dependency-update").out; !strings.Contains(out, "web-alpha") || strings.Contains(out, "up to date") {
+		t.Error(out)
+	}
+	a.Requests()
+	h.ok("template", "web", "um", "--dependency-update")
+	if asked := a.Asked(); len(asked) != 0 {
+		t.Errorf("nothing is missing, and asked %q", asked)
+	}
+	must(t, os.RemoveAll(h.path("um/charts")))
+	h.fails(1, "not in charts/", "package", "um")
+	h.ok("package", "um", "-u")
+	h.fails(1, "choose one", "package", "um", "-u", "--check")
+	must(t, os.Remove(h.path("um/charts/alpha-1.0.0.tgz")))
+	h.ok("package", "um", "-u")
+	bare := newHome(t)
+	bare.write("um-1.0.0.tgz", string(sourcetest.Archive(t, "um", map[string]string{"Chart.yaml": h.read("um/Chart.yaml")})))
+	bare.fails(1, "is no folder", "template", "web", "um-1.0.0.tgz", "--dependency-update")
+	// What is rendered is what was locked.
+	h.write("um/charts/alpha-1.0.0.tgz", string(sourcetest.Chart(t, "alpha", "1.0.0", "other")))
+	h.fails(8, "was promised", "template", "web", "um")
+	h.fails(8, "was promised", "package", "um")
+	h.ok("dependency", "build", "um")
+	h.ok("template", "web", "um")
+}

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -31,9 +32,16 @@ func dependencyFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "skip-refresh", Usage: "take the indexes of configured repositories as they are"},
 		&cli.BoolFlag{Name: "recursive", Usage: "do the same for folders that are dependencies (file://…), these first"},
 		&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 2 when something would be"},
+		outputFlag(),
+	}, bringingFlags())
+}
+
+// bringingFlags say how dependencies are fetched.
+func bringingFlags() []cli.Flag {
+	return joined([]cli.Flag{
 		&cli.BoolFlag{Name: "offline", Usage: "fetch nothing: charts come from the cache, or not at all", Category: chartCategory},
 		&cli.BoolFlag{Name: "allow-digest-mismatch", Usage: "use a chart that is not the one that its repository's index, or the lock, promises", Category: chartCategory},
-		outputFlag(), plainHTTPFlag(), outsideLinksFlag(),
+		plainHTTPFlag(), outsideLinksFlag(),
 	}, accessFlags(), pathFlags())
 }
 
@@ -85,7 +93,7 @@ func (p *program) dependencies(c *cli.Context, bring bring) error {
 		p.warnAll(out.Warnings)
 		changed = changed || out.Changed
 		if form == "text" {
-			p.tellDependencies(out, o.Check)
+			tellDependencies(p.streams.Out, out, o.Check)
 		}
 	}
 	if form != "text" {
@@ -114,8 +122,8 @@ func dependencyOptions(c *cli.Context) (dependency.Options, error) {
 }
 
 // tellDependencies says what has become of a chart's dependencies, or would.
-func (p *program) tellDependencies(out dependency.Outcome, check bool) {
-	say := func(format string, args ...any) { fmt.Fprintf(p.streams.Out, format+"\n", args...) }
+func tellDependencies(w io.Writer, out dependency.Outcome, check bool) {
+	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	for _, d := range out.Dependencies {
 		line := strings.TrimRight(d.Name+" "+d.Version, " ")
 		switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/pack"
 )
@@ -20,13 +21,13 @@ func (p *program) packageCommand() *cli.Command {
 	return &cli.Command{
 		Name: "package", Usage: "make the archive of a chart", ArgsUsage: "FOLDER...",
 		Description: describe("Packs charts into NAME-VERSION.tgz. Of the same files it is the same archive, byte for\nbyte; SOURCE_DATE_EPOCH gives the time that its files have, else it is 1970.", "kubectl release package ./web\nkubectl release package ./web --version 1.4.3-rc.1 -d dist\nkubectl release package ./web --check"),
-		Flags: []cli.Flag{
+		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "version", Usage: "`VERSION` in the place of Chart.yaml's"},
 			&cli.StringFlag{Name: "app-version", Usage: "`VERSION` in the place of Chart.yaml's appVersion"},
 			&cli.StringFlag{Name: "destination", Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it is made", Value: "."},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 2 when the archive is not there or another one would be made"},
-			outsideLinksFlag(),
-		},
+			&cli.BoolFlag{Name: "dependency-update", Aliases: []string{"u"}, Usage: "bring the dependencies up to date first"},
+		}, bringingFlags()),
 		Action: p.readOnly(p.pack),
 	}
 }
@@ -35,6 +36,9 @@ func (p *program) pack(c *cli.Context) error {
 	args, err := arguments(c, 1, 1000)
 	if err != nil {
 		return err
+	}
+	if c.Bool("check") && c.Bool("dependency-update") {
+		return usage("--check writes nothing, and --dependency-update does: choose one")
 	}
 	differs := false
 	for _, folder := range args {
@@ -73,7 +77,15 @@ func (p *program) packed(c *cli.Context, folder string) (string, []byte, error) 
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		return "", nil, usage("%s is no folder", folder)
 	}
+	if c.Bool("dependency-update") {
+		if err := p.updateDependencies(c, folder); err != nil {
+			return "", nil, err
+		}
+	}
 	loaded, warnings, err := chartload.Load(folder, chartOptions(c))
+	if err == nil {
+		err = dependency.Verify(loaded)
+	}
 	if err != nil {
 		return "", nil, err
 	}

@@ -49,6 +49,7 @@ func renderFlags() []cli.Flag {
 		return &cli.BoolFlag{Name: name, Usage: usage, Category: renderCategory}
 	}
 	return []cli.Flag{
+		toggle("dependency-update", "bring the chart's dependencies into charts/ first, when one is missing"),
 		toggle("skip-crds", "leave out the CRDs of crds/ folders"),
 		toggle("update-crds", "update the CRDs of crds/ folders that are there, too"),
 		toggle("skip-schema-validation", "do not check values against values.schema.json"),
@@ -84,7 +85,7 @@ func reuseMode(c *cli.Context) values.Reuse {
 
 // source loads the chart and reads the values that flags name.
 func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
-	loaded, warnings, err := p.loadChart(c, path)
+	loaded, warnings, err := p.completeChart(c, path)
 	if err != nil {
 		return engine.Source{}, err
 	}

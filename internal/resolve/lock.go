@@ -111,3 +111,8 @@ func jsonDigest(v any) (string, error) {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
+
+// Promises says whether a digest is that of a dependency in the lock.
+func (l *Lock) Promises(digest string) bool {
+	return slices.ContainsFunc(l.Dependencies, func(d Locked) bool { return d.Digest == digest })
+}

@@ -1,0 +1,42 @@
+package dependency
+
+import (
+	"path"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+)
+
+// Verify checks the archives in a chart's charts/ by the digests in its lock, as far as
+// that has any: a *source.DigestError when one is another. What is unpacked can't be
+// checked, and what is missing is not looked for.
+func Verify(c *chart.Chart) error {
+	lock := lockIn(c)
+	if lock == nil {
+		return nil
+	}
+	digests, unpacked := map[string]string{}, map[string]bool{}
+	for _, f := range c.Raw {
+		rest, ok := strings.CutPrefix(f.Name, chartsFolder+"/")
+		name, _, inFolder := strings.Cut(rest, "/")
+		switch {
+		case !ok:
+		case inFolder:
+			unpacked[name] = true
+		case path.Ext(name) == ".tgz":
+			digests[source.Sum(f.Data)] = name
+		}
+	}
+	for _, l := range lock.Dependencies {
+		if _, there := digests[l.Digest]; there || l.Digest == "" || unpacked[l.Name] {
+			continue
+		}
+		for digest, file := range digests {
+			if strings.HasPrefix(file, l.Name+"-") && !lock.Promises(digest) {
+				return &source.DigestError{What: c.Name() + "/" + chartsFolder + "/" + file, Want: l.Digest, Got: digest}
+			}
+		}
+	}
+	return nil
+}
