@@ -15,7 +15,7 @@ import (
 
 func (p *program) repoCommand() *cli.Command {
 	return &cli.Command{
-		Name: "repo", Usage: "add, update, list and remove chart repositories", ArgsUsage: "add|update|list|remove",
+		Name: "repo", Usage: "add, update, list and remove chart repositories, and make indexes", ArgsUsage: "add|update|list|remove|index",
 		Description: describe("Keeps the list of chart repositories and their indexes, in Helm's files.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo update"),
 		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -23,7 +23,7 @@ func (p *program) repoCommand() *cli.Command {
 			}
 			return cli.ShowSubcommandHelp(c)
 		}),
-		Subcommands: []*cli.Command{p.repoAddCommand(), p.repoUpdateCommand(), p.repoListCommand(), p.repoRemoveCommand()},
+		Subcommands: []*cli.Command{p.repoAddCommand(), p.repoUpdateCommand(), p.repoListCommand(), p.repoRemoveCommand(), p.repoIndexCommand()},
 	}
 }
 

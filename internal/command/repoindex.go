@@ -1,0 +1,121 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+)
+
+const indexFile = "index.yaml"
+
+func (p *program) repoIndexCommand() *cli.Command {
+	return &cli.Command{
+		Name: "index", Usage: "make the index of a folder of charts", ArgsUsage: "FOLDER",
+		Description: describe("Writes FOLDER/index.yaml with the archives in FOLDER and the folders in it. An archive\nthat the index has already keeps its time, so that the same archives make the same index.", "kubectl release repo index dist --url https://charts.example.com\nkubectl release repo index dist --merge published/index.yaml"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "url", Usage: "`URL` of the repository; without it the archives' URLs are relative"},
+			&cli.StringFlag{Name: "merge", Usage: "index `FILE` whose charts are taken over; those of FOLDER come first"},
+			&cli.BoolFlag{Name: "json", Usage: "write JSON, which is YAML, too"},
+		},
+		Action: p.reading(p.repoIndex),
+	}
+}
+
+func (p *program) repoIndex(c *cli.Context) error {
+	args, err := arguments(c, 1, 1)
+	if err != nil {
+		return err
+	}
+	folder, now := args[0], time.Now()
+	if info, err := os.Stat(folder); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return usage("%s is no folder", folder)
+	}
+	archives, err := p.archivesIn(folder)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(folder, indexFile)
+	before, err := readIndexFile(file)
+	if err != nil {
+		p.warn(fmt.Sprintf("%s is made anew: %v", file, err))
+	}
+	index, err := resolve.Publish(archives, c.String("url"), before, now)
+	if err != nil {
+		return err
+	}
+	if other := c.String("merge"); other != "" {
+		merged, err := readIndexFile(other)
+		if err != nil {
+			return fmt.Errorf("--merge: %w", err)
+		}
+		if merged != nil {
+			if err := index.Merge(merged); err != nil {
+				return fmt.Errorf("--merge %s: %w", other, err)
+			}
+		}
+	}
+	data, err := index.Bytes(c.Bool("json"), before, now)
+	if err != nil {
+		return err
+	}
+	return outputfile.Write(file, data, 0o644)
+}
+
+// readIndexFile reads an index, nil when there is none.
+func readIndexFile(file string) (*resolve.Index, error) {
+	data, err := inputfile.Read(file, resolve.MaxIndexBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	index, err := resolve.ReadIndex(bytes.NewReader(data), resolve.All)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return index, nil
+}
+
+// archivesIn are the charts in a folder and the folders in it, as Helm looks for them.
+// What is no chart is told, and left out.
+func (p *program) archivesIn(folder string) ([]resolve.Packaged, error) {
+	var files []string
+	for _, pattern := range []string{"*.tgz", filepath.Join("*", "*.tgz")} {
+		found, err := fs.Glob(os.DirFS(folder), filepath.ToSlash(pattern))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	var out []resolve.Packaged
+	for _, name := range files {
+		data, err := inputfile.Read(filepath.Join(folder, filepath.FromSlash(name)), maxPackageBytes)
+		if err != nil {
+			return nil, err
+		}
+		loaded, _, err := chartload.Archive(bytes.NewReader(data), name)
+		if err != nil {
+			p.warn(fmt.Sprintf("%s is left out: %v", name, err))
+			continue
+		}
+		out = append(out, resolve.Packaged{Metadata: loaded.Metadata, Path: name, Digest: source.Sum(data)})
+	}
+	return out, nil
+}

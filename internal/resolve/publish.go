@@ -1,0 +1,156 @@
+package resolve
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Packaged is an archive that belongs into an index.
+type Packaged struct {
+	Metadata *chart.Metadata
+	// Path is where it is, below the folder of the index, with slashes.
+	Path string
+	// Digest is its SHA-256, "sha256:" and hex.
+	Digest string
+}
+
+// published is a version of a chart as Helm 4.3.1 writes it.
+type published struct {
+	chart.Metadata
+	URLs    []string `json:"urls"`
+	Created string   `json:"created,omitempty"`
+	Digest  string   `json:"digest,omitempty"`
+}
+
+// Publication is an index that is being made.
+type Publication struct {
+	entries map[string][]any
+	// versions are those of the entries.
+	versions map[string][]string
+}
+
+// Publish makes the entries of archives below a URL, or with relative URLs where that
+// is "". An archive that before, which may be nil, has with the same digest keeps the
+// time when it was created; others are created now.
+func Publish(archives []Packaged, url string, before *Index, now time.Time) (*Publication, error) {
+	p := &Publication{entries: map[string][]any{}, versions: map[string][]string{}}
+	for _, a := range archives {
+		created := now.Format(time.RFC3339Nano)
+		if before != nil {
+			known, _, err := before.Versions(a.Metadata.Name)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range known {
+				if digest, err := Digest(e.Digest); err == nil && e.Version == a.Metadata.Version && digest == a.Digest {
+					created = cmp.Or(e.Created, created)
+				}
+			}
+		}
+		at := a.Path
+		if url != "" {
+			at = strings.TrimRight(url, "/") + "/" + a.Path
+		}
+		p.add(a.Metadata.Name, a.Metadata.Version, published{
+			Metadata: *a.Metadata, URLs: []string{at}, Created: created, Digest: strings.TrimPrefix(a.Digest, "sha256:"),
+		})
+	}
+	return p, nil
+}
+
+func (p *Publication) add(name, version string, entry any) {
+	p.entries[name] = append(p.entries[name], entry)
+	p.versions[name] = append(p.versions[name], version)
+}
+
+// Merge adds what another index has besides, each entry as it is, whatever its keys.
+// Of a version that both have, the one that is there stays.
+func (p *Publication) Merge(other *Index) error {
+	for _, name := range other.Names {
+		text := other.charts[name]
+		if len(text) == 0 {
+			continue
+		}
+		list, err := decodeVersions(text)
+		if err != nil {
+			return fmt.Errorf("chart %s: %w", name, err)
+		}
+		have := slices.Clone(p.versions[name])
+		for _, raw := range list {
+			var entry map[string]any
+			if err := json.Unmarshal(raw, &entry); err != nil || entry == nil {
+				continue // it is none, and nobody can use it
+			}
+			version, _ := entry["version"].(string)
+			if version != "" && !slices.Contains(have, version) {
+				p.add(name, version, entry)
+			}
+		}
+	}
+	return nil
+}
+
+// Bytes is the index as Helm writes it, the versions of a chart in descending order; as
+// JSON where that is asked for. When it says what before said, it is generated when
+// before was.
+func (p *Publication) Bytes(asJSON bool, before *Index, now time.Time) ([]byte, error) {
+	for name, versions := range p.versions {
+		sorted := make([]any, 0, len(versions))
+		for _, i := range Descending(versions) {
+			sorted = append(sorted, p.entries[name][i])
+		}
+		p.entries[name], p.versions[name] = sorted, nil
+	}
+	generated := now.Format(time.RFC3339Nano)
+	if before != nil && before.Generated != "" && p.says(before) {
+		generated = before.Generated
+	}
+	index := map[string]any{"apiVersion": "v1", "entries": p.entries, "generated": generated}
+	if asJSON {
+		return json.Marshal(index)
+	}
+	return yaml.Marshal(index)
+}
+
+// says reports whether an index has these entries and no others.
+func (p *Publication) says(before *Index) bool {
+	if len(before.Names) != len(p.entries) {
+		return false
+	}
+	for _, name := range before.Names {
+		list, err := decodeVersions(append([]byte{}, before.charts[name]...))
+		if err != nil || len(list) != len(p.entries[name]) {
+			return false
+		}
+		for i, raw := range list {
+			if !sameEntry(raw, p.entries[name][i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sameEntry compares an entry of a file with one that is made, whatever the order of
+// their keys.
+func sameEntry(raw json.RawMessage, entry any) bool {
+	made, err := json.Marshal(entry)
+	if err != nil {
+		return false
+	}
+	var a, b any
+	if json.Unmarshal(raw, &a) != nil || json.Unmarshal(made, &b) != nil {
+		return false
+	}
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
