@@ -30,7 +30,7 @@ func (p *program) repoIndexCommand() *cli.Command {
 			&cli.StringFlag{Name: "merge", Usage: "index `FILE` whose charts are taken over; those of FOLDER come first"},
 			&cli.BoolFlag{Name: "json", Usage: "write JSON, which is YAML, too"},
 		},
-		Action: p.reading(p.repoIndex),
+		Action: p.readOnly(p.repoIndex),
 	}
 }
 
