@@ -42,10 +42,10 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 	var errs []error
 	for _, version := range s.Record.Fail {
-		errs = append(errs, r.settle(ctx, version, release.StatusFailed, "The run was interrupted"))
+		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, "The run was interrupted"))
 	}
 	for _, version := range s.Record.Supersede {
-		errs = append(errs, r.settle(ctx, version, release.StatusSuperseded, ""))
+		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, ""))
 	}
 	for _, version := range s.Record.Prune {
 		errs = append(errs, r.try(ctx, s, func(ctx context.Context, _ bool) error {
@@ -98,8 +98,8 @@ func (r *run) stamp(next *release.Revision, status release.Status) {
 	}
 }
 
-// settle puts an older revision into its final status.
-func (r *run) settle(ctx context.Context, version int, status release.Status, description string) error {
+// finalizeRevision puts an older revision into its final status.
+func (r *run) finalizeRevision(ctx context.Context, version int, status release.Status, description string) error {
 	old := r.env.History.Revision(version)
 	if old == nil {
 		return nil
@@ -179,14 +179,14 @@ func (r *run) describe(err error) string {
 // and what it has not.
 func (r *run) undone() string {
 	r.mu.Lock()
-	done, open := r.plan.Written(r.ended)
+	done, open := r.plan.SplitByCompletion(r.ended)
 	r.mu.Unlock()
 	text := ""
 	if len(done) > 0 {
-		text += "; undone: " + plan.Listed(done)
+		text += "; undone: " + plan.SummarizeObjects(done)
 	}
 	if len(open) > 0 {
-		text += "; not undone: " + plan.Listed(open)
+		text += "; not undone: " + plan.SummarizeObjects(open)
 	}
 	return text
 }

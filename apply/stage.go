@@ -80,22 +80,22 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 // with the kinds mixed. The API server is slow with some, such as Services, whose
 // addresses it gives out one by one, and has time for others meanwhile.
 func interleaved(steps []plan.Step) []int {
-	type place struct {
+	type slot struct {
 		index, nth int
 		kind       schema.GroupKind
 	}
 	count := map[schema.GroupKind]int{}
-	places := make([]place, len(steps))
+	slots := make([]slot, len(steps))
 	for i, s := range steps {
-		kind := schema.GroupKind{Group: s.Object.Group, Kind: s.Object.Kind}
-		places[i] = place{i, count[kind], kind}
+		kind := s.Object.GroupKind()
+		slots[i] = slot{i, count[kind], kind}
 		count[kind]++
 	}
-	slices.SortStableFunc(places, func(a, b place) int {
+	slices.SortStableFunc(slots, func(a, b slot) int {
 		return cmp.Compare(a.nth*count[b.kind], b.nth*count[a.kind])
 	})
 	order := make([]int, len(steps))
-	for i, p := range places {
+	for i, p := range slots {
 		order[i] = p.index
 	}
 	return order

@@ -27,8 +27,8 @@ func (r *run) timeout() time.Duration {
 	return defaultTimeout
 }
 
-// place is what one watch covers.
-type place struct {
+// watchKey is what one watch covers.
+type watchKey struct {
 	gvk       schema.GroupVersionKind
 	namespace string
 }
@@ -70,7 +70,7 @@ func (e *NotReadyError) with(behind []string) string {
 // of them never can be.
 func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.Step) error {
 	w := &waiter{run: r, stage: stage, open: map[string]*pending{}}
-	places := map[place][]*pending{}
+	watched := map[watchKey][]*pending{}
 	for i := range steps {
 		s := &steps[i]
 		ref := target(s)
@@ -80,8 +80,8 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 			why: "nothing is known yet", before: left, since: readiness.LastWritten(left),
 		}
 		w.open[s.ID] = p
-		at := place{ref.GVK(), ref.Namespace}
-		places[at] = append(places[at], p)
+		at := watchKey{ref.GVK(), ref.Namespace}
+		watched[at] = append(watched[at], p)
 		r.observe(stepEvent(StepStarted, stage, s))
 	}
 	limit := r.timeout()
@@ -90,7 +90,7 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 	w.cancel = cancel
 
 	var group sync.WaitGroup
-	for at, objects := range places {
+	for at, objects := range watched {
 		group.Go(func() { w.watch(watching, at, objects) })
 	}
 	looking, enough := context.WithCancel(watching)
@@ -150,7 +150,7 @@ type waiter struct {
 	err    error
 }
 
-func (w *waiter) watch(ctx context.Context, at place, objects []*pending) {
+func (w *waiter) watch(ctx context.Context, at watchKey, objects []*pending) {
 	byName := map[string]*pending{}
 	names := make([]string, 0, len(objects))
 	for _, p := range objects {

@@ -76,7 +76,7 @@ func (w *waiter) abandoned(err error) error {
 	if len(others) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w\nno longer waited for: %s", err, plan.Listed(others))
+	return fmt.Errorf("%w\nno longer waited for: %s", err, plan.SummarizeObjects(others))
 }
 
 // waitLogLines is how much of the log of a Job or Pod that fails a wait is shown.

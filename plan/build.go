@@ -102,7 +102,7 @@ func (b *builder) deploy() {
 	pre, post, pending := moments(b.in.Operation)
 	b.checkTwice()
 	b.checkNamespaces()
-	b.countStored()
+	b.filterStored()
 	b.namespaceStage()
 	b.crdStage()
 	b.recordStage(StagePending, b.pendingRecord(pending))
@@ -158,8 +158,8 @@ func (b *builder) warn(id manifest.ID, what, do string) {
 	b.problems(Problem{Object: id, What: what, Do: do})
 }
 
-// countStored settles what of the stored objects is this release's to decide over.
-func (b *builder) countStored() {
+// filterStored keeps what of the stored objects is this release's to decide over.
+func (b *builder) filterStored() {
 	b.stored = make(map[manifest.ID]StoredObject, len(b.in.Stored))
 	b.converted = map[manifest.ID]bool{}
 	b.targets = make(map[manifest.ID]bool, len(b.in.Target.Objects))
@@ -167,7 +167,7 @@ func (b *builder) countStored() {
 		b.targets[o.ID] = true
 	}
 	for _, s := range b.in.Stored {
-		if s, ok := b.counts(s, b.targets[s.ID]); ok {
+		if s, ok := b.ownedDocs(s, b.targets[s.ID]); ok {
 			b.stored[s.ID] = s
 		}
 	}

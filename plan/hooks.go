@@ -92,7 +92,7 @@ func (b *builder) converts(step *Step) bool {
 func (b *builder) convert(step *Step) (room Step, needed bool) {
 	stored, live := b.stored[step.Object], b.live(step.Object).Object
 	b.converted[step.Object] = true
-	step.Hook.Resource = true
+	step.Hook.WasResource = true
 	switch {
 	case step.InPlace():
 		step.Expect.UID = live.GetUID()

@@ -218,7 +218,7 @@ func (b *builder) mentionUndone(r *Record) {
 	if !b.in.Undoing {
 		return
 	}
-	if _, objects := b.plan.Written(nil); len(objects) > 0 {
-		r.Description += "; undone: " + Listed(objects)
+	if _, objects := b.plan.SplitByCompletion(nil); len(objects) > 0 {
+		r.Description += "; undone: " + SummarizeObjects(objects)
 	}
 }

@@ -30,8 +30,8 @@ type Access struct {
 	Unchecked string
 }
 
-// need is a permission and what it is needed for.
-type need struct {
+// requiredPermission is a permission and what it is required for.
+type requiredPermission struct {
 	Permission
 	object manifest.ID
 	// otherwise is what happens without it; "" says that the plan can't be
@@ -39,24 +39,24 @@ type need struct {
 	otherwise string
 }
 
-// needs lists what no dry run answers, in the order of the run. What a first
+// requiredPermissions lists what no dry run answers, in the order of the run. What a first
 // Build can't know yet is listed to be on the safe side.
-func (b *builder) needs() []need {
-	n := needs{builder: b}
+func (b *builder) requiredPermissions() []requiredPermission {
+	n := permissionCollector{builder: b}
 	n.lock()
 	b.plan.Steps(func(stage StageName, s *Step) { n.step(stage, s) })
 	return n.list
 }
 
-// needs collects them.
-type needs struct {
+// permissionCollector collects them.
+type permissionCollector struct {
 	*builder
-	list []need
+	list []requiredPermission
 }
 
 // ask lists verbs on an object. Objects that are not there yet have no name
 // that a role could be about, and neither have lists and watches.
-func (n *needs) ask(id manifest.ID, otherwise string, verbs ...string) {
+func (n *permissionCollector) ask(id manifest.ID, otherwise string, verbs ...string) {
 	at := Permission{Group: id.Group, Resource: n.in.Kinds[id.GroupKind()].Resource, Namespace: id.Namespace}
 	if at.Resource == "" {
 		at.Resource, at.Namespace = n.resourceOf(id)
@@ -70,7 +70,7 @@ func (n *needs) ask(id manifest.ID, otherwise string, verbs ...string) {
 		if verb != "create" && verb != "list" && verb != "watch" {
 			p.Name = id.Name
 		}
-		n.list = append(n.list, need{Permission: p, object: id, otherwise: otherwise})
+		n.list = append(n.list, requiredPermission{Permission: p, object: id, otherwise: otherwise})
 	}
 }
 
@@ -94,7 +94,7 @@ func (b *builder) resourceOf(id manifest.ID) (resource, namespace string) {
 	return "", ""
 }
 
-func (n *needs) lock() {
+func (n *permissionCollector) lock() {
 	id := manifest.ID{Group: kinds.Lease.Group, Kind: kinds.Lease.Kind, Namespace: n.in.Release.Namespace, Name: n.in.LockName}
 	if id.Name != "" {
 		n.known(id, "leases", "nothing keeps two operations on this release apart", "create", "update", "delete")
@@ -124,17 +124,17 @@ func onLease(verb, namespace, name string) Permission {
 
 // known is ask for kinds that are not in the release, so that nobody has asked
 // discovery about them.
-func (n *needs) known(id manifest.ID, resource, otherwise string, verbs ...string) {
+func (n *permissionCollector) known(id manifest.ID, resource, otherwise string, verbs ...string) {
 	for _, verb := range verbs {
 		p := Permission{Verb: verb, Group: id.Group, Resource: resource, Namespace: id.Namespace}
 		if verb != "create" {
 			p.Name = id.Name
 		}
-		n.list = append(n.list, need{Permission: p, object: id, otherwise: otherwise})
+		n.list = append(n.list, requiredPermission{Permission: p, object: id, otherwise: otherwise})
 	}
 }
 
-func (n *needs) step(stage StageName, s *Step) {
+func (n *permissionCollector) step(stage StageName, s *Step) {
 	switch s.Op {
 	case OpCreate:
 		n.creation(stage, s)
@@ -165,7 +165,7 @@ func (n *needs) step(stage StageName, s *Step) {
 const polls = "it is looked at every second instead"
 
 // hook: what is in its place is looked for.
-func (n *needs) hook(s *Step) {
+func (n *permissionCollector) hook(s *Step) {
 	if s.InPlace() {
 		n.ask(s.Object, "", "get", "patch")
 	} else {
@@ -174,7 +174,7 @@ func (n *needs) hook(s *Step) {
 	n.ask(s.Object, polls, "list", "watch")
 }
 
-func (n *needs) creation(stage StageName, s *Step) {
+func (n *permissionCollector) creation(stage StageName, s *Step) {
 	switch {
 	case stage == StageNamespace:
 		n.known(s.Object, "namespaces", "", "create")
@@ -190,7 +190,7 @@ func (n *needs) creation(stage StageName, s *Step) {
 
 // record: a revision is created once, then updated; those beyond the limit of
 // the history are deleted when all is done.
-func (n *needs) record(s *Step) {
+func (n *permissionCollector) record(s *Step) {
 	resource := n.in.Records.Resource
 	if resource == "" {
 		return
@@ -218,10 +218,10 @@ func (n *needs) record(s *Step) {
 // namespace, whatever the number of objects.
 func (b *builder) checkAccess() {
 	b.plan.NoLock = b.in.Access.Denied[LockRenewal(b.in.Release.Namespace, b.in.LockName)]
-	var denied [][]need
+	var denied [][]requiredPermission
 	index := map[string]int{}
 	asked := map[Permission]bool{}
-	for _, n := range b.needs() {
+	for _, n := range b.requiredPermissions() {
 		if asked[n.Permission] {
 			continue
 		}
@@ -248,7 +248,7 @@ func (b *builder) checkAccess() {
 }
 
 // denial is the problem of permissions on one resource.
-func denial(group []need) Problem {
+func denial(group []requiredPermission) Problem {
 	var verbs, objects []string
 	for _, n := range group {
 		if !slices.Contains(verbs, n.Verb) {

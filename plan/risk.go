@@ -46,7 +46,7 @@ func (s *Step) bears(r Risk) bool {
 	case RiskDelete:
 		return s.deletesMoreThanItsOwn() && !s.createdAgain()
 	case RiskRecreate:
-		return s.Op == OpRecreate || s.MakesRoom() && s.Hook.Resource
+		return s.Op == OpRecreate || s.MakesRoom() && s.Hook.WasResource
 	case RiskScaleDown:
 		return s.Writes() && scalesDown(s)
 	case RiskStateful:
@@ -71,7 +71,7 @@ func (s *Step) deletesMoreThanItsOwn() bool {
 // createdAgain says of a deletion whether a hook creates the object again, with all
 // that the release had put into it.
 func (s *Step) createdAgain() bool {
-	return s.MakesRoom() && (s.Hook.Resource || !s.Hook.Foreign && recreatable(s.Object))
+	return s.MakesRoom() && (s.Hook.WasResource || !s.Hook.Foreign && recreatable(s.Object))
 }
 
 // holdsData says whether more than the object is lost when it is deleted.

@@ -151,8 +151,8 @@ type HookRun struct {
 	LogPolicies    []manifest.Policy `json:"logPolicies,omitempty"`
 	// Index is the hook's place in the record's list of hooks.
 	Index int `json:"index"`
-	// Resource says that the object was a resource of the release until now.
-	Resource bool `json:"resource,omitempty"`
+	// WasResource says that the object was a resource of the release until now.
+	WasResource bool `json:"resource,omitempty"`
 	// Foreign says of a deletion before the run that the object is not known to be
 	// the release's.
 	Foreign bool `json:"foreign,omitempty"`
@@ -166,7 +166,7 @@ func (s *Step) InPlace() bool {
 }
 
 func (s *Step) convertedInPlace() bool {
-	return s.Hook != nil && s.Hook.Resource && !s.Object.RunsToItsEnd()
+	return s.Hook != nil && s.Hook.WasResource && !s.Object.RunsToItsEnd()
 }
 
 // HookDeletion says of a deletion whether a hook's delete policy demands it.

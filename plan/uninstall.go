@@ -22,7 +22,7 @@ func (b *builder) uninstall() {
 
 	var removals []Step
 	for _, s := range b.in.Stored {
-		s, known := b.counts(s, false)
+		s, known := b.ownedDocs(s, false)
 		if !known {
 			continue
 		}

@@ -35,12 +35,12 @@ func (w *rollbackSteps) undone() (undone, notUndone []eventstream.UndoStep) {
 // tellUndone prints what a way back has undone and what it has not.
 func (p *progress) tellUndone() {
 	if p.back.plan != nil {
-		undone, notUndone := p.back.plan.Written(p.back.done)
+		undone, notUndone := p.back.plan.SplitByCompletion(p.back.done)
 		if len(undone) > 0 {
-			p.line("• undone: %s", plan.Listed(undone))
+			p.line("• undone: %s", plan.SummarizeObjects(undone))
 		}
 		if len(notUndone) > 0 {
-			p.line("✗ not undone: %s", plan.Listed(notUndone))
+			p.line("✗ not undone: %s", plan.SummarizeObjects(notUndone))
 		}
 	}
 	p.back = rollbackSteps{}

@@ -53,7 +53,7 @@ func roomsOf(p *plan.Document) map[roomKey]*plan.Step {
 // inPlaceOf says what a hook deletes that is in its place.
 func (w entryWriter) inPlaceOf(room *plan.Step) string {
 	switch {
-	case room.Hook.Resource:
+	case room.Hook.WasResource:
 		return "the resource that it was"
 	case room.Hook.Foreign:
 		return "what is in its place"

@@ -2,13 +2,13 @@ package plan
 
 import "github.com/kubectl-release/kubectl-release/internal/managedfields"
 
-// counts is what of a stored object counts. What attempts before the last
-// successful revision sent counts only where something of it can be left behind
-// and be nobody else's: the live object carries the release's ownership and, for
-// an object that the target has, nobody but the release has ever written to it. (A
-// field that the release once sent and then dropped may be an autoscaler's by now.)
-// ok is false when nothing of it counts.
-func (b *builder) counts(s StoredObject, wanted bool) (_ StoredObject, ok bool) {
+// ownedDocs is a stored object with those of its documents that are this release's to
+// decide over. What attempts before the last successful revision sent is so only where
+// something of it can be left behind and be nobody else's: the live object carries the
+// release's ownership and, for an object that the target has, nobody but the release
+// has ever written to it. (A field that the release once sent and then dropped may be
+// an autoscaler's by now.) ok is false when none of them is.
+func (b *builder) ownedDocs(s StoredObject, wanted bool) (_ StoredObject, ok bool) {
 	if s.Attempts == 0 {
 		return s, true
 	}

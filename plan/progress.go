@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Written tells the objects that a plan writes apart: those whose steps have
-// ended well, by their IDs, and the others.
-func (p *Document) Written(ended map[string]bool) (done, open []manifest.ID) {
+// SplitByCompletion tells the objects that a plan writes apart: those whose steps have
+// ended well, by the steps' IDs, and the others. Both are in the plan's order.
+func (p *Document) SplitByCompletion(ended map[string]bool) (done, open []manifest.ID) {
 	p.Steps(func(_ StageName, s *Step) {
 		switch {
 		case !s.Writes():
@@ -22,8 +22,8 @@ func (p *Document) Written(ended map[string]bool) (done, open []manifest.ID) {
 	return done, open
 }
 
-// Listed names the first few objects and says how many more there are.
-func Listed(objects []manifest.ID) string {
+// SummarizeObjects names the first few objects and says how many more there are.
+func SummarizeObjects(objects []manifest.ID) string {
 	const most = 10
 	names := make([]string, 0, most)
 	for _, id := range objects[:min(most, len(objects))] {
