@@ -171,6 +171,9 @@ func (s *Sources) readIndex(name string, wanted func(string) bool) (*resolve.Ind
 	return index, nil
 }
 
+// Index reads the cached index of a configured repository. Errors: *NoIndexError.
+func (s *Sources) Index(name string) (*resolve.Index, error) { return s.readIndex(name, resolve.All) }
+
 // unmanaged is the name of the cached index of a repository that has none: that of
 // Helm's dependency commands.
 func unmanaged(url string) string {

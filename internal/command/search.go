@@ -1,0 +1,112 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+func (p *program) searchCommand() *cli.Command {
+	return &cli.Command{
+		Name: "search", Usage: "find charts", ArgsUsage: "repo",
+		Description: describe("Finds charts in the indexes of the repositories that are known.", "kubectl release search repo redis"),
+		Action: p.reading(func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
+			}
+			return cli.ShowSubcommandHelp(c)
+		}),
+		Subcommands: []*cli.Command{p.searchRepoCommand()},
+	}
+}
+
+func (p *program) searchRepoCommand() *cli.Command {
+	return &cli.Command{
+		Name: "repo", Usage: "find charts in the repositories that are known", ArgsUsage: "[WORD...]",
+		Description: describe("Looks for words in the names, descriptions and keywords of charts, in the indexes that repo\nupdate has fetched. Nobody is asked.", "kubectl release search repo redis\nkubectl release search repo stable/web --versions"),
+		Flags: joined([]cli.Flag{
+			&cli.BoolFlag{Name: "regexp", Aliases: []string{"r"}, Usage: "the words are a regular expression"},
+			&cli.BoolFlag{Name: "versions", Aliases: []string{"l"}, Usage: "show every version, not the newest alone"},
+			&cli.StringFlag{Name: "version", Usage: "`RANGE` of versions"},
+			&cli.BoolFlag{Name: "devel", Usage: "prereleases count, too, where --version is not given"},
+			&cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 50},
+			&cli.BoolFlag{Name: "fail-on-no-result", Usage: "exit with 1 when nothing is found"},
+			outputFlag(),
+		}, pathFlags()),
+		Action: p.reading(p.searchRepo),
+	}
+}
+
+// hit is the answer for machines, with Helm's keys.
+type hit struct {
+	Name        string `json:"name"`
+	Version     string `json:"version"`
+	AppVersion  string `json:"app_version"`
+	Description string `json:"description"`
+}
+
+func (p *program) searchRepo(c *cli.Context) error {
+	form, err := format(c)
+	if err != nil {
+		return err
+	}
+	hits, err := p.search(c, resolve.Search{
+		Words: strings.Join(c.Args().Slice(), " "), Regexp: c.Bool("regexp"),
+		Version: c.String("version"), Devel: c.Bool("devel"), All: c.Bool("versions"),
+	})
+	if err != nil {
+		return err
+	}
+	rows, cells := []hit{}, [][]string{}
+	for _, h := range hits {
+		row := hit{Name: h.Name, Version: h.Version, AppVersion: h.AppVersion, Description: h.Description}
+		rows = append(rows, row)
+		cells = append(cells, shortened([]string{row.Name, row.Version, row.AppVersion, row.Description}, c.Int("max-col-width")))
+	}
+	switch {
+	case form != "text":
+		err = p.structured(form, rows)
+	case len(rows) == 0:
+		fmt.Fprintln(p.streams.Out, "No results found")
+	default:
+		err = table(p.streams.Out, []string{"NAME", "CHART VERSION", "APP VERSION", "DESCRIPTION"}, cells)
+	}
+	if err == nil && len(rows) == 0 && c.Bool("fail-on-no-result") {
+		return codeError(exitError)
+	}
+	return err
+}
+
+// search looks into the indexes of all repositories. One that can't be read is told,
+// and hides no others.
+func (p *program) search(c *cli.Context, s resolve.Search) ([]resolve.Hit, error) {
+	from, err := repositories(c)
+	if err != nil {
+		return nil, err
+	}
+	known, err := from.Repositories()
+	if err != nil {
+		return nil, err
+	}
+	if len(known.All()) == 0 {
+		return nil, fmt.Errorf("there are no repositories: add one with %s", p.clusterless("repo", "add"))
+	}
+	var hits []resolve.Hit
+	for _, r := range known.All() {
+		index, err := from.Index(r.Name)
+		if err != nil {
+			p.warn(err.Error())
+			continue
+		}
+		found, err := s.Find(r.Name, index)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		hits = append(hits, found...)
+	}
+	resolve.SortHits(hits)
+	return hits, nil
+}
