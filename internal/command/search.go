@@ -13,7 +13,7 @@ func (p *program) searchCommand() *cli.Command {
 	return &cli.Command{
 		Name: "search", Usage: "find charts", ArgsUsage: "repo",
 		Description: describe("Finds charts in the indexes of the repositories that are known.", "kubectl release search repo redis"),
-		Action: p.reading(func(c *cli.Context) error {
+		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}
@@ -36,7 +36,7 @@ func (p *program) searchRepoCommand() *cli.Command {
 			&cli.BoolFlag{Name: "fail-on-no-result", Usage: "exit with 1 when nothing is found"},
 			outputFlag(),
 		}, pathFlags()),
-		Action: p.reading(p.searchRepo),
+		Action: p.readOnly(p.searchRepo),
 	}
 }
 
