@@ -53,6 +53,38 @@ func TestCommandsHaveTheFlagsThatTheyRead(t *testing.T) {
 	}
 }
 
+// A flag that is declared has to be read: by code that its command's action may call,
+// in which one of its names is a word. unread are those that mean nothing there.
+func TestFlagsAreRead(t *testing.T) {
+	source := load(t)
+	everywhere := flagIndex(joined(connectionFlags(), pathFlags())) // as Helm's global flags, also where nothing is asked of a server
+	for path, c := range commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "") {
+		words := map[string]bool{}
+		for _, f := range source.reached(source.actions[path]) {
+			for _, word := range source.words[f] {
+				words[word] = true
+			}
+		}
+		meant := strings.Fields(unread[path])
+		for _, f := range c.Flags {
+			if everywhere[f.Names()[0]] != nil {
+				continue
+			}
+			read := slices.ContainsFunc(f.Names(), func(name string) bool { return words[name] })
+			if told := slices.Contains(meant, f.Names()[0]); read == told {
+				t.Errorf("%s: --%s is read: %v; said to be unread: %v", path, f.Names()[0], read, told)
+			}
+		}
+	}
+}
+
+// unread are flags that say nothing to a command and are there for people who write
+// the flags of another one: a plan takes no lock and renders no other CRDs.
+var unread = map[string]string{
+	"plan": "lock-timeout", "plan rollback": "lock-timeout", "plan uninstall": "lock-timeout", "plan graph": "lock-timeout",
+	"template": "update-crds", "push": "pass-credentials",
+}
+
 // lacking are the flags that a command does without although code which it shares
 // with others reads them.
 var lacking = map[string]string{
@@ -179,7 +211,7 @@ const room = "github.com/kubectl-release/kubectl-release/"
 type code struct {
 	// uses are the functions that a function mentions, reads the flags that it
 	// looks up.
-	uses, reads map[string][]string
+	uses, reads, words map[string][]string
 	bodies      map[string]*ast.FuncDecl
 	infos       map[string]*types.Info
 	// actions are those of commands by their paths.
@@ -188,7 +220,7 @@ type code struct {
 
 // action is where a command's code begins.
 type action struct {
-	uses, reads []string
+	uses, reads, words []string
 	readOnly    bool
 }
 
@@ -212,7 +244,7 @@ var loadOnce = sync.OnceValues(func() (*code, error) {
 		return nil, fmt.Errorf("%d errors in it", n)
 	}
 	s := &code{
-		uses: map[string][]string{}, reads: map[string][]string{}, actions: map[string]action{},
+		uses: map[string][]string{}, reads: map[string][]string{}, words: map[string][]string{}, actions: map[string]action{},
 		bodies: map[string]*ast.FuncDecl{}, infos: map[string]*types.Info{},
 	}
 	for _, p := range loaded {
@@ -224,7 +256,7 @@ var loadOnce = sync.OnceValues(func() (*code, error) {
 				}
 				name := p.TypesInfo.Defs[f.Name].(*types.Func).FullName()
 				s.bodies[name], s.infos[name] = f, p.TypesInfo
-				s.uses[name], s.reads[name] = mentions(p.TypesInfo, f.Body)
+				s.uses[name], s.reads[name], s.words[name] = mentions(p.TypesInfo, f.Body)
 			}
 		}
 	}
@@ -232,12 +264,20 @@ var loadOnce = sync.OnceValues(func() (*code, error) {
 	return s, nil
 })
 
-// mentions are the functions and flags in a piece of code.
-func mentions(info *types.Info, nodes ...ast.Node) (uses, reads []string) {
+// mentions are the functions, the flags that are read and all constant words in a
+// piece of code.
+func mentions(info *types.Info, nodes ...ast.Node) (uses, reads, words []string) {
 	for _, node := range nodes {
 		ast.Inspect(node, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.BasicLit:
+				if v := info.Types[n].Value; v != nil && v.Kind() == constant.String {
+					words = append(words, constant.StringVal(v))
+				}
 			case *ast.Ident:
+				if v, ok := info.Uses[n].(*types.Const); ok && v.Val().Kind() == constant.String {
+					words = append(words, constant.StringVal(v.Val()))
+				}
 				if f, ok := info.Uses[n].(*types.Func); ok && f.Pkg() != nil && strings.HasPrefix(f.Pkg().Path(), room) {
 					uses = append(uses, f.FullName())
 				}
@@ -254,7 +294,7 @@ func mentions(info *types.Info, nodes ...ast.Node) (uses, reads []string) {
 			return true
 		})
 	}
-	return uses, reads
+	return uses, reads, words
 }
 
 // define finds the commands in a field, Commands or Subcommands, of what a
@@ -316,7 +356,7 @@ func (s *code) add(info *types.Info, literal *ast.CompositeLit, parent string, a
 		}
 	}
 	var a action
-	a.uses, a.reads = mentions(info, nodes...)
+	a.uses, a.reads, a.words = mentions(info, nodes...)
 	if wrapper, ok := fields["Action"].(*ast.CallExpr); ok {
 		called, isMethod := wrapper.Fun.(*ast.SelectorExpr)
 		a.readOnly = isMethod && called.Sel.Name == "readOnly"
@@ -329,7 +369,7 @@ func (s *code) add(info *types.Info, literal *ast.CompositeLit, parent string, a
 // reached are all functions that may be called, the action's own code first.
 func (s *code) reached(a action) []string {
 	own := "the action itself"
-	s.uses[own], s.reads[own] = a.uses, a.reads
+	s.uses[own], s.reads[own], s.words[own] = a.uses, a.reads, a.words
 	seen, open := map[string]bool{own: true}, []string{own}
 	for len(open) > 0 {
 		f := open[0]

@@ -54,7 +54,11 @@ func (p *program) planUninstallCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.runPlan(c, func(s *session) (*plan.Plan, error) { return p.planUninstall(c, s, args[0]) })
+			err = p.runPlan(c, func(s *session) (*plan.Plan, error) { return p.planUninstall(c, s, args[0]) })
+			if c.Bool("ignore-not-found") && isNoRelease(err) {
+				return nil
+			}
+			return err
 		}),
 	}
 }
