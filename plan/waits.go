@@ -14,7 +14,7 @@ func (b *builder) waitStage() {
 	var steps []Step
 	seen := map[manifest.ID]bool{}
 	for _, o := range b.in.Target.Objects {
-		if seen[o.ID] || kinds.Named(o.Kind).Readiness == kinds.AtOnce || (o.Kind == kinds.Job.Kind && !b.in.Options.WaitForJobs) {
+		if seen[o.ID] || kinds.Of(o.GroupKind()).Readiness == kinds.AtOnce || (o.GroupKind() == kinds.Job && !b.in.Options.WaitForJobs) {
 			continue
 		}
 		seen[o.ID] = true

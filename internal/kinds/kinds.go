@@ -112,8 +112,8 @@ func Of(gk schema.GroupKind) Kind {
 }
 
 // Named is what is known about the kind of that name, of whatever group the object's
-// is. Helm goes by the name alone (see InstallLess), and so do waves, hooks and waits,
-// lint, and the details of reports. What is lost, refused or masked is looked up by Of.
+// is. Helm goes by the name alone (see InstallLess), and so do waves, hooks and the
+// details of reports. What is waited for, lost, refused or masked is looked up by Of.
 func Named(kind string) Kind {
 	if k, ok := byName[kind]; ok {
 		return k

@@ -8,6 +8,7 @@ import (
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
@@ -17,15 +18,15 @@ import (
 // object checks one rendered object.
 func (r *run) object(o manifest.Object, at Finding, text string) {
 	at.Object = o.String()
-	if why := badName(o.Kind, o.Name); why != "" {
+	if why := badName(o.GroupKind(), o.Name); why != "" {
 		r.judge(at, fmt.Sprintf("metadata.name %q: %s", o.Name, why))
-	} else if fits := kinds.Named(o.Kind).Naming.Advised; fits > 0 && len(o.Name) > fits {
+	} else if fits := kinds.Of(o.GroupKind()).Naming.Advised; fits > 0 && len(o.Name) > fits {
 		f := at
 		f.Severity = Warning
 		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made of it, which fits up to %d", o.Name, len(o.Name), fits)
 		r.add(f)
 	}
-	if why := validation.IsDNS1035Label(o.Name); o.Kind == kinds.Service.Kind && len(why) > 0 && badName(o.Kind, o.Name) == "" {
+	if why := validation.IsDNS1035Label(o.Name); o.Kind == kinds.Service.Kind && len(why) > 0 && badName(o.GroupKind(), o.Name) == "" {
 		f := at
 		f.Severity, f.Message = Warning, fmt.Sprintf("metadata.name %q begins with a digit, which Kubernetes before 1.36 refuses for a Service", o.Name)
 		r.add(f)
@@ -42,9 +43,9 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 }
 
 // badName says why the API server refuses a name, "" when it does not.
-func badName(kind, name string) string {
+func badName(kind schema.GroupKind, name string) string {
 	var why []string
-	naming := kinds.Named(kind).Naming
+	naming := kinds.Of(kind).Naming
 	switch naming.Form {
 	case kinds.Label:
 		why = validation.IsDNS1123Label(name)
@@ -107,7 +108,7 @@ func (r *run) labels(o manifest.Object, at Finding) {
 
 // selector wants workloads to select pods, and theirs.
 func (r *run) selector(o manifest.Object, at Finding) {
-	if !kinds.Named(o.Kind).SelectsPods {
+	if !kinds.Of(o.GroupKind()).SelectsPods {
 		return
 	}
 	labels, _, _ := unstructured.NestedMap(o.Doc.Object, "spec", "selector", "matchLabels")
