@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -185,3 +186,18 @@ type StoredObject struct {
 
 // Latest is the newest document of the object.
 func (s StoredObject) Latest() manifest.Object { return s.Docs[len(s.Docs)-1] }
+
+// Age is a duration for people: "40s", "3m", "2h", "5d". Negative ones, of
+// clocks that disagree, are "0s".
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}

@@ -2,13 +2,17 @@ package command
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
@@ -209,4 +213,17 @@ func runText() string {
 		user = "somebody"
 	}
 	return fmt.Sprintf("%s on %s, process %d", user, host, os.Getpid())
+}
+
+// silenceClient keeps client-go's own log quiet unless -v asks for it.
+func silenceClient(verbosity int, w io.Writer) {
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	_ = flags.Set("logtostderr", "false")
+	_ = flags.Set("stderrthreshold", "FATAL")
+	_ = flags.Set("v", strconv.Itoa(verbosity))
+	if verbosity == 0 {
+		w = io.Discard
+	}
+	klog.SetOutput(w)
 }

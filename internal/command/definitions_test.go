@@ -212,8 +212,8 @@ type code struct {
 	// uses are the functions that a function mentions, reads the flags that it
 	// looks up.
 	uses, reads, words map[string][]string
-	bodies      map[string]*ast.FuncDecl
-	infos       map[string]*types.Info
+	bodies             map[string]*ast.FuncDecl
+	infos              map[string]*types.Info
 	// actions are those of commands by their paths.
 	actions map[string]action
 }
@@ -221,7 +221,7 @@ type code struct {
 // action is where a command's code begins.
 type action struct {
 	uses, reads, words []string
-	readOnly    bool
+	readOnly           bool
 }
 
 func load(t *testing.T) *code {

@@ -213,3 +213,17 @@ func digest(c *chart.Chart) string {
 func chartRef(c *chart.Chart) plan.ChartRef {
 	return plan.ChartRef{Name: c.Metadata.Name, Version: c.Metadata.Version, AppVersion: c.Metadata.AppVersion, Digest: digest(c)}
 }
+
+// Capabilities are what templates of a chart see of the cluster. CRDs of the
+// chart count as installed.
+func (e *Engine) Capabilities(ctx context.Context, c *chart.Chart) (*templating.Capabilities, error) {
+	facts, err := e.Cluster.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	crds, err := ParseCRDs(c)
+	if err != nil {
+		return nil, err
+	}
+	return capabilities(facts, crds)
+}

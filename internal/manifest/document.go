@@ -1,11 +1,13 @@
 package manifest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -162,4 +164,18 @@ func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {
 		objects = append(objects, inner...)
 	}
 	return objects, nil
+}
+
+// unmarshalObject decodes JSON with whole numbers as int64, as the API
+// machinery does, without insisting on a kind: FromDoc says what is missing.
+func unmarshalObject(raw []byte, into *unstructured.Unstructured) error {
+	var m map[string]any
+	if err := utiljson.Unmarshal(raw, &m); err != nil {
+		return err
+	}
+	if m == nil {
+		return errors.New("empty document")
+	}
+	into.Object = m
+	return nil
 }

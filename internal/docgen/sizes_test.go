@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// short are the files of fewer than 30 lines, and why they stand alone.
+var short = map[string]string{
+	"chartload/limits.go":                       "docs/limits.md is about these constants",
+	"internal/manifest/limits.go":               "docs/limits.md is about these constants",
+	"internal/outputfile/owner_other.go":        "another operating system",
+	"internal/outputfile/owner_unix.go":         "another operating system",
+	"internal/outputfile/swap_darwin.go":        "another operating system",
+	"internal/outputfile/swap_linux.go":         "another operating system",
+	"internal/outputfile/swap_other.go":         "another operating system",
+	"internal/outputfile/swap.go":               "what its three systems have in common",
+	"internal/report/json.go":                   "a file for each format",
+	"plan/drift.go":                             "who has changed what: a question of its own",
+	"releasestore/clock.go":                     "the interface that tests fill",
+	"releasestore/systemclock.go":               "trust/ builds the program with another one",
+	"internal/objecttest/objecttest.go":         "all there is in the room",
+	"internal/clustertest/files.go":             "for tests",
+	"trust/testdata/skewedclock/systemclock.go": "stands in the place of releasestore/systemclock.go",
+}
+
+// No file of the product has more than 300 lines, and none fewer than 30 without a
+// reason.
+func TestFilesAreOfASizeToRead(t *testing.T) {
+	root := filepath.Join("..", "..")
+	counted := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		if entry.IsDir() {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); name != "." && err == nil || strings.HasPrefix(entry.Name(), ".git") {
+				return fs.SkipDir // modules of their own are no product
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "/doc.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		counted++
+		lines := bytes.Count(text, []byte("\n"))
+		switch {
+		case lines > 300:
+			t.Errorf("%s has %d lines", name, lines)
+		case lines < 30 && short[name] == "":
+			t.Errorf("%s has %d lines: it belongs to another file, or to the list above", name, lines)
+		case lines >= 30 && short[name] != "":
+			t.Errorf("%s has %d lines and is listed as short", name, lines)
+		}
+		return nil
+	})
+	if err != nil || counted < 300 {
+		t.Errorf("%d files: %v", counted, err)
+	}
+}

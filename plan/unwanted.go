@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// unwantedStep decides over an object that earlier revisions sent and the
+// target does not have. ok is false when there is nothing to say.
+func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok bool) {
+	o := s.Latest()
+	live := b.live(s.ID)
+	if live.Unreadable == "" && live.Object == nil {
+		b.warnGone(s.ID)
+		return Step{}, false
+	}
+	step = Step{
+		ID: stepID(StageResources, s.ID), Op: OpDelete, Object: s.ID, APIVersion: apiVersion(o.Group, b.version(o)),
+		Source: o.Source, Fidelity: FidelityExact, Before: live.Object,
+	}
+	switch {
+	case live.Unreadable != "":
+		step.Fidelity, step.Why = FidelityUnknown, "its live state could not be read"
+		b.block(s.ID, "it has to be removed and can't be read: "+live.Unreadable, "ask for permission to get and delete it, or retry when the API is back")
+		return step, true
+	case becomesHook:
+		step.Why = "it is a hook from now on"
+		return kept(step), true
+	case b.keeps(o, live.Object, s.leftover()):
+		step.Why = "helm.sh/resource-policy is keep"
+		return kept(step), true
+	case foreign(live.Object, b.in.Release) != "":
+		step.Why = foreign(live.Object, b.in.Release)
+		b.warn(s.ID, "it is left alone: "+step.Why, "delete it by hand if it has to go")
+		return kept(step), true
+	}
+	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
+	step.Cascade, step.Why = b.in.Options.Cascade, "the chart no longer has it"
+	switch {
+	case b.in.Operation == Uninstall:
+		step.Why = "the release is uninstalled"
+	case s.leftover():
+		step.Why = fmt.Sprintf("the failed revision %d left it behind", s.Revision)
+	}
+	b.checkCustomResources(s.ID)
+	if live.Object.GetDeletionTimestamp() != nil {
+		step.Why = "it is being deleted already"
+		if f := live.Object.GetFinalizers(); len(f) > 0 {
+			b.warn(s.ID, terminating(live.Object), "nothing goes on until these are cleared")
+		}
+	}
+	return step, true
+}
+
+func kept(step Step) Step {
+	step.Op = OpKeep
+	return step
+}
+
+// keeps reads the resource policy: upgrade goes by the live annotation,
+// uninstall by the stored one (Helm 4.3.1). What is left over from long ago goes
+// by the live one, too.
+func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, leftover bool) bool {
+	doc := live
+	if b.in.Operation == Uninstall && !leftover {
+		doc = o.Doc
+	}
+	return hasKeepPolicy(doc)
+}
+
+func hasKeepPolicy(doc *unstructured.Unstructured) bool {
+	return strings.EqualFold(strings.TrimSpace(doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]), manifest.ResourcePolicyKeep)
+}
