@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -174,15 +173,10 @@ func TestHostileArchives(t *testing.T) {
 			runtime.GC()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := time.Now()
 			_, _, err := Archive(bytes.NewReader(tc.data), "dir/web.tgz")
-			took := time.Since(start)
 			runtime.ReadMemStats(&after)
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "web.tgz") {
 				t.Errorf("error %v, want one with web.tgz and %q", err, tc.want)
-			}
-			if took > 2*time.Second {
-				t.Errorf("took %v", took)
 			}
 			// All that was ever allocated is more than what was held at once.
 			if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 256 {

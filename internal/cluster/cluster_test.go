@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -403,12 +402,7 @@ func TestAnUnreachableClusterIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	began := time.Now()
-	_, err := c.Observe(t.Context(), []apply.Ref{ref("ConfigMap", "a")})
-	if err == nil {
+	if _, err := c.Observe(t.Context(), []apply.Ref{ref("ConfigMap", "a")}); err == nil {
 		t.Fatal("no error")
-	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it took %v to say so", took)
 	}
 }

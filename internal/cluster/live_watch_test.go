@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
@@ -103,11 +104,7 @@ func TestLiveWatchIsPromptOverDrops(t *testing.T) {
 		}
 		written := time.Now()
 		for got := ""; got != n; {
-			select {
-			case got = <-told:
-			case <-time.After(5 * time.Second):
-				t.Fatalf("state %s is not told", n)
-			}
+			got = <-told // a state that is never told is the suite's timeout
 		}
 		worst = max(worst, time.Since(written))
 		time.Sleep(70 * time.Millisecond)
@@ -178,12 +175,12 @@ spec:
 `)
 	control.Kubectl(t, "wait", "crd/leavers.going.example", "--for=condition=Established")
 	leaver := object(t, namespace, "apiVersion: going.example/v1\nkind: Leaver\nmetadata: {name: a}")
-	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+	for ; ; time.Sleep(100 * time.Millisecond) {
 		_, err := c.Create(t.Context(), leaver, apply.WriteOptions{FieldManager: "helm"})
 		if err == nil {
 			break
 		}
-		if time.Since(began) > 12*time.Second {
+		if !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
 			t.Fatal(err)
 		}
 	}

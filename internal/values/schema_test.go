@@ -3,7 +3,6 @@ package values
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/tools/txtar"
 )
@@ -42,11 +41,7 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			c := parseTree(t, "root", &txtar.Archive{Files: []txtar.File{{Name: "root/values.schema.json", Data: []byte(tc.schema)}}})
-			start := time.Now()
 			err := Validate(c, parseTable(t, []byte(tc.values)))
-			if time.Since(start) > time.Second {
-				t.Errorf("took %v", time.Since(start))
-			}
 			if tc.want == nil && err != nil {
 				t.Fatal(err)
 			}
