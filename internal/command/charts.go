@@ -85,6 +85,13 @@ func tlsAccess(c *cli.Context) source.Access {
 
 // repositories are those that are known on this machine.
 func repositories(c *cli.Context) (*source.Sources, error) {
+	paths := sourcePaths(c)
+	settings, err := paths.ReadSettings()
+	return &source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version}, err
+}
+
+// sourcePaths are the files and folders that flags and the environment name.
+func sourcePaths(c *cli.Context) source.Paths {
 	home, _ := os.UserHomeDir() // nothing is found there then
 	paths := source.FindPaths(os.LookupEnv, runtime.GOOS, home)
 	for flag, path := range map[string]*string{
@@ -95,8 +102,7 @@ func repositories(c *cli.Context) (*source.Sources, error) {
 			*path = c.String(flag)
 		}
 	}
-	settings, err := paths.ReadSettings()
-	return &source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version}, err
+	return paths
 }
 
 // located is a chart that is here: at a path, or fetched.

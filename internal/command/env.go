@@ -1,0 +1,77 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) envCommand() *cli.Command {
+	return &cli.Command{
+		Name: "env", Usage: "print the settings that the environment and flags give", ArgsUsage: "[NAME]",
+		Description: describe("Prints Helm's variables with the values that count here, and our own beside them; with a\nNAME, the value alone. A bearer token is printed only where it is named.", "kubectl release env\nkubectl release env HELM_REPOSITORY_CACHE"),
+		Flags:       pathFlags(),
+		Action:      p.readOnly(p.env),
+	}
+}
+
+func (p *program) env(c *cli.Context) error {
+	args, err := arguments(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	all := settings(c)
+	if len(args) == 1 {
+		value, known := all[args[0]]
+		if !known { // Helm says nothing of it, and scripts may count on exit code 0
+			p.warn(fmt.Sprintf("there is no setting %s", args[0]))
+		}
+		fmt.Fprintln(p.streams.Out, value)
+		return nil
+	}
+	if all[tokenVariable] != "" {
+		all[tokenVariable] = "(masked)"
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(p.streams.Out, "%s=\"%s\"\n", name, all[name])
+	}
+	return nil
+}
+
+// settings are the variables of Helm 4.3.1's env, and those that Helm reads without
+// naming them there, or that are ours.
+func settings(c *cli.Context) map[string]string {
+	// The namespace of a kubeconfig that can't be read is Helm's default.
+	namespace, _, _ := configFlags(c).ToRawKubeConfigLoader().Namespace()
+	paths := sourcePaths(c)
+	return map[string]string{
+		"HELM_BIN":           cmp.Or(os.Getenv("HELM_BIN"), os.Args[0]),
+		"HELM_CACHE_HOME":    paths.Cache,
+		"HELM_CONFIG_HOME":   paths.Config,
+		"HELM_DATA_HOME":     paths.Data,
+		"HELM_CONTENT_CACHE": paths.ContentCache, "HELM_PLUGINS": paths.Plugins,
+		"HELM_REGISTRY_CONFIG": paths.RegistryConfig, "HELM_REPOSITORY_CACHE": paths.RepositoryCache, "HELM_REPOSITORY_CONFIG": paths.RepositoryConfig,
+		"HELM_NAMESPACE":     cmp.Or(namespace, "default"),
+		"HELM_KUBEAPISERVER": c.String("server"), "HELM_KUBECONTEXT": c.String("context"), "HELM_KUBECAFILE": c.String("certificate-authority"),
+		"HELM_KUBEASUSER": c.String("as"), "HELM_KUBEASGROUPS": strings.Join(impersonated(c), ","), tokenVariable: c.String("token"),
+		"HELM_KUBEINSECURE_SKIP_TLS_VERIFY": strconv.FormatBool(c.Bool("kube-insecure-skip-tls-verify")), "HELM_KUBETLS_SERVER_NAME": c.String("tls-server-name"),
+		"HELM_DEBUG": strconv.FormatBool(c.Bool("debug")), "HELM_QPS": strconv.FormatFloat(c.Float64("qps"), 'f', 2, 64),
+		"HELM_BURST_LIMIT": number("HELM_BURST_LIMIT", 100), "HELM_MAX_HISTORY": number("HELM_MAX_HISTORY", 10),
+		"HELM_DRIVER":             cmp.Or(os.Getenv("HELM_DRIVER"), "secret"),
+		"KUBECTL_RELEASE_SOURCES": paths.Settings,
+	}
+}
+
+// number is a variable's, or the default where it has none.
+func number(variable string, otherwise int) string {
+	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
+		otherwise = n
+	}
+	return strconv.Itoa(otherwise)
+}
