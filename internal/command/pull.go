@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
@@ -68,7 +69,7 @@ func (p *program) pull(c *cli.Context, name string) error {
 
 // unpack writes a chart's files into a folder of its name below dir, which must not
 // be there. The folder appears when all of it is written.
-func unpack(l located, dir string) (err error) {
+func unpack(l located, dir string) error {
 	loaded, _, err := l.load()
 	if err != nil {
 		return err
@@ -77,18 +78,28 @@ func unpack(l located, dir string) (err error) {
 	if _, err := os.Lstat(at); err == nil {
 		return fmt.Errorf("unpack %s: %s is there already", l.name, at)
 	}
+	if err := writeFolder(loaded.Raw, at); err != nil {
+		return fmt.Errorf("unpack %s: %w", l.name, err)
+	}
+	return nil
+}
+
+// writeFolder writes files into a folder that is not there. It appears when all of it
+// is written.
+func writeFolder(files []*chart.File, at string) error {
+	dir := filepath.Dir(at)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	unfinished, err := os.MkdirTemp(dir, outputfile.Prefix+"*")
 	if err != nil {
-		return fmt.Errorf("unpack %s: %w", l.name, err)
+		return err
 	}
 	defer func() { _ = os.RemoveAll(unfinished) }()
-	for _, f := range loaded.Raw {
+	for _, f := range files {
 		file := filepath.Join(unfinished, filepath.FromSlash(f.Name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, f.Data, 0o644)); err != nil {
-			return fmt.Errorf("unpack %s: %w", l.name, err)
+			return err
 		}
 	}
 	if err := os.Chmod(unfinished, 0o755); err != nil {

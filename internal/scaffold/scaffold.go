@@ -1,0 +1,88 @@
+// Package scaffold makes the files of a new chart, of its own or of a starter.
+//
+// It is pure: it writes no files.
+package scaffold
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// placeholder stands for the chart's name in files.
+const placeholder = "<CHARTNAME>"
+
+const (
+	metadata = "Chart.yaml"
+	values   = "values.yaml"
+)
+
+// maxName is how long a chart's name may be, as in Helm 4.3.1.
+const maxName = 250
+
+var names = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
+
+// The chart renders the objects of the one that Helm 4.3.1's create makes.
+//
+//go:embed all:chart
+var own embed.FS
+
+// CheckName says what is wrong with the name of a new chart.
+func CheckName(name string) error {
+	switch {
+	case strings.Trim(name, ".") == "" || !names.MatchString(name):
+		return fmt.Errorf("%q is no name for a chart: letters, digits, and . _ - between them", name)
+	case len(name) > maxName:
+		return fmt.Errorf("the chart's name has %d characters, and may have %d", len(name), maxName)
+	}
+	return nil
+}
+
+// Chart gives the files of a new chart with a Deployment, a Service and what goes
+// with them. CheckName has passed the name.
+func Chart(name string) ([]*chart.File, error) {
+	var out []*chart.File
+	err := fs.WalkDir(own, "chart", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := own.ReadFile(path)
+		out = append(out, &chart.File{Name: strings.TrimPrefix(path, "chart/"), Data: named(data, name)})
+		return err
+	})
+	return out, err
+}
+
+// Starter gives the files of a new chart that is like another one, as Helm 4.3.1
+// does: values.yaml and templates have the new name where they have <CHARTNAME>,
+// Chart.yaml is a new one, and so there is no lock. Errors: the files are no chart's.
+func Starter(name string, files []*chart.File) ([]*chart.File, error) {
+	var out []*chart.File
+	found := false
+	for _, f := range files {
+		switch {
+		case f.Name == metadata:
+			found = true
+		case f.Name == "Chart.lock" || f.Name == "requirements.yaml" || f.Name == "requirements.lock":
+		case f.Name == values || strings.HasPrefix(f.Name, "templates/"):
+			out = append(out, &chart.File{Name: f.Name, Data: named(f.Data, name)})
+		default:
+			out = append(out, f)
+		}
+	}
+	if !found {
+		return nil, errors.New("it has no " + metadata)
+	}
+	text := fmt.Sprintf("apiVersion: v2\nname: %q\ndescription: A Helm chart for Kubernetes\ntype: application\nversion: 0.1.0\nappVersion: 0.1.0\n", name)
+	return append(out, &chart.File{Name: metadata, Data: []byte(text)}), nil
+}
+
+func named(text []byte, name string) []byte {
+	return bytes.ReplaceAll(text, []byte(placeholder), []byte(name))
+}
