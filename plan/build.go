@@ -79,7 +79,7 @@ func newPlan(in Input) *Plan {
 		p.ChartFrom = in.Against.Chart
 	}
 	if in.Target != nil {
-		p.ChartTo = in.Target.Chart
+		p.ChartTo, p.ChartSource = in.Target.Chart, in.Target.Source
 		p.Record, p.CRDs = in.Target.Record, in.Target.CRDs
 		p.Notes = in.Target.Record.Info.Notes
 		p.ToRevision = in.Target.Record.Version

@@ -44,11 +44,13 @@ type Document struct {
 	// without a lock: it may end by itself.
 	PendingElsewhere bool `json:"pendingElsewhere,omitempty"`
 
-	ChartFrom   ChartRef `json:"chartFrom,omitzero"`
-	ChartTo     ChartRef `json:"chartTo,omitzero"`
-	KubeVersion string   `json:"kubeVersion,omitempty"`
-	Cluster     Cluster  `json:"cluster"`
-	Options     Options  `json:"options"`
+	ChartFrom ChartRef `json:"chartFrom,omitzero"`
+	ChartTo   ChartRef `json:"chartTo,omitzero"`
+	// ChartSource is where ChartTo was fetched from; null for a folder or a file.
+	ChartSource *ChartSource `json:"chartSource,omitempty"`
+	KubeVersion string       `json:"kubeVersion,omitempty"`
+	Cluster     Cluster      `json:"cluster"`
+	Options     Options      `json:"options"`
 
 	// Against is what the plan was compared with in the place of live objects;
 	// null for every plan that can be applied.

@@ -92,6 +92,8 @@ type Target struct {
 	CRDs []manifest.Object
 	// Chart is what the plan shows of the chart.
 	Chart ChartRef
+	// Source is where the chart was fetched from, or nil.
+	Source *ChartSource
 }
 
 // Pending says whose a pending revision is. The clock is the caller's: ages are

@@ -166,7 +166,7 @@ func (p *program) chartBaseline(c *cli.Context, b engine.Baseline, d engine.Depl
 		return b, err
 	}
 	b.Kind, b.Source = plan.AgainstChart, d.Source
-	b.Source.Chart, b.Source.Warnings = loaded, warnings
+	b.Source.Chart, b.Source.Warnings, b.Source.Fetched = loaded, warnings, found.pin
 	if c.IsSet("against-values") {
 		b.Source.Reuse = values.ResetValues
 		if b.Source.Values, _, err = (values.Sources{Files: c.StringSlice("against-values")}).Merge(p.valuesReader(c)); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 const chartCategory = "Charts"
@@ -110,8 +111,9 @@ type located struct {
 	// name stands for it in messages.
 	name    string
 	options chartload.Options
-	// fetched is nil for what is at a path.
+	// fetched is nil for what is at a path, and so is pin, what a plan keeps of it.
 	fetched *source.Fetched
+	pin     *plan.ChartSource
 }
 
 func (l located) load() (*chart.Chart, []chart.Warning, error) {
@@ -163,7 +165,7 @@ func (p *program) located(c *cli.Context, request resolve.Request) (located, err
 	if err != nil {
 		return located{}, err
 	}
-	out := located{name: fetched.FileName(), fetched: &fetched}
+	out := located{name: fetched.FileName(), fetched: &fetched, pin: fetched.Pin(ref, request.Chart)}
 	if p.charts == nil {
 		p.charts = map[resolve.Request]located{}
 	}

@@ -99,7 +99,8 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 		return engine.Source{}, err
 	}
 	return engine.Source{
-		Chart: loaded, Warnings: append(warnings, more...), Values: given, Reuse: reuseMode(c),
+		Chart: loaded, Fetched: p.charts[chartRequest(c, path)].pin,
+		Warnings: append(warnings, more...), Values: given, Reuse: reuseMode(c),
 		Origin: func(path []string) string { return sources.Origin(path, read) },
 		Render: engine.RenderOptions{
 			SkipSchema: c.Bool("skip-schema-validation"), DNS: c.Bool("enable-dns"),

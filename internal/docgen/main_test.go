@@ -94,8 +94,9 @@ func inputs(t *testing.T) map[string]plan.Input {
 		Name: "a", Kind: "Job", Manifest: job, Events: []manifest.Event{manifest.PreInstall},
 		DeletePolicies: []manifest.Policy{manifest.HookSucceeded},
 	}}}
+	source := &plan.ChartSource{Reference: "a/web", Repository: "https://h", Name: "web", Version: "1.0.0", URL: "https://h/web-1.0.0.tgz", Digest: "sha256:00", Fixed: true}
 	return map[string]plan.Input{
-		"install":             {Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects}, Predictions: map[string]plan.Prediction{}},
+		"install":             {Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects, Source: source}, Predictions: map[string]plan.Prediction{}},
 		"install with a hook": {Operation: plan.Install, Release: key, Target: &plan.Target{Record: hooked, HookObjects: hooks}, Predictions: map[string]plan.Prediction{}},
 		"comparison": {
 			Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects},

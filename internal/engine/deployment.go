@@ -135,6 +135,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	}
 	record := newRecord(d, r, version, g.history)
 	t, err := newTarget(record, crds, chartRef(source.Chart))
+	t.Source = source.Fetched
 	return rendered{Target: t, warnings: problems(r.Warnings)}, g.lookups.quoted(err)
 }
 

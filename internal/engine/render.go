@@ -23,6 +23,8 @@ import (
 type Source struct {
 	Chart    *chart.Chart
 	Warnings []chart.Warning
+	// Fetched is where the chart was fetched from; nil for a folder or a file.
+	Fetched *plan.ChartSource
 	// Values are the user's own.
 	Values map[string]any
 	// Origin says which flag or file gave the value at a path, "" when none

@@ -32,6 +32,7 @@ func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		target.Source = p.ChartSource
 		in.Target = &target
 		if p.Operation != plan.Test {
 			in.Values = valuesChanges(g.history, p.Record)

@@ -94,6 +94,9 @@ func headerNotes(p *plan.Document, v view) []note {
 	if p.Against != nil {
 		add("against", againstText(*p.Against))
 	}
+	if p.ChartSource != nil {
+		add("source", sourceText(*p.ChartSource, v.full))
+	}
 	add("values", user...)
 	add("defaults", defaults...)
 	if n := p.Summary.Drifted; n > 0 {
@@ -115,6 +118,18 @@ func headerNotes(p *plan.Document, v view) []note {
 		add("only", escape.Line(strings.Join(v.only, ", "))+onlyText(p, v))
 	}
 	return notes
+}
+
+// sourceText is "oci://host/charts/web:1.4.2 (sha256:0123456789ab…)".
+func sourceText(s plan.ChartSource, full bool) string {
+	text, digest := s.URL, s.Digest
+	if s.Repository != "" {
+		text = s.Reference + ": " + text
+	}
+	if short := len("sha256:") + 12; !full && len(digest) > short {
+		digest = digest[:short] + "…"
+	}
+	return escape.Line(text + " (" + digest + ")")
 }
 
 func onlyText(p *plan.Document, v view) string {

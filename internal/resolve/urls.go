@@ -72,6 +72,33 @@ func Origin(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
+// withheld takes the place of a query, which may hold a token.
+const withheld = "withheld"
+
+// Public is a URL that can be shown to everybody: without user name, password and query.
+// What is no URL stays as it is.
+func Public(text string) string {
+	if !strings.Contains(text, "://") {
+		return text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "a URL that can't be read"
+	}
+	if u.User == nil && u.RawQuery == "" && u.Fragment == "" {
+		return text
+	}
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	if u.RawQuery != "" {
+		u.RawQuery = withheld
+	}
+	return u.String()
+}
+
+// Withheld says whether Public has left out a query, without which the URL may mean
+// something else.
+func Withheld(public string) bool { return strings.HasSuffix(public, "?"+withheld) }
+
 // SameOrigin says whether two URLs have one origin.
 func SameOrigin(a, b string) bool {
 	u, errA := url.Parse(a)

@@ -1,6 +1,9 @@
 package resolve
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestChartURL(t *testing.T) {
 	for _, tc := range []struct{ base, text, want string }{
@@ -56,6 +59,25 @@ func TestSameOrigin(t *testing.T) {
 	} {
 		if got := SameOrigin(tc.a, tc.b); got != tc.want {
 			t.Errorf("%s and %s: %v", tc.a, tc.b, got)
+		}
+	}
+}
+
+func TestPublic(t *testing.T) {
+	for text, want := range map[string]string{
+		"a/web":                            "a/web",
+		"oci://h:5000/a/web:1@sha256:00":   "oci://h:5000/a/web:1@sha256:00",
+		"https://u:p@h/web.tgz":            "https://h/web.tgz",
+		"https://token@h/web%20x.tgz#part": "https://h/web%20x.tgz",
+		"https://h/web.tgz?sig=secret":     "https://h/web.tgz?withheld",
+		"https://u:p@h/%zz":                "a URL that can't be read",
+	} {
+		got := Public(text)
+		if got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+		if Withheld(got) != strings.Contains(text, "?") {
+			t.Errorf("%s: withheld: %v", text, Withheld(got))
 		}
 	}
 }

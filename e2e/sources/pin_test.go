@@ -1,0 +1,60 @@
+//go:build cluster
+
+package sources_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// pinned is what a plan without a cluster says of its chart's source.
+func (h *home) pinned(args ...string) plan.ChartSource {
+	h.t.Helper()
+	args = append([]string{"plan", "web"}, args...)
+	r := h.ok(append(args, "-o", "json", "--out", "web.plan")...)
+	var document plan.Document
+	must(h.t, json.Unmarshal([]byte(r.out), &document))
+	if document.ChartSource == nil {
+		h.t.Fatalf("%v: the plan does not say where the chart is from", args)
+	}
+	if shown := h.ok("plan", "show", "web.plan", "-o", "json").out; shown != r.out {
+		h.t.Error("the saved plan says something else")
+	}
+	if text := h.ok("plan", "show", "web.plan", "--full").out; !strings.Contains(text, "("+document.ChartSource.Digest+")") {
+		h.t.Error(text)
+	}
+	return *document.ChartSource
+}
+
+func TestPlanPinsItsSource(t *testing.T) {
+	r, a, h := plainRegistry(t), repositoryA(t, sourcetest.Options{User: "u", Password: "p"}), newHome(t)
+	h.ok("repo", "add", "a", a.URL, "--username", "u", "--password", "p")
+	for _, version := range []string{"1.0.0", "1.1.0"} {
+		h.ok("push", h.chartFile("alpha", version, ""), "oci://"+r.Host+"/charts")
+	}
+	image := "oci://" + r.Host + "/charts/alpha"
+	manifest := "sha256:" + sourcetest.Digest(fetchManifest(t, "http://"+r.Host+"/v2/charts/alpha/manifests/1.1.0"))
+	inURL := strings.Replace(a.URL, "://", "://u:p@", 1)
+	archive := "sha256:" + sourcetest.Digest(a.File("/beta-2.0.0.tgz"))
+	beta := plan.ChartSource{Reference: "a/beta", Repository: a.URL, Name: "beta", Version: "2.0.0", URL: a.URL + "/beta-2.0.0.tgz", Digest: archive}
+	unnamed, remote := beta, plan.ChartSource{Reference: beta.URL, URL: beta.URL, Digest: archive}
+	unnamed.Reference = "beta"
+	for name, tc := range map[string]struct {
+		args []string
+		want plan.ChartSource
+	}{
+		"a range":      {[]string{image, "--version", "^1"}, plan.ChartSource{Reference: image, Name: "alpha", Version: "1.1.0", URL: image + ":1.1.0", Digest: manifest}},
+		"a digest":     {[]string{image + "@" + manifest, "--against", image}, plan.ChartSource{Reference: image + "@" + manifest, Name: "alpha", URL: image, Digest: manifest, Fixed: true}},
+		"a repository": {[]string{"a/beta"}, beta},
+		"--repo":       {[]string{"beta", "--repo", inURL, "--username", "u", "--password", "p"}, unnamed},
+		"a URL":        {[]string{inURL + "/beta-2.0.0.tgz", "--username", "u", "--password", "p", "--against", "a/beta"}, remote},
+	} {
+		if got := h.pinned(append(tc.args, "--against-version", "1.0.0")...); got != tc.want {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, got, tc.want)
+		}
+	}
+}
