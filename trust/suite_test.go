@@ -14,10 +14,8 @@ import (
 )
 
 var (
-	soak = flag.Bool("soak", false, "run every sweep whole")
-	// audited is not the default until it has been tried on every scenario.
-	audited = flag.Bool("audit", false, "match what our program writes in TestScenarios with its plans, by the audit log")
-	update  = flag.Bool("update", false, "write results into docs/trust.md")
+	soak   = flag.Bool("soak", false, "run every sweep whole")
+	update = flag.Bool("update", false, "write results into docs/trust.md")
 )
 
 // cluster is the control plane of the whole suite.

@@ -22,8 +22,23 @@ func TestCheck53SearchIsHelms(t *testing.T) {
 	h.ok("repo", "add", "bb", b.URL)
 	a.Requests()
 	for _, args := range [][]string{
-		{"alp"}, {}, {"ALPHA"}, {"bb/"}, {"like alpha"}, {"nothing"}, {"alp", "--versions"}, {"--versions"}, {"--devel"}, {"beta", "--version", "^1"},
-		{"beta", "-l", "--version", ">=1.2 <2"}, {"^al", "--regexp"}, {"ALPHA", "--regexp"}, {"a/b.t", "-r"}, {"^a/al", "-r"}, {"zeta", "--devel", "-l"}, {"pre"},
+		{"alp"},
+		{},
+		{"ALPHA"},
+		{"bb/"},
+		{"like alpha"},
+		{"nothing"},
+		{"alp", "--versions"},
+		{"--versions"},
+		{"--devel"},
+		{"beta", "--version", "^1"},
+		{"beta", "-l", "--version", ">=1.2 <2"},
+		{"^al", "--regexp"},
+		{"ALPHA", "--regexp"},
+		{"a/b.t", "-r"},
+		{"^a/al", "-r"},
+		{"zeta", "--devel", "-l"},
+		{"pre"},
 	} {
 		line := append([]string{"search", "repo", "-o", "json"}, args...)
 		var ours, theirs []map[string]string

@@ -19,18 +19,21 @@ func TestDefine(t *testing.T) {
 	}{
 		"what is served counts, in its order": {
 			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, " + spec + "}",
-			Definition{GroupKind: widget, Resource: "widgets", ClusterScoped: true, Served: []string{"v2", "v1beta1"}}, true,
+			Definition{GroupKind: widget, Resource: "widgets", ClusterScoped: true, Served: []string{"v2", "v1beta1"}},
+			true,
 		},
 		"the version that it is written in does not": {
 			"{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition, spec: {group: example.com, scope: Namespaced, names: {kind: Widget}}}",
-			Definition{GroupKind: widget}, true,
+			Definition{GroupKind: widget},
+			true,
 		},
 		"a kind of that name in another group defines nothing": {
 			"{apiVersion: example.com/v1, kind: CustomResourceDefinition, " + spec + "}", Definition{}, false,
 		},
 		"without a group it would define kinds of Kubernetes' own": {
 			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {names: {kind: ConfigMap}}}",
-			Definition{GroupKind: schema.GroupKind{Kind: "ConfigMap"}}, false,
+			Definition{GroupKind: schema.GroupKind{Kind: "ConfigMap"}},
+			false,
 		},
 		"fields of the wrong type are none": {
 			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {group: 1, names: [], versions: {}}}", Definition{}, false,

@@ -30,7 +30,7 @@ var spelled = map[string]string{
 func TestKindsAreNamedHereAlone(t *testing.T) {
 	names := map[string]bool{}
 	for _, k := range All() {
-		names[k.Kind], names[k.GroupKind.String()], names[k.Group+"/"+k.Kind], names["v1/"+k.Kind] = true, true, true, true
+		names[k.Kind], names[k.String()], names[k.Group+"/"+k.Kind], names["v1/"+k.Kind] = true, true, true, true
 	}
 	needed := map[string]bool{}
 	root := os.DirFS("../..")

@@ -34,8 +34,11 @@ func TestNoPlaceholderIsLeft(t *testing.T) {
 
 func TestStarter(t *testing.T) {
 	files := []*chart.File{
-		{Name: "Chart.yaml", Data: []byte("name: x\nversion: 3.0.0\n")}, {Name: "Chart.lock"}, {Name: "values.yaml", Data: []byte("a: <CHARTNAME>\n")},
-		{Name: "templates/sub/a.txt", Data: []byte("<CHARTNAME>.<CHARTNAME>")}, {Name: "README.md", Data: []byte("<CHARTNAME>")},
+		{Name: "Chart.yaml", Data: []byte("name: x\nversion: 3.0.0\n")},
+		{Name: "Chart.lock"},
+		{Name: "values.yaml", Data: []byte("a: <CHARTNAME>\n")},
+		{Name: "templates/sub/a.txt", Data: []byte("<CHARTNAME>.<CHARTNAME>")},
+		{Name: "README.md", Data: []byte("<CHARTNAME>")},
 	}
 	made, err := Starter("web", files)
 	if err != nil {
