@@ -174,6 +174,9 @@ func (s *Sources) Fetch(ctx context.Context, f Found) (Fetched, error) {
 	if out.Digest, err = s.keep(data, chartContent); err != nil {
 		return Fetched{}, err
 	}
+	if f.Repository != "" && f.Digest != "" {
+		return out, nil // the index leads to it
+	}
 	return out, s.note(f.URL, out.Digest)
 }
 

@@ -20,6 +20,9 @@ const (
 	provenanceContent = ".prov"
 )
 
+// notesFolder is where note writes, below the content cache.
+const notesFolder = "urls"
+
 // maxArchiveBytes is the size of a chart's archive.
 const maxArchiveBytes = 100 << 20
 
@@ -81,7 +84,7 @@ func (s *Sources) note(url, digest string) error {
 }
 
 func (s *Sources) noteFile(url string) string {
-	return filepath.Join(s.Paths.ContentCache, "urls", strings.TrimPrefix(sum([]byte(url)), "sha256:"))
+	return filepath.Join(s.Paths.ContentCache, notesFolder, strings.TrimPrefix(sum([]byte(url)), "sha256:"))
 }
 
 // noted is the digest that note has written, or "".

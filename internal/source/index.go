@@ -174,10 +174,12 @@ func (s *Sources) readIndex(name string, wanted func(string) bool) (*resolve.Ind
 // Index reads the cached index of a configured repository. Errors: *NoIndexError.
 func (s *Sources) Index(name string) (*resolve.Index, error) { return s.readIndex(name, resolve.All) }
 
+const unmanagedPrefix = "helm-manager-"
+
 // unmanaged is the name of the cached index of a repository that has none: that of
 // Helm's dependency commands.
 func unmanaged(url string) string {
-	return "helm-manager-" + strings.TrimPrefix(sum([]byte(url)), "sha256:")
+	return unmanagedPrefix + strings.TrimPrefix(sum([]byte(url)), "sha256:")
 }
 
 // NoIndexError says that a repository is configured and its index was never fetched.
