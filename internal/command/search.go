@@ -11,9 +11,13 @@ import (
 
 func (p *program) searchCommand() *cli.Command {
 	return &cli.Command{
-		Name: "search", Usage: "find charts", ArgsUsage: "repo",
-		Description: describe("Finds charts in the indexes of the repositories that are known.", "kubectl release search repo redis"),
+		Name: "search", Usage: "find charts, and their versions in a registry", ArgsUsage: "repo|oci://HOST/PATH",
+		Description: describe("Finds charts in the indexes of the repositories that are known; or lists the versions of a\nchart in a registry, with --versions all of its tags.", "kubectl release search repo redis\nkubectl release search oci://ghcr.io/acme/charts/web --versions"),
+		Flags:       joined(searchFlags(), registryFlags(), pathFlags()),
 		Action: p.readOnly(func(c *cli.Context) error {
+			if resolve.IsRegistry(c.Args().First()) {
+				return p.searchTags(c)
+			}
 			if c.Args().Present() {
 				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 			}
@@ -29,13 +33,8 @@ func (p *program) searchRepoCommand() *cli.Command {
 		Description: describe("Looks for words in the names, descriptions and keywords of charts, in the indexes that repo\nupdate has fetched. Nobody is asked.", "kubectl release search repo redis\nkubectl release search repo stable/web --versions"),
 		Flags: joined([]cli.Flag{
 			&cli.BoolFlag{Name: "regexp", Aliases: []string{"r"}, Usage: "the words are a regular expression"},
-			&cli.BoolFlag{Name: "versions", Aliases: []string{"l"}, Usage: "show every version, not the newest alone"},
-			&cli.StringFlag{Name: "version", Usage: "`RANGE` of versions"},
-			&cli.BoolFlag{Name: "devel", Usage: "prereleases count, too, where --version is not given"},
 			&cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 50},
-			&cli.BoolFlag{Name: "fail-on-no-result", Usage: "exit with 1 when nothing is found"},
-			outputFlag(),
-		}, pathFlags()),
+		}, searchFlags(), pathFlags()),
 		Action: p.readOnly(p.searchRepo),
 	}
 }
@@ -53,10 +52,9 @@ func (p *program) searchRepo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	hits, err := p.search(c, resolve.Search{
-		Words: strings.Join(c.Args().Slice(), " "), Regexp: c.Bool("regexp"),
-		Version: c.String("version"), Devel: c.Bool("devel"), All: c.Bool("versions"),
-	})
+	s := searched(c)
+	s.Words, s.Regexp = strings.Join(c.Args().Slice(), " "), c.Bool("regexp")
+	hits, err := p.search(c, s)
 	if err != nil {
 		return err
 	}
@@ -66,18 +64,12 @@ func (p *program) searchRepo(c *cli.Context) error {
 		rows = append(rows, row)
 		cells = append(cells, shortened([]string{row.Name, row.Version, row.AppVersion, row.Description}, c.Int("max-col-width")))
 	}
-	switch {
-	case form != "text":
+	if form != "text" {
 		err = p.structured(form, rows)
-	case len(rows) == 0:
-		fmt.Fprintln(p.streams.Out, "No results found")
-	default:
-		err = table(p.streams.Out, []string{"NAME", "CHART VERSION", "APP VERSION", "DESCRIPTION"}, cells)
+	} else {
+		err = p.foundTable([]string{"NAME", "CHART VERSION", "APP VERSION", "DESCRIPTION"}, cells)
 	}
-	if err == nil && len(rows) == 0 && c.Bool("fail-on-no-result") {
-		return codeError(exitError)
-	}
-	return err
+	return foundNone(c, len(rows), err)
 }
 
 // search looks into the indexes of all repositories. One that can't be read is told,

@@ -35,14 +35,7 @@ type Search struct {
 // finds them. Errors: the range or the expression can't be read. What is odd about the
 // index is left out.
 func (s Search) Find(repository string, x *Index) ([]Hit, error) {
-	wanted := s.Version
-	if wanted == "" {
-		wanted = ">0.0.0"
-		if s.Devel {
-			wanted = ">0.0.0-0"
-		}
-	}
-	constraint, err := semver.NewConstraint(wanted)
+	constraint, err := s.constraint()
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +63,17 @@ func (s Search) Find(repository string, x *Index) ([]Hit, error) {
 		}
 	}
 	return out, nil
+}
+
+// constraint is the range of versions that count, as in Helm 4.3.1's search.
+func (s Search) constraint() (*semver.Constraints, error) {
+	switch {
+	case s.Version != "":
+		return semver.NewConstraint(s.Version)
+	case s.Devel:
+		return semver.NewConstraint(">0.0.0-0")
+	}
+	return semver.NewConstraint(">0.0.0")
 }
 
 // matcher says where in an entry the words are: the number of the part, or -1. The

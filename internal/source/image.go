@@ -100,6 +100,17 @@ func (s *Sources) notedImage(i resolve.Image, wanted, digest string) (Found, err
 	return s.foundImage(i, manifest), nil
 }
 
+// Tags lists the tags of a chart in a registry, in the registry's order. Errors:
+// *NotThereError, *RefusedError, *UnreachedError.
+func (s *Sources) Tags(ctx context.Context, i resolve.Image) ([]string, error) {
+	repo, err := s.repository(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := allTags(ctx, repo)
+	return tags, explained("chart "+i.String(), err)
+}
+
 // allTags lists a repository's tags, as far as there is an end to them.
 func allTags(ctx context.Context, repo *remote.Repository) ([]string, error) {
 	var all []string

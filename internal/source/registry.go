@@ -195,6 +195,8 @@ func explained(what string, err error) error {
 		return nil
 	case errors.Is(err, errdef.ErrNotFound):
 		return &NotThereError{What: what}
+	case errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound:
+		return &NotThereError{What: what}
 	case errors.As(err, &refused):
 		text := fmt.Sprintf("%s: %s", what, strings.ToLower(http.StatusText(refused.StatusCode)))
 		if len(refused.Errors) > 0 {

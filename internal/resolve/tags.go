@@ -1,0 +1,49 @@
+package resolve
+
+import (
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Tag is one of a chart in a registry.
+type Tag struct {
+	Name string
+	// Version is "" for a tag that is no version.
+	Version string
+}
+
+// signatureTag begins the names under which registries of old keep what belongs to a
+// manifest, such as its signature:
+// https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#referrers-tag-schema
+const signatureTag = "sha256-"
+
+// Tags gives those among a chart's tags that are looked for, the highest version
+// first: the newest alone, unless All is set. Tags that are no versions come last, with
+// All and no range only. Errors: the range can't be read.
+func (s Search) Tags(tags []string) ([]Tag, error) {
+	constraint, err := s.constraint()
+	if err != nil {
+		return nil, err
+	}
+	var versions []string
+	var others []Tag
+	for _, tag := range tags {
+		version := VersionOf(tag)
+		v, err := semver.StrictNewVersion(version)
+		switch {
+		case err == nil && constraint.Check(v):
+			versions = append(versions, version)
+		case err != nil && s.All && s.Version == "" && !strings.HasPrefix(tag, signatureTag):
+			others = append(others, Tag{Name: tag})
+		}
+	}
+	var out []Tag
+	for _, i := range Descending(versions) {
+		out = append(out, Tag{Name: TagOf(versions[i]), Version: versions[i]})
+	}
+	if !s.All {
+		return out[:min(1, len(out))], nil
+	}
+	return append(out, others...), nil
+}
