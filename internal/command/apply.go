@@ -20,7 +20,7 @@ func (p *program) applyCommand() *cli.Command {
 		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
 			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
-		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag()},
+		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag(), pinnedFlag()},
 			openingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
 		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 2)
@@ -29,6 +29,9 @@ func (p *program) applyCommand() *cli.Command {
 			}
 			if len(args) == 1 {
 				return p.applySaved(c, args[0])
+			}
+			if c.Bool("pinned") {
+				return usage("--pinned is for a saved plan; a chart is pinned by its digest: CHART@sha256:… in a registry, or --version VERSION@sha256:…")
 			}
 			return p.applyChart(c, args[0], args[1])
 		}),
@@ -61,6 +64,9 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	chosen := c.String("namespace")
 	if chosen != "" && chosen != os.Getenv("HELM_NAMESPACE") && s.namespace != saved.Release.Namespace {
 		return usage("the plan is for namespace %s, not %s", saved.Release.Namespace, s.namespace)
+	}
+	if err := p.unmoved(c, saved); err != nil {
+		return err
 	}
 	return p.reviewed(c, s, saved)
 }

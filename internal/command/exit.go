@@ -81,6 +81,7 @@ func (p *program) hint(err error) string {
 	var usage *usageError
 	var outside *inputfile.OutsideError
 	var stale *engine.StaleError
+	var moved *movedError
 	var noRelease *engine.NoReleaseError
 	var noRevision *engine.NoRevisionError
 	var locked *releasestore.LockedError
@@ -99,6 +100,8 @@ func (p *program) hint(err error) string {
 		return ""
 	case errors.As(err, &outside):
 		return "when the link is your own, --" + outsideLinks + " follows it"
+	case errors.As(err, &moved):
+		return "nothing was written; make a new plan, or add --pinned to apply what was planned"
 	case errors.As(err, &stale):
 		return "nothing was written; make a new plan and have it reviewed"
 	case errors.As(err, &noRelease):

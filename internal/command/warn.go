@@ -13,7 +13,7 @@ import (
 // warn prints a warning. Whoever calls it sees to it that it is said once.
 func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", text) }
 
-// serverWarning tells what the API server warns of.
+// serverWarning tells what the API server warns of, or what a chart's does not say.
 func (p *program) serverWarning(text string) {
 	p.warn(p.mask.Load().Text(text))
 	if p.stream != nil {

@@ -2,6 +2,8 @@ package source
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -18,4 +20,73 @@ func (f Fetched) Pin(r resolve.Reference, named string) *plan.ChartSource {
 		pin.Repository = resolve.Public(f.home)
 	}
 	return pin
+}
+
+// DigestNow is the digest that a plan's source has by now: one HEAD of a registry's tag,
+// or one conditional request for a repository's index. Where no index says the digest,
+// and with AllowMismatch, the archive is read for it, and not kept. Errors: those of
+// Find; the version has gone, or the plan does not hold the whole URL.
+func (s *Sources) DigestNow(ctx context.Context, from plan.ChartSource) (string, error) {
+	if resolve.IsRegistry(from.URL) {
+		return s.manifestNow(ctx, from.URL)
+	}
+	found, err := s.findAgain(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	if found.Digest != "" && !s.AllowMismatch {
+		return found.Digest, nil
+	}
+	data, err := s.download(ctx, found, found.URL)
+	if err != nil {
+		return "", err
+	}
+	return sum(data), nil
+}
+
+// manifestNow is the digest of a tag. Nothing is noted: --offline goes on with what was
+// fetched.
+func (s *Sources) manifestNow(ctx context.Context, at string) (string, error) {
+	image, _, err := resolve.ParseImage(at)
+	if err != nil {
+		return "", err
+	}
+	repo, err := s.repository(ctx, image)
+	if err != nil {
+		return "", err
+	}
+	manifest, err := repo.Resolve(ctx, image.Tag)
+	if err != nil {
+		return "", explained("chart "+image.String(), err)
+	}
+	return manifest.Digest.String(), nil
+}
+
+// findAgain finds the version that a plan has chosen. A repository need not have the name
+// here that it had where the plan was made, nor any.
+func (s *Sources) findAgain(ctx context.Context, from plan.ChartSource) (Found, error) {
+	ref := resolve.Reference{Kind: resolve.Remote, URL: from.URL, Name: from.Name, Version: resolve.Wanted{Version: from.Version}}
+	if from.Repository != "" {
+		ref.Kind, ref.URL = resolve.Unconfigured, from.Repository
+		known, err := s.Repositories()
+		if err != nil {
+			return Found{}, err
+		}
+		for _, e := range known.All() {
+			if resolve.Public(e.URL) == from.Repository {
+				ref.Kind, ref.Repository = resolve.Configured, e.Name
+			}
+		}
+	}
+	if ref.Kind != resolve.Configured && resolve.Withheld(ref.URL) {
+		return Found{}, fmt.Errorf("the plan does not hold the query of %s", ref.URL)
+	}
+	if err := s.Refresh(ctx, []resolve.Reference{ref}, false); err != nil {
+		return Found{}, err
+	}
+	found, err := s.Find(ctx, ref)
+	if err == nil && found.Version != from.Version {
+		err = &NotThereError{What: fmt.Sprintf("version %s of chart %s any more", from.Version, from.Name)}
+	}
+	return found, err
 }

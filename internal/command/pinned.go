@@ -1,0 +1,56 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// askingTime is how long a chart's server is waited for that nothing is fetched from.
+const askingTime = 30 * time.Second
+
+func pinnedFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "pinned", Usage: "with FILE: do not ask whether the chart's reference still means what was planned", Category: chartCategory}
+}
+
+// movedError is a StaleError: the reference of the plan's chart means other bytes now.
+type movedError struct{ *engine.StaleError }
+
+func (e *movedError) Unwrap() error { return e.StaleError }
+
+// unmoved refuses a saved plan whose chart is another one by now where it was fetched
+// from. The chart that was planned is in the plan: a server that does not answer is no
+// reason to stop.
+func (p *program) unmoved(c *cli.Context, saved *plan.Plan) error {
+	from := saved.ChartSource
+	switch {
+	case from == nil || from.Fixed || c.Bool("pinned"):
+		return nil
+	case c.Bool("offline"):
+		fmt.Fprintf(p.streams.Err, "Offline: nobody is asked whether %s is still %s.\n", from.URL, from.Digest)
+		return nil
+	}
+	s, err := sources(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(c.Context, askingTime)
+	defer stop()
+	now, err := s.DigestNow(ctx, *from)
+	switch {
+	case c.Context.Err() != nil:
+		return c.Context.Err()
+	case err != nil:
+		p.serverWarning(fmt.Sprintf("the chart is applied as it was planned; whether %s is still %s is not known: %s", from.URL, from.Digest, err))
+		return nil
+	}
+	if difference := from.Moved(now); difference != "" {
+		return &movedError{&engine.StaleError{Differences: []string{difference}}}
+	}
+	return nil
+}

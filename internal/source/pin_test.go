@@ -1,0 +1,120 @@
+package source
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// pinnedTo fetches a chart and gives what a plan keeps of it.
+func pinnedTo(t *testing.T, s *Sources, ref resolve.Reference) plan.ChartSource {
+	t.Helper()
+	f, err := fetch(t, s, ref)
+	must(t, err)
+	return *f.Pin(ref, "a/alpha")
+}
+
+// A repository is asked once whether a version still has the same bytes, by whatever name
+// it is known, or none.
+func TestDigestNow(t *testing.T) {
+	server := sourcetest.Serve(t, sourcetest.Options{})
+	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	planner, other, stranger := ours(t), ours(t), ours(t)
+	add(t, planner, "a", server, Access{})
+	add(t, other, "b", server, Access{})
+	pin := pinnedTo(t, planner, configured("a", "alpha", ""))
+	republished := sourcetest.Chart(t, "alpha", "1.0.0", "other")
+	for _, now := range []struct {
+		digest string
+		asked  []string
+	}{{pin.Digest, []string{"GET /index.yaml Not Modified"}}, {Sum(republished), []string{"GET /index.yaml OK"}}} {
+		for name, s := range map[string]*Sources{"where it was planned": planner, "another name": other, "no name": stranger} {
+			server.Requests()
+			fresh := &Sources{Paths: s.Paths, UserAgent: "test"} // each is a run of its own
+			got, err := fresh.DigestNow(t.Context(), pin)
+			if err != nil || got != now.digest {
+				t.Errorf("%s: %s, %v; want %s", name, got, err, now.digest)
+			}
+			if asked := server.Asked(); s != stranger && !slices.Equal(asked, now.asked) {
+				t.Errorf("%s: asked %q", name, asked)
+			}
+		}
+		server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: "alpha-1.0.0.tgz", Digest: sourcetest.Digest(republished)}))
+	}
+	server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.1", URL: "alpha-1.0.1.tgz"}))
+	if _, err := (&Sources{Paths: planner.Paths}).DigestNow(t.Context(), pin); err == nil || !strings.Contains(err.Error(), "1.0.0") {
+		t.Errorf("the version has gone: %v", err)
+	}
+}
+
+// What no index promises is read, and not kept.
+func TestDigestNowWithoutAPromise(t *testing.T) {
+	server, s := sourcetest.Serve(t, sourcetest.Options{}), ours(t)
+	server.Put("/alpha.tgz", []byte("old"))
+	server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: "alpha.tgz"}))
+	add(t, s, "a", server, Access{})
+	for _, ref := range []resolve.Reference{configured("a", "alpha", ""), {Kind: resolve.Remote, URL: server.URL + "/alpha.tgz"}} {
+		server.Put("/alpha.tgz", []byte("old"))
+		pin := pinnedTo(t, s, ref)
+		if now, err := s.DigestNow(t.Context(), pin); err != nil || pin.Moved(now) != "" {
+			t.Errorf("%s, %v", now, err)
+		}
+		server.Put("/alpha.tgz", []byte("new"))
+		if now, err := s.DigestNow(t.Context(), pin); err != nil || now != Sum([]byte("new")) {
+			t.Errorf("%s, %v", now, err)
+		}
+		if _, kept := s.At(Sum([]byte("new"))); kept {
+			t.Error("it is in the cache")
+		}
+	}
+}
+
+// What the plan has left out of a URL is not guessed.
+func TestDigestNowWithheld(t *testing.T) {
+	server, s := sourcetest.Serve(t, sourcetest.Options{}), ours(t)
+	server.Put("/alpha.tgz", []byte("x"))
+	pin := pinnedTo(t, s, resolve.Reference{Kind: resolve.Remote, URL: server.URL + "/alpha.tgz?token=secret"})
+	server.Requests()
+	if _, err := s.DigestNow(t.Context(), pin); err == nil || !strings.Contains(err.Error(), "does not hold the query") || len(server.Requests()) != 0 {
+		t.Errorf("%+v: %v", pin, err)
+	}
+}
+
+// A registry is asked by one HEAD, and what --offline knows of the tag stays.
+func TestDigestNowOfATag(t *testing.T) {
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	manifest := manifestOf(t, newBlob(chartType, archive).Descriptor)
+	server, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			_, _ = w.Write(archive)
+			return true
+		}
+		return serveManifest(w, r, manifest)
+	})
+	s := ours(t)
+	ref := resolve.Reference{Kind: resolve.Registry, Image: image}
+	pin := pinnedTo(t, s, ref)
+	manifest = append(manifest, '\n')
+	server.Requests()
+	if now, err := s.DigestNow(t.Context(), pin); err != nil || now != sum(manifest) || pin.Moved(now) == "" {
+		t.Errorf("%s, %v", now, err)
+	}
+	if q := server.Requests(); len(q) != 1 || q[0].Method != http.MethodHead {
+		t.Errorf("%+v", q)
+	}
+	s.Offline = true
+	if f, err := fetch(t, s, ref); err != nil || f.Manifest != pin.Digest {
+		t.Errorf("%v, %v", f.Manifest, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := (&Sources{Paths: s.Paths}).DigestNow(ended, pin); err == nil {
+		t.Error("it asks after the end")
+	}
+}
