@@ -1,18 +1,13 @@
 package command
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
-
-// askingTime is how long a chart's server is waited for that nothing is fetched from.
-const askingTime = 30 * time.Second
 
 func pinnedFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "pinned", Usage: "with FILE: do not ask whether the chart's reference still means what was planned", Category: chartCategory}
@@ -39,12 +34,10 @@ func (p *program) unmoved(c *cli.Context, saved *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithTimeout(c.Context, askingTime)
-	defer stop()
-	now, err := s.DigestNow(ctx, *from)
+	now, err := s.DigestNow(c.Context, *from)
 	switch {
-	case c.Context.Err() != nil:
-		return c.Context.Err()
+	case c.Err() != nil:
+		return c.Err()
 	case err != nil:
 		p.serverWarning(fmt.Sprintf("the chart is applied as it was planned; whether %s is still %s is not known: %s", from.URL, from.Digest, err))
 		return nil

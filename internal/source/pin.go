@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
+
+// askingTime is how long an answer of DigestNow is waited for.
+const askingTime = 30 * time.Second
 
 // Pin is what a plan keeps of where the chart is from. r is the reference that was
 // found, named is how it was written.
@@ -27,6 +31,8 @@ func (f Fetched) Pin(r resolve.Reference, named string) *plan.ChartSource {
 // and with AllowMismatch, the archive is read for it, and not kept. Errors: those of
 // Find; the version has gone, or the plan does not hold the whole URL.
 func (s *Sources) DigestNow(ctx context.Context, from plan.ChartSource) (string, error) {
+	ctx, stop := context.WithTimeout(ctx, askingTime)
+	defer stop()
 	if resolve.IsRegistry(from.URL) {
 		return s.manifestNow(ctx, from.URL)
 	}
