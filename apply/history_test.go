@@ -3,6 +3,7 @@ package apply_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -92,11 +93,14 @@ func TestOldFailuresAreHistory(t *testing.T) {
 type asked struct {
 	staged
 	since time.Time
+	mu    sync.Mutex // the steps of a wave run side by side
 	whole map[string]bool
 }
 
 func (a *asked) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	a.mu.Lock()
 	a.whole[ref.Kind] = o.Whole
+	a.mu.Unlock()
 	return a.world.Patch(ctx, ref, p, o)
 }
 
