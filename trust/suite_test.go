@@ -40,7 +40,10 @@ func TestMain(m *testing.M) {
 	// Most of the time these tests wait: for pods, or for a dead run's lease.
 	_ = flag.Set("test.parallel", "6")
 	code := clustertest.Main(m, options, func(c *clustertest.Cluster) { cluster = c })
-	_ = os.Remove(options.AuditLog)
+	rotated, _ := filepath.Glob(strings.TrimSuffix(options.AuditLog, ".log") + "-*.log")
+	for _, file := range append(rotated, options.AuditLog) {
+		_ = os.Remove(file)
+	}
 	os.Exit(code)
 }
 
