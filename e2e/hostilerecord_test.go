@@ -20,6 +20,9 @@ import (
 // What reading hostile records may take at most.
 const (
 	hostileTime = 2 * time.Second
+	// hostileBusy is how much more of a processor a run may be charged for: that grows
+	// with what else runs on the core.
+	hostileBusy = 3
 	// hostileStarved is how many times as long a run may take on the wall clock: a
 	// busy machine makes it wait, nothing in the run does.
 	hostileStarved = 4
@@ -45,7 +48,7 @@ func TestHostileRecord(t *testing.T) {
 	for _, args := range [][]string{{"history", "web"}, {"status", "web"}, {"get", "values", "web"}, {"plan", "web", webChart()}} {
 		u := cluster.Measure(t, clustertest.Program(t), append(args, access...)...)
 		t.Logf("%v: %v, %v of a processor, %d MiB, exit code %d: %.300s", args, u.Wall, u.CPU, u.MaxRSS>>20, u.ExitCode, u.Stderr)
-		if u.CPU > hostileTime || u.Wall > hostileStarved*hostileTime || u.MaxRSS > hostileMemory {
+		if u.CPU > hostileBusy*hostileTime || u.Wall > hostileBusy*hostileStarved*hostileTime || u.MaxRSS > hostileMemory {
 			t.Errorf("%v took %v, %v of a processor, %d MiB", args, u.Wall, u.CPU, u.MaxRSS>>20)
 		}
 		if u.ExitCode != 1 || !strings.Contains(u.Stderr, name) || !strings.Contains(u.Stderr, "unpacks to more than 64 MiB") {
@@ -99,7 +102,7 @@ func TestManyHostileRecords(t *testing.T) {
 	} {
 		u := cluster.Measure(t, clustertest.Program(t), append(c.args, access...)...)
 		t.Logf("%v: %v, %v of a processor, %d MiB, exit code %d: %.300s", c.args, u.Wall, u.CPU, u.MaxRSS>>20, u.ExitCode, u.Stderr)
-		if u.CPU > hostileTime || u.Wall > hostileStarved*hostileTime || u.MaxRSS > hostileMemory {
+		if u.CPU > hostileBusy*hostileTime || u.Wall > hostileBusy*hostileStarved*hostileTime || u.MaxRSS > hostileMemory {
 			t.Errorf("%v took %v, %v of a processor, %d MiB", c.args, u.Wall, u.CPU, u.MaxRSS>>20)
 		}
 		if u.ExitCode != c.code || !strings.Contains(u.Stdout, c.out) || !strings.Contains(u.Stderr, c.in) {
