@@ -10,7 +10,7 @@ import (
 // regular follows links and refuses devices, pipes and folders: a rename would
 // put a file in their place.
 func regular(file string) (string, error) {
-	target, err := follow(file)
+	target, err := follow(file, users{os.Geteuid(), owner})
 	if err != nil {
 		return "", err
 	}
@@ -29,12 +29,19 @@ func regular(file string) (string, error) {
 	return target, nil
 }
 
+// users are the caller's ID and how to learn whose a file is; known is false where
+// the system has no owners.
+type users struct {
+	me    int
+	owner func(os.FileInfo) (id int, known bool)
+}
+
 // follow is where a path leads, which need not be there. A link on the way is
 // followed only when it belongs to the caller or to the folder's owner, as Linux
 // does in folders such as /tmp (fs.protected_symlinks in
 // https://docs.kernel.org/admin-guide/sysctl/fs.html): others could choose by it
 // which file is replaced.
-func follow(file string) (string, error) {
+func follow(file string, by users) (string, error) {
 	const most = 40 // links, as Linux
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -56,7 +63,7 @@ func follow(file string) (string, error) {
 		if links++; links > most {
 			return "", fmt.Errorf("%s: too many links", file)
 		}
-		if err := trusted(next, info, done); err != nil {
+		if err := by.trust(next, info, done); err != nil {
 			return "", err
 		}
 		to, err := os.Readlink(next)
@@ -72,15 +79,15 @@ func follow(file string) (string, error) {
 	return done, nil
 }
 
-// trusted is an error for a link that belongs neither to the caller nor to the
+// trust is an error for a link that belongs neither to the caller nor to the
 // owner of the folder that it is in.
-func trusted(link string, info os.FileInfo, folder string) error {
+func (u users) trust(link string, info os.FileInfo, folder string) error {
 	around, err := os.Lstat(folder)
 	if err != nil {
 		return err
 	}
-	if id, known := owner(info); known && id != os.Geteuid() {
-		if of, _ := owner(around); of != id {
+	if id, known := u.owner(info); known && id != u.me {
+		if of, _ := u.owner(around); of != id {
 			return fmt.Errorf("%s is a link that somebody else (user ID %d) has put there: write elsewhere, or remove it", link, id)
 		}
 	}
