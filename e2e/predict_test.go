@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -35,41 +35,28 @@ import (
 // $NS and $WORK stand for the namespace and the folder with the charts. Without
 // old/ nothing is installed first.
 func TestPredictions(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "upgrades", "*.txtar"))
-	if err != nil || len(files) < 40 {
-		t.Fatalf("%d upgrades, %v", len(files), err)
-	}
 	clustertest.Program(t)
 	observer := newObserver(t)
-	for _, path := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(bytes.TrimSpace(archive.Comment)) == 0 {
-				t.Fatal("the first line has to say why the case exists")
-			}
-			t.Parallel()
-			modes := modesOf(archive)
-			told := make([]string, len(modes))
-			t.Run("", func(t *testing.T) {
-				for i, mode := range modes {
-					t.Run(mode, func(t *testing.T) {
-						t.Parallel()
-						u := newUpgrade(t, archive, mode, observer)
-						told[i] = u.carryOut()
-						if want := u.expected(); !*update && want != told[i] {
-							t.Errorf("the plan differs (-want +got):\n%s\n%s", cmp.Diff(want, told[i]), told[i])
-						}
-					})
-				}
-			})
-			if *update && !slices.Contains(told, "") {
-				rewrite(t, path, archive, modes, told)
+	objecttest.Cases(t, filepath.Join("testdata", "upgrades", "*.txtar"), 40, func(t *testing.T, path string, archive *txtar.Archive) {
+		t.Parallel()
+		modes := modesOf(archive)
+		told := make([]string, len(modes))
+		t.Run("", func(t *testing.T) {
+			for i, mode := range modes {
+				t.Run(mode, func(t *testing.T) {
+					t.Parallel()
+					u := newUpgrade(t, archive, mode, observer)
+					told[i] = u.carryOut()
+					if want := u.expected(); !*update && want != told[i] {
+						t.Errorf("the plan differs (-want +got):\n%s\n%s", cmp.Diff(want, told[i]), told[i])
+					}
+				})
 			}
 		})
-	}
+		if *update && !slices.Contains(told, "") {
+			rewrite(t, path, archive, modes, told)
+		}
+	})
 }
 
 func section(a *txtar.Archive, name string) string {

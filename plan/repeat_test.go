@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -32,10 +33,7 @@ func TestPlanIsRepeatable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := scenario{t: t, sections: map[string]string{}}
-		for _, f := range archive.Files {
-			s.sections[f.Name] = string(f.Data)
-		}
+		s := scenario{t: t, sections: objecttest.Sections(archive)}
 		var setup setup
 		if err := yaml.UnmarshalStrict([]byte(s.sections["setup"]), &setup); err != nil {
 			t.Fatal(err)

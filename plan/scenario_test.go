@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/report"
@@ -47,37 +47,21 @@ var update = flag.Bool("update", false, "rewrite the expected plans in testdata"
 //	plan       the printed plan that is expected
 //	steps      if it is there, all steps, those of the failure path after a line "on failure"
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) < 60 {
-		t.Fatalf("%d scenarios, %v", len(files), err)
-	}
-	for _, path := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(bytes.TrimSpace(archive.Comment)) == 0 {
-				t.Fatal("the first line has to say why the case exists")
-			}
-			s := scenario{t: t, sections: map[string]string{}}
-			for _, f := range archive.Files {
-				s.sections[f.Name] = string(f.Data)
-			}
-			built := s.plan()
-			got := map[string]string{"plan": printed(t, built), "steps": steps(built)}
-			if *update {
-				s.rewrite(path, archive, got)
-				return
-			}
-			if diff := cmp.Diff(s.sections["plan"], got["plan"]); diff != "" {
-				t.Errorf("the plan differs (-want +got):\n%s\n%s", diff, got["plan"])
-			}
-			if want, given := s.sections["steps"]; given && want != got["steps"] {
-				t.Errorf("the steps differ (-want +got):\n%s", cmp.Diff(want, got["steps"]))
-			}
-		})
-	}
+	objecttest.Cases(t, "testdata/*.txtar", 60, func(t *testing.T, file string, archive *txtar.Archive) {
+		s := scenario{t: t, sections: objecttest.Sections(archive)}
+		built := s.plan()
+		got := map[string]string{"plan": printed(t, built), "steps": steps(built)}
+		if *update {
+			s.rewrite(file, archive, got)
+			return
+		}
+		if diff := cmp.Diff(s.sections["plan"], got["plan"]); diff != "" {
+			t.Errorf("the plan differs (-want +got):\n%s\n%s", diff, got["plan"])
+		}
+		if want, given := s.sections["steps"]; given && want != got["steps"] {
+			t.Errorf("the steps differ (-want +got):\n%s", cmp.Diff(want, got["steps"]))
+		}
+	})
 }
 
 // setup is the section of that name.

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
-
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 	"github.com/kubectl-release/kubectl-release/sdk"
 )
@@ -29,10 +27,7 @@ const web = "../testdata/charts/web"
 // shop is a client, a release in a namespace of its own, and its chart.
 func shop(t *testing.T) (*sdk.Client, sdk.Release, *sdk.Chart) {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", control.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := control.Config(t)
 	client, err := sdk.New(config, sdk.Options{Name: t.Name()})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
@@ -18,24 +19,11 @@ import (
 // it is there, "want" is what templates/x.yaml gives, "error" a part of the
 // error. `go run ./cmd/snippets` in conformance/ holds them against Helm.
 func TestSnippets(t *testing.T) {
-	files, err := filepath.Glob("testdata/snippets/*.txtar")
-	if err != nil || len(files) < 100 {
-		t.Fatalf("found %d snippets: %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runSnippet(t, file) })
-	}
+	objecttest.Cases(t, "testdata/snippets/*.txtar", 100, runSnippet)
 }
 
-func runSnippet(t *testing.T, file string) {
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := map[string]string{}
-	for _, f := range archive.Files {
-		parts[f.Name] = string(f.Data)
-	}
+func runSnippet(t *testing.T, _ string, archive *txtar.Archive) {
+	parts := objecttest.Sections(archive)
 	want, expectsText := parts["want"]
 	part, expectsError := parts["error"]
 	if expectsText == expectsError {

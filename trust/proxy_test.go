@@ -18,7 +18,6 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // fault is what a proxy does to a request instead of passing on its answer.
@@ -43,10 +42,7 @@ type fault struct {
 // its URL, for --server and --kube-apiserver.
 func newProxy(t testing.TB, judge func(*http.Request) *fault) string {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := cluster.Config(t)
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		t.Fatal(err)

@@ -285,10 +285,7 @@ func (log auditLog) writes(t testing.TB) map[string][]write {
 // mark makes a request and waits until it is in the log, and so are those before it.
 func (log auditLog) mark(t testing.TB) {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := cluster.Config(t)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)

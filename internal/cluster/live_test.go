@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
@@ -37,10 +36,7 @@ func TestMain(m *testing.M) {
 // live is a client of the real control plane, and the number of its requests.
 func live(t *testing.T) (*cluster.Client, *atomic.Int32) {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", control.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := control.Config(t)
 	sent := new(atomic.Int32)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return counting{next, sent} })
 	c, err := cluster.Connect(config, cluster.Options{CacheDir: t.TempDir()})

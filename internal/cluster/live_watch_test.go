@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
@@ -74,10 +73,7 @@ const promptly = 300 * time.Millisecond
 
 // Every state is told within 300 ms, though the connection is cut all the time.
 func TestLiveWatchIsPromptOverDrops(t *testing.T) {
-	config, err := clientcmd.BuildConfigFromFlags("", control.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := control.Config(t)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return dropping{next, 130 * time.Millisecond} })
 	cut, err := cluster.Connect(config, cluster.Options{CacheDir: t.TempDir()})
 	if err != nil {
@@ -127,10 +123,7 @@ func TestLiveWatchWithGetAlone(t *testing.T) {
 	control.Kubectl(t, "create", "serviceaccount", "looker", "-n", namespace)
 	control.Kubectl(t, "create", "role", "looker", "-n", namespace, "--verb=get", "--resource=deployments.apps")
 	control.Kubectl(t, "create", "rolebinding", "looker", "-n", namespace, "--role=looker", "--serviceaccount="+namespace+":looker")
-	config, err := clientcmd.BuildConfigFromFlags("", control.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := control.Config(t)
 	config.Impersonate.UserName = "system:serviceaccount:" + namespace + ":looker"
 	looker, err := cluster.Connect(config, cluster.Options{CacheDir: t.TempDir()})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -48,16 +49,34 @@ func (c *Cluster) Namespace(t testing.TB) string {
 // namespaces is the API for namespaces: kubectl takes a third of a second of a
 // processor for each of them, and the sweeps make thousands.
 func (c *Cluster) namespaces() (typedcorev1.NamespaceInterface, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	config, err := c.config()
 	if err != nil {
 		return nil, err
 	}
-	config.QPS = -1
 	client, err := typedcorev1.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
 	return client.Namespaces(), nil
+}
+
+// Config is for clients with all rights that are not slowed down.
+func (c *Cluster) Config(t testing.TB) *rest.Config {
+	t.Helper()
+	config, err := c.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func (c *Cluster) config() (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	return config, nil
 }
 
 // Kubectl runs kubectl and returns its standard output; the test fails at once

@@ -38,32 +38,30 @@ func plainHTTPFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "plain-http", Usage: "speak to the registry without TLS", Category: chartCategory}
 }
 
+func chartText(name, usage string) cli.Flag {
+	return &cli.StringFlag{Name: name, Usage: usage, Category: chartCategory}
+}
+
 // accessFlags say how the server of a chart is spoken to.
 func accessFlags() []cli.Flag {
-	text := func(name, usage string) cli.Flag {
-		return &cli.StringFlag{Name: name, Usage: usage, Category: chartCategory}
-	}
 	return []cli.Flag{
-		text("username", "user name for the chart's server"),
-		text("password", "password for the chart's server"),
+		chartText("username", "user name for the chart's server"),
+		chartText("password", "password for the chart's server"),
 		&cli.BoolFlag{Name: "pass-credentials", Usage: "send them to other servers, too, that an index names", Category: chartCategory},
-		text("cert-file", "client certificate `FILE` for the chart's server"),
-		text("key-file", "`FILE` with its key"),
-		text("ca-file", "`FILE` of certificate authorities for the chart's server"),
+		chartText("cert-file", "client certificate `FILE` for the chart's server"),
+		chartText("key-file", "`FILE` with its key"),
+		chartText("ca-file", "`FILE` of certificate authorities for the chart's server"),
 		&cli.BoolFlag{Name: "insecure-skip-tls-verify", Usage: "do not check the certificate of the chart's server", Category: chartCategory},
 	}
 }
 
 // pathFlags say where repositories and the cache are; Helm has them, too.
 func pathFlags() []cli.Flag {
-	text := func(name, usage string) cli.Flag {
-		return &cli.StringFlag{Name: name, Usage: usage, Category: chartCategory}
-	}
 	return []cli.Flag{
-		text("repository-config", "`FILE` of the repositories (HELM_REPOSITORY_CONFIG)"),
-		text("repository-cache", "`FOLDER` of their indexes (HELM_REPOSITORY_CACHE)"),
-		text("registry-config", "`FILE` of the credentials for registries (HELM_REGISTRY_CONFIG)"),
-		text("content-cache", "`FOLDER` of the charts that were fetched (HELM_CONTENT_CACHE)"),
+		chartText("repository-config", "`FILE` of the repositories (HELM_REPOSITORY_CONFIG)"),
+		chartText("repository-cache", "`FOLDER` of their indexes (HELM_REPOSITORY_CACHE)"),
+		chartText("registry-config", "`FILE` of the credentials for registries (HELM_REGISTRY_CONFIG)"),
+		chartText("content-cache", "`FOLDER` of the charts that were fetched (HELM_CONTENT_CACHE)"),
 	}
 }
 

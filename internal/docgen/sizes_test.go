@@ -23,7 +23,7 @@ var short = map[string]string{
 	"plan/drift.go":                             "who has changed what: a question of its own",
 	"releasestore/clock.go":                     "the interface that tests fill",
 	"releasestore/systemclock.go":               "trust/ builds the program with another one",
-	"internal/objecttest/objecttest.go":         "all there is in the room",
+	"internal/objecttest/objecttest.go":         "objects, beside the cases of cases.go",
 	"internal/clustertest/files.go":             "for tests",
 	"trust/testdata/skewedclock/systemclock.go": "stands in the place of releasestore/systemclock.go",
 }

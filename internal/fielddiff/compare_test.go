@@ -2,7 +2,6 @@ package fielddiff
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,29 +13,16 @@ import (
 
 // TestDiff runs testdata/diff: "before" and "after" in, one change a line out.
 func TestDiff(t *testing.T) {
-	files, err := filepath.Glob("testdata/diff/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil || len(archive.Comment) == 0 {
-				t.Fatal("the case can't be read or does not say why it exists", err)
-			}
-			docs := map[string]string{}
-			for _, f := range archive.Files {
-				docs[f.Name] = string(f.Data)
-			}
-			var got strings.Builder
-			for _, c := range Compare(content(t, docs["before"]), content(t, docs["after"])) {
-				fmt.Fprintf(&got, "%s %s: %v → %v\n", c.Op, c.Path, c.From, c.To)
-			}
-			if diff := cmp.Diff(docs["changes"], got.String()); diff != "" {
-				t.Errorf("changes (-want +got):\n%s", diff)
-			}
-		})
-	}
+	objecttest.Cases(t, "testdata/diff/*.txtar", 1, func(t *testing.T, _ string, archive *txtar.Archive) {
+		docs := objecttest.Sections(archive)
+		var got strings.Builder
+		for _, c := range Compare(content(t, docs["before"]), content(t, docs["after"])) {
+			fmt.Fprintf(&got, "%s %s: %v → %v\n", c.Op, c.Path, c.From, c.To)
+		}
+		if diff := cmp.Diff(docs["changes"], got.String()); diff != "" {
+			t.Errorf("changes (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func content(t *testing.T, text string) map[string]any {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/lint"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -26,40 +27,30 @@ var update = flag.Bool("update", false, "rewrite the findings in testdata")
 // why it exists, "values" are the user's, "options" change the run, "findings"
 // is what must come out, and all other files are the chart's.
 func TestRun(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
 	kinds, err := cluster.NewBuiltin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
+	objecttest.Cases(t, "testdata/*.txtar", 1, func(t *testing.T, file string, archive *txtar.Archive) {
+		got := findings(lint.Run(input(t, archive, kinds)))
+		for i, f := range archive.Files {
+			if f.Name != "findings" {
+				continue
 			}
-			got := findings(lint.Run(input(t, archive, kinds)))
-			for i, f := range archive.Files {
-				if f.Name != "findings" {
-					continue
-				}
-				if *update {
-					archive.Files[i].Data = []byte(got)
-					if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-						t.Fatal(err)
-					}
-					return
-				}
-				if diff := cmp.Diff(string(f.Data), got); diff != "" {
-					t.Errorf("findings (-want +got):\n%s", diff)
+			if *update {
+				archive.Files[i].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
 				}
 				return
 			}
-			t.Error("the case does not say what must be found")
-		})
-	}
+			if diff := cmp.Diff(string(f.Data), got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+			return
+		}
+		t.Error("the case does not say what must be found")
+	})
 }
 
 func input(t *testing.T, archive *txtar.Archive, kinds lint.Kinds) lint.Input {

@@ -1,4 +1,4 @@
-// Package objecttest makes objects for tests.
+// Package objecttest reads objects and cases for tests.
 package objecttest
 
 import (

@@ -2,7 +2,6 @@ package patch
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,29 +16,11 @@ import (
 // missing) and the patch as it must be, "" when there is none. "after", where
 // given, is what live must become.
 func TestThreeWay(t *testing.T) {
-	files, err := filepath.Glob("testdata/merge/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			runMerge(t, file)
-		})
-	}
+	objecttest.Cases(t, "testdata/merge/*.txtar", 1, runMerge)
 }
 
-func runMerge(t *testing.T, file string) {
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(archive.Comment) == 0 {
-		t.Fatal("the case does not say why it exists")
-	}
-	docs := map[string]string{}
-	for _, f := range archive.Files {
-		docs[f.Name] = string(f.Data)
-	}
+func runMerge(t *testing.T, file string, archive *txtar.Archive) {
+	docs := objecttest.Sections(archive)
 	stored, live, target := objecttest.Parse(t, docs["stored"]), objecttest.Parse(t, docs["live"]), objecttest.Parse(t, docs["target"])
 	before := live.DeepCopy()
 	p, after := mustMerge(t, stored, live, target)

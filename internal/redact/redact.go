@@ -23,8 +23,9 @@ import (
 //   - values of data and stringData of Secrets, in bodies, patches and changes;
 //   - the same values wherever else they recur, escaped and encoded in any of the
 //     ways that package haystack knows: from 4 characters on where they stand alone, from 8 on anywhere
-//     (12 when they are plain lower-case words). Words such as "true", numbers
-//     of up to 5 digits and shorter values are masked in the Secret only;
+//     (12 when they are plain lower-case words), space around them not counted.
+//     Words such as "true", numbers of up to 5 digits and shorter values are
+//     masked in the Secret only;
 //   - values named like a credential (password, token, apiKey …), and passwords
 //     in URLs and command lines, with all their recurrences; those of the user's
 //     values, too, as long as the plan has its Record;

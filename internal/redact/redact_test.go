@@ -188,6 +188,7 @@ func TestPatchIsMaskedInPlace(t *testing.T) {
 func FuzzText(f *testing.F) {
 	f.Add("postgres://u:p@h", "--password=x", Canary)
 	f.Add("://:@", "=", "aaaa")
+	f.Add("0", "", " 0000000") // space around a secret does not make it long
 	f.Fuzz(func(t *testing.T, text, flag, secret string) {
 		s := newSecrets()
 		s.add(secret)
@@ -195,7 +196,7 @@ func FuzzText(f *testing.F) {
 		m := newMask(s, "")
 		for _, in := range []string{text, flag, text + secret, flag + secret + text} {
 			out := m.Text(in)
-			if isLong(secret) && !s.weak[secret] && !IsToken(secret) && !IsToken(in) &&
+			if isLong(strings.TrimSpace(secret)) && !s.weak[secret] && !IsToken(secret) && !IsToken(in) &&
 				strings.Contains(strings.NewReplacer(tokenOpen, "", tokenClose, "").Replace(out), secret) {
 				t.Errorf("%q is still in %q", secret, out)
 			}

@@ -88,21 +88,13 @@ func TestDigestNowWithheld(t *testing.T) {
 
 // A registry is asked by one HEAD, and what --offline knows of the tag stays.
 func TestDigestNowOfATag(t *testing.T) {
-	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
-	manifest := manifestOf(t, newBlob(chartType, archive).Descriptor)
-	server, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
-		if strings.Contains(r.URL.Path, "/blobs/") {
-			_, _ = w.Write(archive)
-			return true
-		}
-		return serveManifest(w, r, manifest)
-	})
+	server, image, manifest := fakeChart(t)
 	s := ours(t)
 	ref := resolve.Reference{Kind: resolve.Registry, Image: image}
 	pin := pinnedTo(t, s, ref)
-	manifest = append(manifest, '\n')
+	*manifest = append(*manifest, '\n')
 	server.Requests()
-	if now, err := s.DigestNow(t.Context(), pin); err != nil || now != sum(manifest) || pin.Moved(now) == "" {
+	if now, err := s.DigestNow(t.Context(), pin); err != nil || now != sum(*manifest) || pin.Moved(now) == "" {
 		t.Errorf("%s, %v", now, err)
 	}
 	if q := server.Requests(); len(q) != 1 || q[0].Method != http.MethodHead {

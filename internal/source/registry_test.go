@@ -21,6 +21,21 @@ func fake(t *testing.T, fault func(w http.ResponseWriter, r *http.Request, n int
 	return server, resolve.Image{Host: strings.TrimPrefix(server.URL, "http://"), Path: "charts/alpha", Tag: "1.0.0"}
 }
 
+// fakeChart is a registry with one chart; manifest is what it says the chart is.
+func fakeChart(t *testing.T) (server *sourcetest.Repository, image resolve.Image, manifest *[]byte) {
+	t.Helper()
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	data := manifestOf(t, newBlob(chartType, archive).Descriptor)
+	server, image = fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			_, _ = w.Write(archive)
+			return true
+		}
+		return serveManifest(w, r, data)
+	})
+	return server, image, &data
+}
+
 // manifestOf is one with a layer.
 func manifestOf(t *testing.T, layer ocispec.Descriptor) []byte {
 	t.Helper()
@@ -175,15 +190,7 @@ func TestMirrors(t *testing.T) {
 	if err != nil || f.URL != "https://charts.example.com/alpha-1.0.0.tgz" {
 		t.Errorf("%+v, %v", f.URL, err)
 	}
-	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
-	manifest := manifestOf(t, newBlob(chartType, archive).Descriptor)
-	_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
-		if strings.Contains(r.URL.Path, "/blobs/") {
-			_, _ = w.Write(archive)
-			return true
-		}
-		return serveManifest(w, r, manifest)
-	})
+	_, image, _ := fakeChart(t)
 	s.Settings.Mirrors = []resolve.Mirror{{Prefix: "oci://ghcr.io/acme/", To: "oci://" + image.Host + "/charts/"}}
 	f, err = fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: resolve.Image{Host: "ghcr.io", Path: "acme/alpha", Tag: "1.0.0"}})
 	if err != nil || f.URL != "oci://ghcr.io/acme/alpha:1.0.0" {
