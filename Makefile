@@ -10,7 +10,7 @@ BENCHSTAT   := v0.0.0-20260908200009-22c9c6c9d4da
 RACE         = $(shell command -v gcc >/dev/null && echo -race)
 CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
-FUZZTIME    ?= 60s
+FUZZTIME    ?= 20s
 
 .PHONY: build demo test unit lint conformance soak fuzz bench benchstat cluster testcluster helms tools generate clean
 

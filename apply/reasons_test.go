@@ -11,10 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 )
 
-// troubled is a world whose failing Jobs say why.
-type troubled struct{ *failingJobs }
+// troubled is a cluster whose failing Jobs say why.
+type troubled struct{ clusterfake.FailingJobs }
 
 func (troubled) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis {
 	return apply.Diagnosis{Reasons: []string{"Pod/a: BackOff"}, Log: apply.Log{Of: "Pod/a", Lines: []string{"password is oops"}}}
@@ -28,8 +29,8 @@ func (e ear) Observe(event apply.Event) { e(event) }
 func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	w := installed(t)
 	p := upgrade(t, w)
-	env := w.env()
-	env.Cluster = troubled{&failingJobs{w}}
+	env := w.Env()
+	env.Cluster = troubled{clusterfake.FailingJobs{Cluster: w}}
 	var told [][]string
 	env.Observer = ear(func(e apply.Event) {
 		if _, behind := e.Text(); e.Type == apply.StepFailed && e.Reasons != nil {
@@ -43,15 +44,15 @@ func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"Pod/a: BackOff", "| log of Pod/a:", "| password is oops"}}, told); diff != "" {
 		t.Errorf("told with it (-want +got):\n%s", diff)
 	}
-	description := w.records[2].Info.Description
+	description := w.Records[2].Info.Description
 	if !strings.Contains(description, "Pod/a: BackOff") || strings.Contains(description, "oops") {
 		t.Errorf("the record says %q", description)
 	}
 }
 
-// slow is a world in which Jobs do not end before it has been told why.
+// slow is a cluster in which Jobs do not end before it has been told why.
 type slow struct {
-	*world
+	*clusterfake.Cluster
 	told chan struct{}
 }
 
@@ -68,7 +69,7 @@ func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace
 			return ctx.Err()
 		}
 	}
-	return s.world.Watch(ctx, kind, namespace, names, see)
+	return s.Cluster.Watch(ctx, kind, namespace, names, see)
 }
 
 // A wait that takes long says why while it goes on, not when it gives up.
@@ -76,7 +77,7 @@ func TestALongWaitIsExplained(t *testing.T) {
 	w := installed(t)
 	p := upgrade(t, w)
 	p.Options.Timeout = 10 * time.Second
-	env := w.env()
+	env := w.Env()
 	s := slow{w, make(chan struct{})}
 	env.Cluster = s
 	var slept time.Duration
