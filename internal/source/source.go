@@ -35,6 +35,10 @@ type Sources struct {
 	// Settings are our own, from sources.yaml.
 	Settings resolve.Settings
 
+	// netrc reads the logins of Paths.Netrc once.
+	netrc  sync.Once
+	logins map[string]resolve.Login
+
 	mutex   sync.Mutex
 	clients map[clientKey]*http.Client
 	tokens  map[string]auth.Cache
