@@ -25,9 +25,9 @@ testcluster: ## the control plane and kubectl (minutes the first time)
 helms: ## Helm 3 and Helm 4, which tests compare with (minutes the first time)
 	@go run -C testcluster ./build -q helm3 helm4
 
-demo: build ## a first plan at once; then, on a real control plane, plan, apply, upgrade, an atomic upgrade that fails, uninstall
+demo: build ## a first plan at once; then, on a real control plane and from a real registry, push, plan, apply, upgrade, an atomic upgrade that fails, uninstall
 	@PATH="$(CURDIR)/bin:$$PATH" demo/firstplan.sh
-	@$(MAKE) --no-print-directory testcluster
+	@go run -C testcluster ./build -q testcluster registry
 	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" demo/demo.sh
 
 # The tag cluster is for tests on a control plane, browser for those in a browser.
