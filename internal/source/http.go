@@ -188,6 +188,9 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	if login, ok := s.login(r.url); ok && r.access.Username == "" && resolve.SameOrigin(home, named) {
 		home, r.access.Username, r.access.Password = r.url, login.User, login.Password
 	}
+	if answer, done, err := s.byPlugin(ctx, u, r, home); done || err != nil {
+		return answer, err
+	}
 	client, err := s.client(r.access, home)
 	if err != nil {
 		return nil, err
