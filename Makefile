@@ -62,8 +62,9 @@ benchstat: ## compare two files of make bench: OLD=file NEW=file
 fuzz: build helms ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
 	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
 
-soak: build testcluster helms tools ## every sweep of trust/ whole (hours); rewrites the results in docs/trust.md
+soak: build testcluster helms tools ## every sweep of trust/ whole (hours), which rewrites the results in docs/trust.md; then 200 random steps of chart sources between Helm 3, Helm 4 and us
 	go test -tags cluster -timeout 12h ./trust -soak -update
+	go test -tags cluster -timeout 1h ./e2e/sources -run TestRelay -v -soak
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 	$(CLUSTER_BIN)/testcluster start
