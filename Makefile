@@ -52,9 +52,10 @@ conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of c
 	go run -C conformance . --charts $(abspath $(CHARTS)) $(addprefix --cases ,$(wildcard $(abspath $(CHARTS))/cases.tsv)) \
 	  --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release
 
-bench: build helms ## time and memory side by side with Helm 4.3.1; OUT=file keeps the runs for benchstat
+bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, and requests for charts; OUT=file keeps the runs for benchstat
 	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
+	go test -tags cluster ./e2e/sources -run '^$$' -bench Sources -benchtime 1x
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
