@@ -17,6 +17,9 @@ func (p *Document) recount() {
 		s.Risks.count(step.Risk)
 		if !step.HookDeletion() { // counted with its hook
 			s.count(step.Op)
+			if step.LabelsOnly() {
+				s.LabelsOnly++
+			}
 		}
 		for _, c := range step.Changes {
 			if c.Cause == CauseDrift {

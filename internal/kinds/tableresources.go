@@ -17,7 +17,7 @@ var network = []Kind{
 		GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}, Tiers: withWorkloads(Classes), ClusterScoped: true,
 		Readiness: AtOnce, Immutable: Immutable{Fields: []string{"spec.controller"}},
 	},
-	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}, Tiers: one(Inputs), Readiness: AtOnce},
+	{GroupKind: NetworkPolicy, Tiers: one(Inputs), Readiness: AtOnce},
 	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "IPAddress"}, ClusterScoped: true},
 	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}, ClusterScoped: true},
 }
@@ -33,7 +33,7 @@ var storage = []Kind{
 		},
 	},
 	{
-		GroupKind: schema.GroupKind{Kind: "PersistentVolume"}, Tiers: one(Inputs), ClusterScoped: true, Stateful: true,
+		GroupKind: PersistentVolume, Tiers: one(Inputs), ClusterScoped: true, Stateful: true,
 		Holds: "the data of its volume",
 		// What is none of the administrative fields says where the data lives.
 		Immutable: Immutable{Spec: true, Mutable: []string{

@@ -66,6 +66,7 @@ func (t *textWriter) page(p *page, summary bool) {
 		t.line(t.paint(bad, p.dangers))
 	}
 	t.wrapped("", p.verdict, "  ")
+	t.notes(p.impact)
 	if len(p.risks)+len(p.warnings) > 0 {
 		t.line("")
 		t.notices("!", bad, p.risks)
@@ -96,11 +97,17 @@ func (t *textWriter) header(p *page) {
 			t.line("  " + fact)
 		}
 	}
+	t.notices("!", bad, p.foremost)
+	t.notes(p.notes)
+}
+
+// notes prints notes with their labels in one column.
+func (t *textWriter) notes(notes []note) {
 	label := 6
-	for _, n := range p.notes {
+	for _, n := range notes {
 		label = max(label, width(n.label))
 	}
-	for _, n := range p.notes {
+	for _, n := range notes {
 		t.note(n, label+2)
 	}
 }
@@ -118,10 +125,10 @@ func (t *textWriter) note(n note, label int) {
 		prefix, line = space, ""
 	}
 	for i, item := range n.items {
-		if i < len(n.items)-1 {
+		if i < len(n.items)-1 && !n.lines {
 			item += ","
 		}
-		if line != "" && len(space)+width(line)+1+width(item) > t.columns {
+		if line != "" && n.lines || line != "" && len(space)+width(line)+1+width(item) > t.columns {
 			flush()
 			if lines++; lines > maxLines && !t.full {
 				line = "… " + strconv.Itoa(len(n.items)-i) + " more (--full)"
