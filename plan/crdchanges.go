@@ -23,23 +23,23 @@ type CRDChange struct {
 	Drops    []string `json:"drops,omitempty"`
 }
 
-func crdChange(id manifest.ID, change ChangeKind, before, after *unstructured.Unstructured) CRDChange {
+// crdChanges are what happens to a CRD: nothing when no more than descriptions, labels
+// and annotations change.
+func crdChanges(id manifest.ID, change ChangeKind, before, after *unstructured.Unstructured) []CRDChange {
 	out := CRDChange{Object: id, Change: change}
-	if change == Changed && before != nil && after != nil {
+	if change != Created && change != Deleted && before != nil && after != nil {
 		d := crdschema.Compare(before, after)
+		if d.Fields == 0 {
+			return nil
+		}
 		out.Fields, out.Tightens, out.Drops = d.Fields, d.Tightens, d.Drops
 	}
-	return out
+	return []CRDChange{out}
 }
 
 // leaveCRD notes a CRD of crds/ that is there and stays, when the chart's is another one.
 func (b *builder) leaveCRD(o manifest.Object, live *unstructured.Unstructured) {
-	c := crdChange(o.ID, Changed, live, o.Doc)
-	if c.Fields == 0 {
-		return
-	}
-	c.Change = Left
-	b.plan.Impact.CRDs = append(b.plan.Impact.CRDs, c)
+	b.plan.Impact.CRDs = append(b.plan.Impact.CRDs, crdChanges(o.ID, Left, live, o.Doc)...)
 }
 
 // warnLeftCRDs says that CRDs stay which the chart has differently: whatever the chart

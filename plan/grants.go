@@ -65,6 +65,27 @@ func (b *builder) access(s *Step) []AccessChange {
 	return []AccessChange{change}
 }
 
+// power is how far the rights reach that are gained; what is lost endangers nobody.
+func (c AccessChange) power() int {
+	power := 0
+	for _, g := range c.Gained {
+		all := slices.Contains(g.Verbs, "*") || slices.ContainsFunc(g.Verbs, func(v string) bool { return v == "escalate" || v == "bind" || v == "impersonate" })
+		every := slices.ContainsFunc(g.Resources, func(r string) bool { return strings.HasPrefix(r, "*") })
+		switch {
+		case all && every:
+			power = max(power, 3)
+		case all, every, slices.Contains(g.Resources, "secrets"):
+			power = max(power, 2)
+		default:
+			power = max(power, 1)
+		}
+	}
+	if len(c.Subjects) > 0 {
+		return max(power, 1)
+	}
+	return power
+}
+
 // around is the object before and after the step; of a hook, that of the last revision
 // and the one that runs.
 func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
@@ -74,7 +95,7 @@ func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 			before = last.Doc
 		}
 		return before, s.Body
-	case s.Op == OpDelete && s.deletesMoreThanItsOwn():
+	case s.Op == OpDelete && !s.HookDeletion():
 		return s.Before, nil
 	case s.Writes():
 		return s.Before, s.outcome()

@@ -27,7 +27,7 @@ func (i *images) collect(s *Step) {
 		return
 	case s.Op == OpCreate && s.outcome() != nil:
 		i.pair(s.Object, nil, imagesIn(s.outcome().Object["spec"]))
-	case s.Op == OpDelete && s.Before != nil && s.deletesMoreThanItsOwn():
+	case s.Op == OpDelete && s.Before != nil && !s.HookDeletion():
 		i.pair(s.Object, imagesIn(s.Before.Object["spec"]), nil)
 	case s.Writes() || s.Op == OpRun:
 		for _, c := range s.Changes {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -51,7 +53,7 @@ func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 	case OpCreate:
 		return Created, true
 	case OpDelete:
-		return Deleted, s.deletesMoreThanItsOwn()
+		return Deleted, !s.HookDeletion() // a hook creates it again
 	case OpPatch, OpReplace, OpAdopt, OpRecreate:
 		return Changed, len(s.Changes) > 0 && !s.LabelsOnly()
 	case OpKeep, OpRun, OpWait, OpRecord, OpNone:
@@ -79,8 +81,9 @@ func (b *builder) impact() {
 			out.NetworkPolicies = append(out.NetworkPolicies, ObjectChange{Object: s.Object, Change: change})
 		}
 		if ok && s.Object.IsCRD() {
-			out.CRDs = append(out.CRDs, crdChange(s.Object, change, s.Before, s.outcome()))
+			out.CRDs = append(out.CRDs, crdChanges(s.Object, change, s.Before, s.outcome())...)
 		}
 	})
+	slices.SortStableFunc(out.Access, func(a, b AccessChange) int { return b.power() - a.power() })
 	out.Restarts, out.Images = restarts.list, images.list
 }

@@ -1,11 +1,22 @@
 package plan
 
+import "slices"
+
 // summarize counts steps and problems.
 func (b *builder) summarize() {
 	b.checkRecord()
 	b.plan.rate()
 	b.judge()
 	b.checkAccess()
+	slices.SortStableFunc(b.plan.Problems, func(a, b Problem) int {
+		if a.Foremost == b.Foremost {
+			return 0
+		}
+		if a.Foremost {
+			return -1
+		}
+		return 1
+	})
 	b.plan.recount()
 }
 

@@ -1,13 +1,14 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// access are "ClusterRole/web gains get, list of secrets" and "RoleBinding/web gives
+// access are "ClusterRole/web gains get/list secrets" and "RoleBinding/web gives
 // Role/web to ServiceAccount/web". Who gets a new role is told with the new role.
 func (w impactWriter) access(changes []plan.AccessChange) []string {
 	made := map[string]bool{}
@@ -59,11 +60,18 @@ func (w impactWriter) binding(c plan.AccessChange) []string {
 	return out
 }
 
-// grantsText is "get, list of secrets and configmaps; create of pods (web)".
+// grantsText is "get/list configmaps, secrets; create pods (web)".
 func grantsText(grants []plan.Grant) string {
 	parts := make([]string, len(grants))
 	for i, g := range grants {
-		parts[i] = strings.Join(g.Verbs, "/") + " " + strings.Join(g.Resources, ", ")
+		verbs, resources := strings.Join(g.Verbs, "/"), strings.Join(g.Resources, ", ")
+		if verbs == "*" {
+			verbs = "do anything with"
+		}
+		if slices.Contains(g.Resources, "*.*") {
+			resources = "all resources"
+		}
+		parts[i] = verbs + " " + resources
 		if len(g.Names) > 0 {
 			parts[i] += " (" + strings.Join(g.Names, ", ") + ")"
 		}

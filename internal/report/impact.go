@@ -160,20 +160,25 @@ func (w impactWriter) volumes(changes []plan.VolumeChange) []string {
 				found = append(found, w.volume(c)...)
 			}
 		}
-		named := list(found, w.limit(6))
-		switch {
-		case len(found) == 0:
-		case fate == plan.VolumeDeleted:
-			out = append(out, count(len(found), "is", "are")+" DELETED with the data: "+named)
-		case fate == plan.VolumeKept:
-			out = append(out, count(len(found), "stays", "stay")+" until somebody deletes them: "+named)
-		case fate == plan.VolumeResized:
-			out = append(out, count(len(found), "is", "are")+" resized: "+named)
-		case fate == plan.VolumeCreated:
-			out = append(out, count(len(found), "is", "are")+" new: "+named)
+		if len(found) > 0 {
+			out = append(out, fmt.Sprintf("%d %s: %s", len(found), fateText(fate), list(found, w.limit(6))))
 		}
 	}
 	return out
+}
+
+func fateText(fate plan.VolumeFate) string {
+	switch fate {
+	case plan.VolumeDeleted:
+		return "DELETED with the data"
+	case plan.VolumeKept:
+		return "kept until deleted by hand"
+	case plan.VolumeCreated:
+		return "new"
+	case plan.VolumeResized:
+		return "resized"
+	}
+	return escape.Line(string(fate))
 }
 
 // volume are the names of what a change is about, with sizes.
@@ -199,7 +204,7 @@ func (w impactWriter) crds(changes []plan.CRDChange) []string {
 	var created, changed, deleted, stricter, dropping []string
 	fields := 0
 	for _, c := range changes {
-		name := w.unqualified(c.Object)
+		name, _, _ := strings.Cut(w.unqualified(c.Object), ".")
 		switch c.Change {
 		case plan.Created:
 			created = append(created, name)
