@@ -18,7 +18,8 @@ type ImageChange struct {
 	Objects []manifest.ID `json:"objects"`
 }
 
-// images are collected from fields that are called image, of custom resources, too.
+// images are collected from fields that are called image, of custom resources, too. Of
+// hooks nothing is known but how they differ from those of an earlier revision.
 type images struct{ list []ImageChange }
 
 func (i *images) collect(s *Step) {

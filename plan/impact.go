@@ -72,7 +72,7 @@ func (b *builder) impact() {
 			return
 		}
 		restarts.count(s)
-		if b.in.Operation != Install {
+		if b.in.Operation != Install && s.Op != OpRun {
 			images.collect(s)
 		}
 		out.Access = append(out.Access, b.access(s)...)
@@ -82,6 +82,11 @@ func (b *builder) impact() {
 		}
 		if ok && s.Object.IsCRD() {
 			out.CRDs = append(out.CRDs, crdChanges(s.Object, change, s.Before, s.outcome())...)
+		}
+	})
+	b.plan.Steps(func(_ StageName, s *Step) { // after those of what goes on running
+		if s.Op == OpRun {
+			images.collect(s)
 		}
 	})
 	slices.SortStableFunc(out.Access, func(a, b AccessChange) int { return b.power() - a.power() })

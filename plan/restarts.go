@@ -17,14 +17,15 @@ type Restart struct {
 	Pods int64 `json:"pods,omitempty"`
 }
 
-// Restarts says whether the pods that the object runs are replaced: its pod template
-// changes, and it rolls out what changes there by itself.
+// Restarts says whether pods that the object runs are replaced: its pod template
+// changes, it has pods, and it rolls out by itself what changes there.
 func (s *Step) Restarts() bool {
-	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.Writes() || s.Before == nil || s.Op == OpDelete {
+	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.Writes() || s.Op == OpDelete {
 		return false
 	}
 	changes := s.Op == OpRecreate || slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec.template") })
-	return changes && !waitsForSomebody(s.outcome())
+	pods, known := podsOf(s)
+	return changes && (pods > 0 || !known) && !waitsForSomebody(s.outcome())
 }
 
 // waitsForSomebody says whether a workload leaves it to somebody to replace its pods.
@@ -41,10 +42,10 @@ func waitsForSomebody(doc *unstructured.Unstructured) bool {
 type restarts struct{ list []Restart }
 
 func (r *restarts) count(s *Step) {
-	pods, known := podsOf(s)
-	if !s.Restarts() || known && pods == 0 {
+	if !s.Restarts() {
 		return
 	}
+	pods, _ := podsOf(s)
 	at := slices.IndexFunc(r.list, func(other Restart) bool { return other.Kind == s.Object.Kind })
 	if at < 0 {
 		at = len(r.list)

@@ -397,7 +397,7 @@ func (s scenario) objects(section string, setup setup, kinds map[schema.GroupKin
 }
 
 // clusterWide are the kinds of the scenarios that have no namespace.
-var clusterWide = []string{"Namespace", "ClusterRole", "CustomResourceDefinition", "PersistentVolume"}
+var clusterWide = []string{"Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PersistentVolume"}
 
 func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[schema.GroupKind]plan.Kind) []manifest.Object {
 	for _, o := range objects {

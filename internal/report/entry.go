@@ -11,7 +11,10 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 	e := entry{op: s.Op, id: s.ID, name: w.names.name(s.Object), detail: w.detail(s)}
 	switch {
 	case w.folds.restarts[s.ID] && w.folds.alone[s.ID]:
-		e.detail = "pods restart: labels of the pod template change"
+		e.detail = "labels of the pod template change"
+		if s.Restarts() {
+			e.detail = "pods restart: " + e.detail
+		}
 	case w.folds.alone[s.ID]:
 		e.detail = "annotations change"
 	}
