@@ -64,9 +64,9 @@ func (b *builder) warnLeftCRDs() {
 	if b.in.Against != nil {
 		than = "the base's"
 	}
-	what := fmt.Sprintf("%s of crds/ %s from %s; those in the cluster are left as they are, as with Helm: %s",
+	what := fmt.Sprintf("%s of crds/ %s from %s (%s); those in the cluster stay as they are, as with Helm",
 		counted(len(left), "CRD", "CRDs"), oneOrMany(len(left), "differs", "differ"), than, counted(fields, "field", "fields"))
-	what += among(tightened, len(left), "the chart's validate more strictly in") + among(dropping, len(left), "the chart's drop fields or versions in")
+	what += among(tightened, len(left), "an update would validate more strictly in") + among(dropping, len(left), "an update would drop fields or versions in")
 	b.problems(Problem{Foremost: true, What: what, Do: "add --update-crds to update them, too: then each change is shown"})
 }
 

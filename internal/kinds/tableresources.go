@@ -26,7 +26,7 @@ var network = []Kind{
 var storage = []Kind{
 	{
 		GroupKind: PersistentVolumeClaim, Tiers: one(Inputs), Readiness: ByRule, Stateful: true,
-		Holds: "the data of its volume", Immutable: Immutable{ByRule: true},
+		Holds: "the data of its volume (unless that has the reclaim policy Retain)", Immutable: Immutable{ByRule: true},
 		Details: []Detail{
 			{Show: Value, Path: "spec.resources.requests.storage"},
 			{Show: Value, Label: "class", Path: "spec.storageClassName"},
