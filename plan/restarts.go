@@ -24,8 +24,11 @@ func (s *Step) Restarts() bool {
 		return false
 	}
 	changes := s.Op == OpRecreate || slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec.template") })
+	if !changes || waitsForSomebody(s.outcome()) {
+		return false
+	}
 	pods, known := podsOf(s)
-	return changes && (pods > 0 || !known) && !waitsForSomebody(s.outcome())
+	return pods > 0 || !known
 }
 
 // waitsForSomebody says whether a workload leaves it to somebody to replace its pods.

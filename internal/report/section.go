@@ -92,14 +92,17 @@ func (w entryWriter) limit(n int) int {
 // after the other, and are shown so.
 func shownOrder(stage plan.Stage) []*plan.Step {
 	var steps []*plan.Step
+	rank := map[*plan.Step]int{}
+	byConsequence := stage.Name == plan.StageResources || stage.Name == plan.StageCRDs
 	for _, wave := range stage.Waves {
 		for i := range wave.Steps {
-			steps = append(steps, &wave.Steps[i])
+			s := &wave.Steps[i]
+			if steps = append(steps, s); byConsequence {
+				rank[s] = s.Consequence()
+			}
 		}
 	}
-	if stage.Name == plan.StageResources || stage.Name == plan.StageCRDs {
-		slices.SortStableFunc(steps, func(a, b *plan.Step) int { return cmp.Compare(a.Consequence(), b.Consequence()) })
-	}
+	slices.SortStableFunc(steps, func(a, b *plan.Step) int { return cmp.Compare(rank[a], rank[b]) })
 	return steps
 }
 
