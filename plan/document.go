@@ -67,6 +67,8 @@ type Document struct {
 
 	Problems []Problem `json:"problems,omitempty"`
 	Summary  Summary   `json:"summary"`
+	// Impact is what the steps come to.
+	Impact Impact `json:"impact,omitzero"`
 }
 
 // ChartRef names a chart. Digest is the SHA-256 of its files in hex.
@@ -120,17 +122,19 @@ type Wave struct {
 // Summary counts the plan's steps.
 type Summary struct {
 	// Risks come first: a step that bears several counts as the gravest.
-	Risks     RiskCounts `json:"risks"`
-	Create    int        `json:"create"`
-	Patch     int        `json:"patch"`
-	Replace   int        `json:"replace"`
-	Recreate  int        `json:"recreate"`
-	Delete    int        `json:"delete"`
-	Keep      int        `json:"keep"`
-	Adopt     int        `json:"adopt"`
-	Unchanged int        `json:"unchanged"`
-	Hooks     int        `json:"hooks"`
-	Waits     int        `json:"waits"`
+	Risks  RiskCounts `json:"risks"`
+	Create int        `json:"create"`
+	Patch  int        `json:"patch"`
+	// LabelsOnly are those of Patch that change labels of their objects and nothing else.
+	LabelsOnly int `json:"labelsOnly"`
+	Replace    int `json:"replace"`
+	Recreate   int `json:"recreate"`
+	Delete     int `json:"delete"`
+	Keep       int `json:"keep"`
+	Adopt      int `json:"adopt"`
+	Unchanged  int `json:"unchanged"`
+	Hooks      int `json:"hooks"`
+	Waits      int `json:"waits"`
 	// Drifted counts the objects that were changed outside of the release.
 	Drifted  int `json:"drifted"`
 	Blocking int `json:"blocking"`

@@ -124,8 +124,14 @@ func decisions(p *Plan) map[string]decision {
 // sentBy is what the requests of every writing step come from. It is compared as it
 // is saved: an empty list in one plan and none in the other are the same.
 func sentBy(s *Step) Step {
+	hook := s.Hook
+	if hook != nil { // how it differs from an earlier one changes nothing
+		compared := *hook
+		compared.Since = ""
+		hook = &compared
+	}
 	return Step{
-		When: s.When, Of: s.Of, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: s.Hook,
+		When: s.When, Of: s.Of, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: hook,
 		Body: s.Body, HandOver: s.HandOver, Clears: s.Clears, Empties: s.Empties,
 	}
 }

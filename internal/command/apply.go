@@ -175,6 +175,17 @@ func (p *program) nextStep(made *plan.Plan) string {
 	return again
 }
 
+// testsResult does not call passed what has not run.
+func testsResult(made *plan.Plan) string {
+	switch {
+	case made.Summary.Hooks > 0:
+		return "The tests of release " + made.Release.Name + " have passed."
+	case len(made.Options.OnlyTests)+len(made.Options.SkipTests) > 0:
+		return "None of the tests of release " + made.Release.String() + " was chosen; nothing has been tested."
+	}
+	return "Release " + made.Release.String() + " has no tests."
+}
+
 func (p *program) result(c *cli.Context, made *plan.Plan) {
 	name := made.Release.Name
 	switch made.Operation {
@@ -187,7 +198,7 @@ func (p *program) result(c *cli.Context, made *plan.Plan) {
 	case plan.Uninstall:
 		fmt.Fprintf(p.streams.Out, "Release %s is uninstalled.\n", name)
 	case plan.Test:
-		fmt.Fprintf(p.streams.Out, "The tests of release %s have passed.\n", name)
+		fmt.Fprintln(p.streams.Out, testsResult(made))
 	}
 	if notes := strings.TrimSpace(made.Notes); notes != "" && !c.Bool("hide-notes") && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
 		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", p.mask.Load().Text(notes))

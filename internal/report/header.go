@@ -87,7 +87,7 @@ func headerNotes(p *plan.Document, v view) []note {
 	var notes []note
 	add := func(label string, items ...string) {
 		if len(items) > 0 {
-			notes = append(notes, note{label, items})
+			notes = append(notes, note{label: label, items: items})
 		}
 	}
 	user, defaults := valueChanges(p, v)
