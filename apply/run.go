@@ -40,6 +40,11 @@ type Outcome struct {
 	Written bool
 	// Recorded says whether the new revision was stored.
 	Recorded bool
+	// Made and Planned count the changes of objects: those that were made, and those of
+	// the plan. Hooks are none, see plan.Step.Writes.
+	Made, Planned int
+	// Before is the newest successful revision from before the run, 0 when there is none.
+	Before int
 	// Revision is the record in its last state; nil when the plan has none.
 	Revision *release.Revision
 }
@@ -176,5 +181,17 @@ func (r *run) observe(e Event) {
 func (r *run) outcome() Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Outcome{Written: r.written.Load(), Recorded: r.recorded, Revision: r.record}
+	out := Outcome{Written: r.written.Load(), Recorded: r.recorded, Revision: r.record}
+	if before := r.env.History.LastSuccessful(); before != nil {
+		out.Before = before.Version
+	}
+	r.plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Writes() {
+			out.Planned++
+			if r.ended[s.ID] {
+				out.Made++
+			}
+		}
+	})
+	return out
 }

@@ -29,6 +29,7 @@ func (p *program) planAndApply(c *cli.Context, prepare func(context.Context, *se
 	warned := false
 	see := func(made *plan.Plan) error {
 		p.hide(c, made)
+		p.underway.begin(made)
 		if !warned {
 			warned = true
 			p.warnings(c, made)

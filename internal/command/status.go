@@ -86,7 +86,7 @@ func (p *program) printStatus(c *cli.Context, s *session, r *release.Revision) e
 		escape.Line(r.ChartLabel()), described(r))
 	switch {
 	case held:
-		fmt.Fprintf(out, "LOCKED BY: %s, since %s, last renewed %s\n", escape.Line(holder.Identity.Text()), localTime(holder.Since), localTime(holder.Renewed))
+		fmt.Fprintf(out, "LOCKED BY: %s\n", escape.Line(holder.Text()))
 	case r.Info.Status.Pending() && (holder.Unread || strings.HasSuffix(r.Info.Description, plan.UnlockedMark)):
 		fmt.Fprintf(out, "\nThere is no permission on Leases, so that nobody can tell whether the run that wrote this\nrevision is still at work. When it is not, --take-over goes on from it.\n")
 	case r.Info.Status.Pending():

@@ -21,9 +21,8 @@ func (p *program) unlockCommand() *cli.Command {
 			if !held {
 				return p.tellPending(c, s, name)
 			}
-			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s, since %s; it was last renewed %s, and living holders renew it every few seconds.\n",
-				name, escape.Line(holder.Identity.Text()), localTime(holder.Since), localTime(holder.Renewed))
-			if err := p.confirm(c); err != nil {
+			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s; living holders renew it every few seconds.\n", name, escape.Line(holder.Text()))
+			if err := p.confirm(c, "Free it?", "the lock was not freed"); err != nil {
 				return err
 			}
 			if err := s.engine.Locker.Free(c.Context, s.key(name), holder.Identity); err != nil {
