@@ -190,6 +190,10 @@ func (w *world) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis 
 	return apply.Diagnosis{}
 }
 
+func (w *world) Reasons(_ context.Context, asked []apply.Asked) [][]apply.Reason {
+	return make([][]apply.Reason, len(asked))
+}
+
 func (w *world) Logs(context.Context, apply.Ref, int64) (string, error) { return "the log", nil }
 
 // store is the records of a world.
@@ -227,12 +231,12 @@ func (s store) history() release.History {
 	return release.NewHistory(all)
 }
 
-// env runs against a world, without ever sleeping.
+// env runs against a world, and hardly ever sleeps.
 func (w *world) env() apply.Env {
 	return apply.Env{
 		Cluster: w, Store: store{w}, History: store{w}.history(),
 		Now:   func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
-		Sleep: func(context.Context, time.Duration) error { return nil },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return sleepUnlessDone(ctx, time.Millisecond) },
 	}
 }
 

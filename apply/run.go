@@ -124,12 +124,26 @@ func (r *run) begin() {
 
 func (r *run) stages(ctx context.Context) error {
 	for _, stage := range r.plan.Stages {
-		r.observe(Event{Type: StageStarted, Stage: string(stage.Name)})
+		r.observe(Event{Type: StageStarted, Stage: string(stage.Name), Steps: stepsOf(stage)})
 		if err := r.stage(ctx, stage); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stepsOf is how many steps of a stage there are to do, those apart that depend on how
+// another one ends.
+func stepsOf(stage plan.Stage) int {
+	n := 0
+	for _, wave := range stage.Waves {
+		for i := range wave.Steps {
+			if s := &wave.Steps[i]; s.Op != plan.OpNone && s.Op != plan.OpKeep && s.When == "" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) error {
