@@ -36,7 +36,7 @@ func (p *progress) tellReasons() {
 		first := p.reasons[0]
 		var alike []apply.Event
 		p.reasons = slices.DeleteFunc(p.reasons, func(e apply.Event) bool {
-			same := slices.Equal(causes(first), causes(e))
+			same := slices.Equal(causes(first.Reasons), causes(e.Reasons))
 			if same {
 				alike = append(alike, e)
 			}
@@ -64,9 +64,9 @@ func (p *progress) tellAlike(alike []apply.Event) {
 	}
 }
 
-func causes(e apply.Event) []string {
+func causes(reasons []apply.Reason) []string {
 	var out []string
-	for _, r := range e.Reasons {
+	for _, r := range reasons {
 		out = append(out, r.Cause)
 	}
 	return out
