@@ -20,7 +20,7 @@ func (p *program) applyCommand() *cli.Command {
 		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
 			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
-		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag(), pinnedFlag()},
+		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag(), pinnedFlag(), replanFlag()},
 			openingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
 		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 2)
@@ -29,6 +29,9 @@ func (p *program) applyCommand() *cli.Command {
 			}
 			if len(args) == 1 {
 				return p.applySaved(c, args[0])
+			}
+			if c.Bool("replan") {
+				return usage("--replan is for a saved plan; a chart is planned now anyway")
 			}
 			if c.Bool("pinned") {
 				return usage("--pinned is for a saved plan; a chart is pinned by its digest: CHART@sha256:… in a registry, or --version VERSION@sha256:…")
@@ -72,6 +75,9 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	if err := p.unmoved(c, saved); err != nil {
 		return err
 	}
+	if c.Bool("replan") {
+		return p.applyOnward(c, s, saved)
+	}
 	return p.reviewed(c, s, saved)
 }
 
@@ -108,8 +114,7 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 		}
 		return nil
 	}
-	question := fmt.Sprintf("\nApply these changes to %s in %s?", made.Release, made.Cluster)
-	if err := p.confirm(c, question, "not applied; nothing was written"); err != nil {
+	if err := p.confirmPlan(c, made); err != nil {
 		return err
 	}
 	if isTerminal(p.raw.Out) && p.stream == nil {
@@ -124,6 +129,10 @@ func (p *program) reviewed(c *cli.Context, s *session, made *plan.Plan) error {
 	outcome, err := s.engine.ApplyReviewed(c.Context, made, lockOptions(c))
 	s.progress.Stop()
 	return p.finish(c, made, outcome, err)
+}
+
+func (p *program) confirmPlan(c *cli.Context, made *plan.Plan) error {
+	return p.confirm(c, fmt.Sprintf("\nApply these changes to %s in %s?", made.Release, made.Cluster), "not applied; nothing was written")
 }
 
 // confirm asks a question; an error says what has not happened when the answer is not

@@ -117,7 +117,7 @@ func (p *program) hint(err error) string {
 	case errors.As(err, &moved):
 		return "nothing was written; make a new plan, or add --pinned to apply what was planned"
 	case errors.As(err, &stale):
-		return "nothing was written; make a new plan and have it reviewed"
+		return p.hintStale()
 	case errors.As(err, &noRelease):
 		return p.command("list", "--all-namespaces") + " shows the releases that there are"
 	case errors.As(err, &noRevision):
@@ -144,6 +144,16 @@ func (p *program) hint(err error) string {
 	default:
 		return ""
 	}
+}
+
+// hintStale is how to go on from a plan that no longer holds: see what is different now,
+// or, of one that was not saved, see it again.
+func (p *program) hintStale() string {
+	args := p.commandLine.arguments
+	if len(args) == 1 {
+		args = []string{"--replan", args[0]}
+	}
+	return "nothing was written; see what is different now, and apply that: " + p.command(p.retyped("apply", args...)...)
 }
 
 // hintAfter is what to do about a run that was rolled back, or was to be.

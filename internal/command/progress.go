@@ -57,8 +57,8 @@ type stepProgress struct {
 	hook  bool
 	// state is the newest; timer prints it when it lasts. reason is why it lasts.
 	state, reason string
-	timer *time.Timer
-	ended bool
+	timer         *time.Timer
+	ended         bool
 }
 
 func (p *program) progress() *progress {
