@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/kubectl-release/kubectl-release/internal/release"
+import (
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
 
 // FormatVersion is the version of the plan's JSON. Minor versions only add.
 const FormatVersion = "1.0"
@@ -82,6 +86,9 @@ type ChartRef struct {
 // Cluster identifies the cluster that the plan was made for, by what the user who
 // made it may read: see Stale.
 type Cluster struct {
+	// Context is that of the kubeconfig, by which people know the cluster; empty where
+	// there is none.
+	Context string `json:"context,omitempty"`
 	// Server is the API server's address.
 	Server string `json:"server,omitempty"`
 	// CA identifies the certificate authorities that the API server's certificate is
@@ -92,6 +99,20 @@ type Cluster struct {
 	// namespace; empty where it may not be read or is not there.
 	UID          string `json:"uid,omitempty"`
 	NamespaceUID string `json:"namespaceUID,omitempty"`
+}
+
+// String is what people call the cluster: "context dev (10.0.0.1:6443)", or
+// "cluster 10.0.0.1:6443" without a context.
+func (c Cluster) String() string {
+	_, host, found := strings.Cut(c.Server, "://")
+	if !found {
+		host = c.Server
+	}
+	host = strings.TrimSuffix(host, "/")
+	if c.Context == "" {
+		return "cluster " + host
+	}
+	return "context " + c.Context + " (" + host + ")"
 }
 
 // Stage is a part of the run with a name that people know. The next stage

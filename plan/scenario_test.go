@@ -189,7 +189,7 @@ func (s scenario) savedAndFresh(built *plan.Plan) {
 	fresh := *built
 	saved.Cluster, fresh.Cluster = plan.Cluster{UID: "c"}, plan.Cluster{UID: "c"}
 	if stale := plan.Stale(&saved, &fresh); len(stale) > 0 {
-		s.t.Errorf("the saved plan is stale: %s", strings.Join(stale, "\n"))
+		s.t.Errorf("the saved plan is stale: %s", said(stale))
 	}
 }
 

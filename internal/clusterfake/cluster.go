@@ -212,15 +212,30 @@ func (c *Cluster) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosi
 	return apply.Diagnosis{}
 }
 
+// Reasons knows none.
+func (c *Cluster) Reasons(_ context.Context, asked []apply.Asked) [][]apply.Reason {
+	return make([][]apply.Reason, len(asked))
+}
+
 // Logs are always the same.
 func (c *Cluster) Logs(context.Context, apply.Ref, int64) (string, error) { return "the log", nil }
 
-// Env applies plans to the cluster, without ever sleeping.
+// Env applies plans to the cluster, and hardly ever sleeps.
 func (c *Cluster) Env() apply.Env {
 	return apply.Env{
 		Cluster: c, Store: Store{c}, History: Store{c}.History(),
 		Now:   func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
-		Sleep: func(context.Context, time.Duration) error { return nil },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return Sleep(ctx, time.Millisecond) },
+	}
+}
+
+// Sleep sleeps, unless the context ends before that.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 

@@ -50,12 +50,8 @@ func facts(p *plan.Document) []string {
 	if p.Against != nil && p.Against.Offline {
 		cluster = append(cluster, "offline")
 	}
-	if server := p.Cluster.Server; server != "" {
-		_, host, found := strings.Cut(server, "://")
-		if !found {
-			host = server
-		}
-		cluster = append(cluster, "cluster "+escape.Line(strings.TrimSuffix(host, "/")))
+	if p.Cluster.Server != "" {
+		cluster = append(cluster, escape.Line(p.Cluster.String()))
 	}
 	if p.KubeVersion != "" {
 		cluster = append(cluster, "Kubernetes "+escape.Line(strings.TrimPrefix(p.KubeVersion, "v")))
