@@ -103,7 +103,7 @@ func (p *program) app() *cli.App {
 		},
 	}
 	app.Description = p.inItsName(app.Description)
-	p.finishCommands(app.Commands)
+	p.finishCommands("", app.Commands)
 	return app
 }
 
@@ -112,22 +112,28 @@ func (p *program) inItsName(text string) string {
 	return strings.ReplaceAll(text, "kubectl release", p.invocation.Program)
 }
 
-// finishCommands gives every command the connection flags, so that help shows
-// them and they can stand anywhere on the line.
-func (p *program) finishCommands(commands []*cli.Command) {
+// finishCommands gives every command below parent the connection flags, so that help
+// shows them and they can stand anywhere on the line, and those that are Helm's.
+func (p *program) finishCommands(parent string, commands []*cli.Command) {
 	for _, c := range commands {
+		path := strings.TrimSpace(parent + " " + c.Name)
+		taken := helmFlagsOf(path, c.Flags)
 		c.Description = p.inItsName(c.Description)
 		c.HideHelpCommand = true
 		c.OnUsageError = badValue
 		c.CustomHelpTemplate = commandHelp
 		c.Before = func(c *cli.Context) error {
 			p.invocation.Flags = connectionOf(c)
+			p.warnOfIdle(c, taken)
 			return nil
 		}
 		if len(c.Subcommands) > 0 {
-			p.finishCommands(c.Subcommands)
+			p.finishCommands(path, c.Subcommands)
 		}
 		c.Flags = append(c.Flags, without(connectionFlags(), c.Flags)...)
+		for _, f := range taken {
+			c.Flags = append(c.Flags, f.flag())
+		}
 	}
 }
 

@@ -7,11 +7,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Flags with an optional value: what they mean without one. They are written
-// --flag or --flag=value, as in Helm 4.
+// optionalValue are the flags with an optional value, and what they mean without
+// one. They are written --flag or --flag=value, as in Helm 4.
 var optionalValue = map[string]string{
-	"wait": "true", "server-side": "true", "dry-run": "client",
+	"wait": "true", "server-side": "true", "dry-run": "unset",
 }
+
+// separateValues may follow such a flag as the next word: --server-side has an
+// optional value in Helm's install only, and needs one in its upgrade and rollback.
+var separateValues = map[string][]string{"server-side": {"auto", "true", "false"}}
 
 // flagsFirst puts flags before arguments. urfave/cli stops at the first argument,
 // and people write flags anywhere: "upgrade web ./chart -n shop --wait" must
@@ -89,7 +93,8 @@ func (o *flagOrder) take(rest []string) ([]string, error) {
 		o.flags = append(o.flags, givenFlag{name, value, hasValue})
 		return rest[1:], nil
 	}
-	if meant, optional := optionalValue[flag.Names()[0]]; optional {
+	separate := len(rest) > 1 && slices.Contains(separateValues[flag.Names()[0]], rest[1])
+	if meant, optional := optionalValue[flag.Names()[0]]; optional && !separate {
 		o.flags = append(o.flags, givenFlag{name, meant, true})
 		return rest[1:], nil
 	}

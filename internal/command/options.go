@@ -56,7 +56,7 @@ func deployFlags() []cli.Flag {
 func planFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json, yaml, markdown, html, mermaid or dot", Value: "text", Category: planCategory},
-		&cli.StringFlag{Name: "color", Usage: "auto, always or never", Value: "auto", Category: planCategory},
+		&cli.StringFlag{Name: "color", Aliases: []string{"colour"}, Usage: "auto, always or never", Value: "auto", EnvVars: []string{"HELM_COLOR"}, Category: planCategory},
 		&cli.BoolFlag{Name: "full", Usage: "in text: show everything, also the YAML of new objects", Category: planCategory},
 		&cli.BoolFlag{Name: "summary", Usage: "in text: show only the header, counts, problems and risks", Category: planCategory},
 		&cli.StringSliceFlag{Name: "only", Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may have wildcards (repeatable)", Category: planCategory},
