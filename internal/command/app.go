@@ -35,13 +35,12 @@ type Streams struct {
 func Main(ctx context.Context, args []string, s Streams) int {
 	cli.FlagStringer = flagLine // the library has no other door for it
 	s.Out, s.Err = outlived(s.Out), outlived(s.Err)
+	if completes(ctx, args, s) {
+		return exitDone
+	}
 	p := newProgram(s, invocation.Name(args[0], os.Getenv(helmPlugin), os.Getenv("_")))
 	p.brokenPipes = outlivePipes()
 	app := p.app()
-	if len(args) > 1 && args[1] == completeWord {
-		p.complete(app, args[2:])
-		return exitDone
-	}
 	ordered, err := flagsFirst(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, ordered)

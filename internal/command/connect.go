@@ -33,7 +33,7 @@ func connectionFlags() []cli.Flag {
 	}
 	return []cli.Flag{
 		text("namespace", "namespace of the release", []string{"HELM_NAMESPACE"}, "n"),
-		text("kubeconfig", "path of the kubeconfig", nil),
+		text("kubeconfig", "`FILE` of the kubeconfig", nil),
 		text("context", "context of the kubeconfig", []string{"HELM_KUBECONTEXT"}, "kube-context"),
 		text("cluster", "cluster of the kubeconfig", nil),
 		text("user", "user of the kubeconfig", nil),

@@ -201,7 +201,7 @@ func (p *program) rollbackCommand() *cli.Command {
 func uninstallFlags() []cli.Flag {
 	return joined(applyFlags(), guardFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-history", Usage: "keep the records, marked as uninstalled", Category: applyCategory},
-		&cli.StringFlag{Name: "cascade", Usage: "background, foreground or orphan", Value: "background", Category: applyCategory},
+		&cli.StringFlag{Name: "cascade", Usage: oneOf(choices["cascade"]), Value: "background", Category: applyCategory},
 		&cli.BoolFlag{Name: "ignore-not-found", Usage: "a release that is not there is no error", Category: applyCategory},
 	})
 }

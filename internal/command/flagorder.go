@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,20 +27,17 @@ func flagsFirst(app *cli.App, args []string) ([]string, error) {
 		return args, nil
 	}
 	o := &flagOrder{commands: app.Commands, known: flagIndex(app.Flags)}
-	for rest := args[1:]; len(rest) > 0; {
-		var err error
-		if rest, err = o.take(rest); err != nil {
-			return nil, err
-		}
+	if err := o.takeAll(args[1:]); err != nil {
+		return nil, err
 	}
-	out := append([]string{args[0]}, o.path...)
-	for _, f := range o.flags {
-		out = append(out, f.word(o.known))
-	}
-	if len(o.arguments) > 0 {
-		out = append(append(out, "--"), o.arguments...)
-	}
-	return out, nil
+	return o.ordered(args[0]), nil
+}
+
+// noValueError says that the last word is a flag whose value is missing.
+type noValueError struct{ flag cli.Flag }
+
+func (e *noValueError) Error() string {
+	return fmt.Sprintf("flag --%s needs a value", e.flag.Names()[0])
 }
 
 type flagOrder struct {
@@ -68,6 +66,26 @@ func (f givenFlag) word(known map[string]cli.Flag) string {
 		return "--" + name + "=" + f.value
 	}
 	return "--" + name
+}
+
+// takeAll sorts in the words of a line. Errors: *noValueError, a flag is unknown.
+func (o *flagOrder) takeAll(rest []string) (err error) {
+	for len(rest) > 0 && err == nil {
+		rest, err = o.take(rest)
+	}
+	return err
+}
+
+// ordered is the line as urfave/cli reads it.
+func (o *flagOrder) ordered(program string) []string {
+	out := append([]string{program}, o.path...)
+	for _, f := range o.flags {
+		out = append(out, f.word(o.known))
+	}
+	if len(o.arguments) > 0 {
+		out = append(append(out, "--"), o.arguments...)
+	}
+	return out
 }
 
 // take sorts in the next word, with its value where it is a flag that has one.
@@ -99,7 +117,7 @@ func (o *flagOrder) take(rest []string) ([]string, error) {
 		return rest[1:], nil
 	}
 	if len(rest) < 2 {
-		return nil, usage("flag --%s needs a value", flag.Names()[0])
+		return nil, &noValueError{flag}
 	}
 	o.flags = append(o.flags, givenFlag{name, rest[1], true})
 	return rest[2:], nil

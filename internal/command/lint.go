@@ -27,7 +27,7 @@ func (p *program) lintCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
 			&cli.BoolFlag{Name: "skip-schema-validation", Usage: "do not check values against values.schema.json"},
 			&cli.BoolFlag{Name: "validate", Usage: "have the cluster check every object in a dry run with strict field validation"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json or yaml", Value: "text", Category: planCategory},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(outputs), Value: "text", Category: planCategory},
 		}, valuesFlags(), chartFlags()),
 		Action: p.readOnly(p.lint),
 	}

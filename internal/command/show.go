@@ -47,7 +47,7 @@ func (p *program) render(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	case "dot":
 		return report.DOT(w, &made.Document)
 	default:
-		return usage("-o %s: it is text, json, yaml, markdown, html, mermaid or dot", format)
+		return usage("-o %s: it is %s", format, oneOf(planOutputs))
 	}
 }
 
@@ -57,8 +57,8 @@ func checkShowing(c *cli.Context) error {
 	switch {
 	case c.Bool("full") && c.Bool("summary"):
 		return usage("--full and --summary are opposites: give one of them")
-	case !slices.Contains([]string{"", "auto", "always", "never"}, c.String("color")):
-		return usage("--color=%s: it is auto, always or never", c.String("color"))
+	case c.String("color") != "" && !slices.Contains(choices["color"], c.String("color")):
+		return usage("--color=%s: it is %s", c.String("color"), oneOf(choices["color"]))
 	case c.Int("context-lines") < 0:
 		return usage("--context-lines=%d: it is a number of lines, 0 for none", c.Int("context-lines"))
 	}
@@ -151,7 +151,7 @@ func format(c *cli.Context) (string, error) {
 	case "json", "yaml":
 		return f, nil
 	default:
-		return "", usage("-o %s: it is text, json or yaml", f)
+		return "", usage("-o %s: it is %s", f, oneOf(outputs))
 	}
 }
 
