@@ -22,9 +22,10 @@ func (p *program) completionCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			script, ok := completionScripts[args[0]]
+			scripts := completionScripts()
+			script, ok := scripts[args[0]]
 			if !ok {
-				return usage("completion is there for %s, not for %q", oneOf(slices.Sorted(maps.Keys(completionScripts))), args[0])
+				return usage("completion is there for %s, not for %q", oneOf(slices.Sorted(maps.Keys(scripts))), args[0])
 			}
 			return script(p.streams.Out, !c.Bool("no-descriptions"))
 		}),
@@ -37,35 +38,38 @@ func oneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// shells is the command that cobra's scripts are made for. They are the ones of kubectl
-// and Helm: they hand the words of a line to "kubectl-release __complete" and offer what
-// it answers.
-var shells = &cobra.Command{Use: "kubectl-release"}
+// completionScripts write a shell's script, with what words mean or without. They are
+// cobra's, as those of kubectl and Helm: they hand the words of a line to
+// "kubectl-release __complete" and offer what it answers.
+func completionScripts() map[string]func(w io.Writer, described bool) error {
+	shells := &cobra.Command{Use: "kubectl-release"}
+	return map[string]func(io.Writer, bool) error{
+		"bash": shells.GenBashCompletionV2,
+		"fish": shells.GenFishCompletion,
+		"zsh": func(w io.Writer, described bool) error {
+			if described {
+				return shells.GenZshCompletion(w)
+			}
+			return shells.GenZshCompletionNoDesc(w)
+		},
+		"powershell": func(w io.Writer, described bool) error {
+			if described {
+				return shells.GenPowerShellCompletionWithDesc(w)
+			}
+			return shells.GenPowerShellCompletion(w)
+		},
+		"kubectl": kubectlCompletion,
+	}
+}
 
-// completionScripts write a shell's script, with what words mean or without.
-var completionScripts = map[string]func(w io.Writer, described bool) error{
-	"bash": shells.GenBashCompletionV2,
-	"fish": shells.GenFishCompletion,
-	"zsh": func(w io.Writer, described bool) error {
-		if described {
-			return shells.GenZshCompletion(w)
-		}
-		return shells.GenZshCompletionNoDesc(w)
-	},
-	"powershell": func(w io.Writer, described bool) error {
-		if described {
-			return shells.GenPowerShellCompletionWithDesc(w)
-		}
-		return shells.GenPowerShellCompletion(w)
-	},
-	// https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins, "Shell
-	// completion for plugins".
-	"kubectl": func(w io.Writer, described bool) error {
-		request := cobra.ShellCompNoDescRequestCmd
-		if described {
-			request = cobra.ShellCompRequestCmd
-		}
-		_, err := fmt.Fprintf(w, "#!/usr/bin/env sh\n# kubectl runs this for \"kubectl release ...\" and offers what it prints.\nexec kubectl-release %s \"$@\"\n", request)
-		return err
-	},
+// kubectlCompletion writes the program that kubectl looks for:
+// https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins, "Adding support for
+// command-line completion".
+func kubectlCompletion(w io.Writer, described bool) error {
+	request := cobra.ShellCompNoDescRequestCmd
+	if described {
+		request = cobra.ShellCompRequestCmd
+	}
+	_, err := fmt.Fprintf(w, "#!/usr/bin/env sh\n# kubectl runs this for \"kubectl release ...\" and offers what it prints.\nexec kubectl-release %s \"$@\"\n", request)
+	return err
 }

@@ -55,6 +55,13 @@ var helmFlags = []helmFlag{
 	},
 }
 
+// helmCommands are commands of Helm's, below search where they are there, that we do
+// not have, and what to do instead.
+var helmCommands = map[string]string{
+	"plugin": "plugins are Helm's: use helm plugin",
+	"hub":    "use helm search hub, or https://artifacthub.io",
+}
+
 // helmFlagsOf are the flags of Helm's that a command takes besides its own.
 func helmFlagsOf(path string, own []cli.Flag) []helmFlag {
 	all := helmFlags

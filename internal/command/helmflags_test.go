@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"maps"
 	"os/exec"
 	"regexp"
@@ -25,7 +26,7 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "")
-	helms, used, compared := helmCommands(t, binaries.Helm4, ""), map[string]bool{}, 0
+	helms, used, compared := helmHelp(t, binaries.Helm4, ""), map[string]bool{}, 0
 	for _, path := range slices.Sorted(maps.Keys(ours)) {
 		for _, f := range helms[path] {
 			compared++
@@ -50,10 +51,21 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 			}
 		}
 	}
+	for path := range helms {
+		name, below, _ := strings.Cut(path, " ")
+		command := cmp.Or(below, name)
+		if ours[path] == nil && helmCommands[name] == "" && helmCommands[command] == "" && !slices.Contains(elsewhere, path) {
+			t.Errorf("there is no command %s, and nothing says what to do instead", path)
+		}
+	}
 	if compared < 700 {
 		t.Errorf("only %d flags were compared", compared)
 	}
 }
+
+// elsewhere are commands that are no commands of ours: completion takes its shell as an
+// argument, and verify is of signatures, as the flags below.
+var elsewhere = []string{"", "completion bash", "completion zsh", "completion fish", "completion powershell", "verify"}
 
 // ofSignatures are those of issue 13, which are declared where signatures are checked.
 var ofSignatures = []string{"verify", "keyring", "prov", "sign", "key", "passphrase-file"}
@@ -79,8 +91,8 @@ func (f helmsFlag) takenBy(flag cli.Flag) bool {
 // helmLine is "  -n, --namespace string   namespace scope for this request".
 var helmLine = regexp.MustCompile(`(?m)^ +(?:-(\w), )?--([\w-]+)(?: ([^ \n]+))?  `)
 
-// helmCommands asks Helm for its commands below parent and their flags.
-func helmCommands(t *testing.T, helm, parent string) map[string][]helmsFlag {
+// helmHelp asks Helm for its commands below parent and their flags.
+func helmHelp(t *testing.T, helm, parent string) map[string][]helmsFlag {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), helm, append(strings.Fields(parent), "--help")...).Output()
 	if err != nil {
@@ -98,7 +110,7 @@ func helmCommands(t *testing.T, helm, parent string) map[string][]helmsFlag {
 	list, _, _ = strings.Cut(list, "\n\n")
 	for line := range strings.Lines(list) {
 		if name := strings.Fields(line)[0]; name != "help" {
-			maps.Copy(all, helmCommands(t, helm, strings.TrimSpace(parent+" "+name)))
+			maps.Copy(all, helmHelp(t, helm, strings.TrimSpace(parent+" "+name)))
 		}
 	}
 	return all
