@@ -8,6 +8,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"sync"
@@ -32,6 +33,9 @@ type Options struct {
 	// QPS limits requests per second, all parts of the client together; 0
 	// leaves it to the API server's own priority and fairness.
 	QPS float32
+	// Burst is how many requests may go at once under QPS; 0 is twice as many as
+	// go in a second.
+	Burst int
 	// CacheDir is where discovery is cached, in kubectl's layout; "" is
 	// kubectl's own place: KUBECACHEDIR, else ~/.kube/cache.
 	CacheDir string
@@ -68,7 +72,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = -1, 0
 	if o.QPS > 0 {
-		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(o.QPS, int(2*o.QPS)+1)
+		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(o.QPS, cmp.Or(o.Burst, int(2*o.QPS)+1))
 	}
 	config.WarningHandler = newWarnings(o.Warn)
 	httpClient, err := rest.HTTPClientFor(config)

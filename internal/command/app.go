@@ -36,13 +36,12 @@ type Streams struct {
 func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) int {
 	cli.FlagStringer = flagLine // the library has no other door for it
 	s.Out, s.Err = outlived(s.Out), outlived(s.Err)
+	if completes(ctx, args, s) {
+		return exitDone
+	}
 	p := newProgram(s, invocation.Name(args[0], os.Getenv(helmPlugin), os.Getenv("_")))
 	p.brokenPipes = outlivePipes()
 	app := p.app()
-	if len(args) > 1 && args[1] == completeWord {
-		p.complete(app, args[2:])
-		return exitDone
-	}
 	done := make(chan error, 1)
 	go func() { done <- p.run(ctx, app, args) }()
 	select {
@@ -118,7 +117,7 @@ func (p *program) app() *cli.App {
 		},
 	}
 	app.Description = p.inItsName(app.Description)
-	p.finishCommands(app.Commands)
+	p.finishCommands("", app.Commands)
 	return app
 }
 
@@ -127,22 +126,28 @@ func (p *program) inItsName(text string) string {
 	return strings.ReplaceAll(text, "kubectl release", p.invocation.Program)
 }
 
-// finishCommands gives every command the connection flags, so that help shows
-// them and they can stand anywhere on the line.
-func (p *program) finishCommands(commands []*cli.Command) {
+// finishCommands gives every command below parent the connection flags, so that help
+// shows them and they can stand anywhere on the line, and those that are Helm's.
+func (p *program) finishCommands(parent string, commands []*cli.Command) {
 	for _, c := range commands {
+		path := strings.TrimSpace(parent + " " + c.Name)
+		taken := helmFlagsOf(path, c.Flags)
 		c.Description = p.inItsName(c.Description)
 		c.HideHelpCommand = true
 		c.OnUsageError = badValue
 		c.CustomHelpTemplate = commandHelp
 		c.Before = func(c *cli.Context) error {
 			p.invocation.Flags = connectionOf(c)
+			p.warnOfIdle(c, taken)
 			return nil
 		}
 		if len(c.Subcommands) > 0 {
-			p.finishCommands(c.Subcommands)
+			p.finishCommands(path, c.Subcommands)
 		}
 		c.Flags = append(c.Flags, without(connectionFlags(), c.Flags)...)
+		for _, f := range taken {
+			c.Flags = append(c.Flags, f.flag())
+		}
 	}
 }
 

@@ -2,139 +2,74 @@ package command
 
 import (
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/urfave/cli/v2"
-
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 func (p *program) completionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "completion", Usage: "print a completion script for a shell", ArgsUsage: "bash|zsh|fish|kubectl",
-		Description: describe("Prints a script that completes commands, flags and release names. \"kubectl\" prints the\nprogram kubectl_complete-release, which kubectl runs for its plugin when it is in PATH.",
-			"source <(kubectl-release completion bash)\nkubectl-release completion kubectl > ~/bin/kubectl_complete-release && chmod +x ~/bin/kubectl_complete-release"),
+		Name: "completion", Usage: "print a completion script for a shell", ArgsUsage: "bash|zsh|fish|powershell|kubectl",
+		Description: describe("Prints a script that completes commands, flags and their values, releases, revisions and\ncharts, for kubectl-release. \"kubectl\" prints the program kubectl_complete-release, which\nkubectl runs for \"kubectl release\" when it is in PATH. That for bash needs the package\nbash-completion, as kubectl's own does.",
+			"source <(kubectl-release completion bash)\nkubectl-release completion fish > ~/.config/fish/completions/kubectl-release.fish\nkubectl-release completion kubectl > ~/bin/kubectl_complete-release && chmod +x ~/bin/kubectl_complete-release"),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-descriptions", Usage: "complete words alone, without what they mean"}},
 		Action: p.readOnly(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 1)
 			if err != nil {
 				return err
 			}
-			script, ok := completionScripts[args[0]]
+			scripts := completionScripts()
+			script, ok := scripts[args[0]]
 			if !ok {
-				return usage("completion is there for bash, zsh, fish and kubectl, not for %q", args[0])
+				return usage("completion is there for %s, not for %q", oneOf(slices.Sorted(maps.Keys(scripts))), args[0])
 			}
-			_, err = fmt.Fprint(p.streams.Out, strings.TrimLeft(script, "\n"))
-			return err
+			return script(p.streams.Out, !c.Bool("no-descriptions"))
 		}),
 	}
 }
 
-// completeWord is the hidden first argument with which scripts ask for
-// candidates; the words of the line so far follow, the last one unfinished.
-const completeWord = "__complete"
-
-// complete prints candidates for the last word, one a line.
-func (p *program) complete(app *cli.App, words []string) {
-	if len(words) == 0 {
-		words = []string{""}
-	}
-	last := words[len(words)-1]
-	path, known := descend(app, words[:len(words)-1])
-	for _, candidate := range candidates(path, known, last, app) {
-		if strings.HasPrefix(candidate, last) {
-			fmt.Fprintln(p.streams.Out, candidate)
-		}
-	}
-	if !strings.HasPrefix(last, "-") && takesRelease(path) {
-		p.completeReleases(app, words)
-	}
-	if strings.HasPrefix(last, "-") {
-		fmt.Fprintln(p.streams.Out, ":4") // kubectl: no file names
-	}
+// oneOf lists words, such as "text, json or yaml".
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// descend finds the command that the words lead to, and the flags it knows.
-func descend(app *cli.App, words []string) (path []*cli.Command, known map[string]cli.Flag) {
-	commands, known := app.Commands, flagIndex(app.Flags)
-	for _, w := range words {
-		c := findCommand(commands, w)
-		if c == nil {
-			continue
-		}
-		path = append(path, c)
-		commands = c.Subcommands
-		for name, f := range flagIndex(c.Flags) {
-			known[name] = f
-		}
-	}
-	return path, known
-}
-
-func candidates(path []*cli.Command, known map[string]cli.Flag, last string, app *cli.App) []string {
-	var out []string
-	if strings.HasPrefix(last, "-") {
-		for name := range known {
-			if len(name) > 1 {
-				out = append(out, "--"+name)
+// completionScripts write a shell's script, with what words mean or without. They are
+// cobra's, as those of kubectl and Helm: they hand the words of a line to
+// "kubectl-release __complete" and offer what it answers.
+func completionScripts() map[string]func(w io.Writer, described bool) error {
+	shells := &cobra.Command{Use: "kubectl-release"}
+	return map[string]func(io.Writer, bool) error{
+		"bash": shells.GenBashCompletionV2,
+		"fish": shells.GenFishCompletion,
+		"zsh": func(w io.Writer, described bool) error {
+			if described {
+				return shells.GenZshCompletion(w)
 			}
-		}
-		return sorted(out)
-	}
-	commands := app.Commands
-	if len(path) > 0 {
-		commands = path[len(path)-1].Subcommands
-	}
-	for _, c := range commands {
-		out = append(out, c.Name)
-	}
-	return out
-}
-
-func takesRelease(path []*cli.Command) bool {
-	return len(path) > 0 && strings.HasPrefix(path[len(path)-1].ArgsUsage, "NAME")
-}
-
-// completeReleases prints the names of the namespace's releases; without a
-// cluster there are none.
-func (p *program) completeReleases(app *cli.App, words []string) {
-	last := words[len(words)-1]
-	app.Commands = append(app.Commands, &cli.Command{
-		Name: completeWord, Flags: connectionFlags(), SkipFlagParsing: false,
-		Action: func(c *cli.Context) error {
-			s, err := p.connect(c)
-			if err != nil {
-				return err
-			}
-			found, err := s.store.List(c.Context, releasestore.Query{Namespace: s.namespace})
-			if err != nil {
-				return err
-			}
-			for _, r := range found {
-				if strings.HasPrefix(r.Name, last) {
-					fmt.Fprintln(p.streams.Out, r.Name)
-				}
-			}
-			return nil
+			return shells.GenZshCompletionNoDesc(w)
 		},
-	})
-	_ = app.Run(append([]string{app.Name, completeWord}, connectionWords(words)...))
+		"powershell": func(w io.Writer, described bool) error {
+			if described {
+				return shells.GenPowerShellCompletionWithDesc(w)
+			}
+			return shells.GenPowerShellCompletion(w)
+		},
+		"kubectl": kubectlCompletion,
+	}
 }
 
-// connectionWords are the connection flags among the words of a line.
-func connectionWords(words []string) []string {
-	known := flagIndex(connectionFlags())
-	var out []string
-	for i := 0; i < len(words)-1; i++ {
-		name, _, hasValue := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
-		f, ok := known[name]
-		if !ok || !strings.HasPrefix(words[i], "-") {
-			continue
-		}
-		out = append(out, words[i])
-		if !hasValue && !isSwitch(f) && i+1 < len(words)-1 {
-			i++
-			out = append(out, words[i])
-		}
+// kubectlCompletion writes the program that kubectl looks for:
+// https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins, "Adding support for
+// command-line completion".
+func kubectlCompletion(w io.Writer, described bool) error {
+	request := cobra.ShellCompNoDescRequestCmd
+	if described {
+		request = cobra.ShellCompRequestCmd
 	}
-	return out
+	_, err := fmt.Fprintf(w, "#!/usr/bin/env sh\n# kubectl runs this for \"kubectl release ...\" and offers what it prints.\nexec kubectl-release %s \"$@\"\n", request)
+	return err
 }

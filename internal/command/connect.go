@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,7 +33,7 @@ func connectionFlags() []cli.Flag {
 	}
 	return []cli.Flag{
 		text("namespace", "namespace of the release", []string{"HELM_NAMESPACE"}, "n"),
-		text("kubeconfig", "path of the kubeconfig", nil),
+		text("kubeconfig", "`FILE` of the kubeconfig", nil),
 		text("context", "context of the kubeconfig", []string{"HELM_KUBECONTEXT"}, "kube-context"),
 		text("cluster", "cluster of the kubeconfig", nil),
 		text("user", "user of the kubeconfig", nil),
@@ -49,6 +50,7 @@ func connectionFlags() []cli.Flag {
 		text("request-timeout", "how long one request may take, such as 10s", nil),
 		text("cache-dir", "where discovery is cached", nil),
 		&cli.Float64Flag{Name: "qps", Usage: "most requests a second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
+		&cli.IntFlag{Name: "burst-limit", Usage: "most requests at once under --qps (HELM_BURST_LIMIT); 0 is twice as many", Category: connectionCategory},
 		&cli.IntFlag{Name: "v", Usage: "verbosity of the client library", Category: connectionCategory},
 		&cli.BoolFlag{Name: "debug", Usage: "tell the requests that are made: -v 6 by its name in Helm", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
 	}
@@ -168,7 +170,7 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	}
 	config.UserAgent = "kubectl-release/" + Version
 	client, err := cluster.Connect(config, cluster.Options{
-		QPS: float32(c.Float64("qps")), CacheDir: c.String("cache-dir"),
+		QPS: float32(c.Float64("qps")), Burst: cmp.Or(c.Int("burst-limit"), number("HELM_BURST_LIMIT", 0)), CacheDir: c.String("cache-dir"),
 		Context: contextOf(c, raw.CurrentContext), Warn: p.serverWarning,
 	})
 	if err != nil {

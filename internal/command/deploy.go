@@ -119,16 +119,6 @@ func counts(s plan.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-func dryRun(text string) (bool, error) {
-	switch text {
-	case "", "none", "false":
-		return false, nil
-	case "client", "server", "true":
-		return true, nil
-	}
-	return false, usage("--dry-run=%s: it is none, client or server", text)
-}
-
 // eventsFlag is -o for commands that apply.
 func eventsFlag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json (an event a line while it runs, see docs/events.md) or yaml (the revision at the end); where the plan is shown, all that plan has", Value: "text", Category: planCategory}
@@ -136,7 +126,7 @@ func eventsFlag() cli.Flag {
 
 func nowFlags() []cli.Flag {
 	return joined([]cli.Flag{
-		&cli.StringFlag{Name: "dry-run", Usage: "show the plan instead", Category: applyCategory},
+		&cli.StringFlag{Name: "dry-run", Usage: "show the plan instead; install --dry-run=client asks no cluster and prints what template prints", Category: applyCategory},
 		&cli.BoolFlag{Name: "hide-notes", Usage: "do not print the chart's notes", Category: planCategory},
 		eventsFlag(),
 	}, planFlags())
@@ -150,12 +140,16 @@ func (p *program) installCommand() *cli.Command {
 		Flags: joined(nowFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's", Category: applyCategory},
 			&cli.StringFlag{Name: "name-template", Usage: "template for the name", Category: applyCategory},
+			&cli.BoolFlag{Name: "hide-secret", Usage: "leave Secrets out of what --dry-run=client prints; a plan masks them in any case", Category: applyCategory},
 			&cli.BoolFlag{Name: "replace", Usage: "use the name of an uninstalled release again", Category: applyCategory},
 		}, valuesFlags(), renderFlags(), deployFlags(), chartFlags()),
 		Action: p.streamed(func(c *cli.Context) error {
 			name, path, err := p.nameAndChart(c)
 			if err != nil {
 				return err
+			}
+			if c.String("dry-run") == "client" {
+				return p.installOffline(c, name, path)
 			}
 			return p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) {
 				return p.planDeployment(c, s, name, path, engine.InstallOnly)
@@ -207,7 +201,7 @@ func (p *program) rollbackCommand() *cli.Command {
 func uninstallFlags() []cli.Flag {
 	return joined(applyFlags(), guardFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-history", Usage: "keep the records, marked as uninstalled", Category: applyCategory},
-		&cli.StringFlag{Name: "cascade", Usage: "background, foreground or orphan", Value: "background", Category: applyCategory},
+		&cli.StringFlag{Name: "cascade", Usage: oneOf(choices["cascade"]), Value: "background", Category: applyCategory},
 		&cli.BoolFlag{Name: "ignore-not-found", Usage: "a release that is not there is no error", Category: applyCategory},
 	})
 }

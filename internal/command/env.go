@@ -62,16 +62,16 @@ func settings(c *cli.Context) map[string]string {
 		"HELM_KUBEASUSER": c.String("as"), "HELM_KUBEASGROUPS": strings.Join(impersonated(c), ","), tokenVariable: c.String("token"),
 		"HELM_KUBEINSECURE_SKIP_TLS_VERIFY": strconv.FormatBool(c.Bool(insecureAPI)), "HELM_KUBETLS_SERVER_NAME": c.String("tls-server-name"),
 		"HELM_DEBUG": strconv.FormatBool(c.Bool("debug")), "HELM_QPS": strconv.FormatFloat(c.Float64("qps"), 'f', 2, 64),
-		"HELM_BURST_LIMIT": number("HELM_BURST_LIMIT", 100), "HELM_MAX_HISTORY": number("HELM_MAX_HISTORY", 10),
+		"HELM_BURST_LIMIT": strconv.Itoa(cmp.Or(c.Int("burst-limit"), number("HELM_BURST_LIMIT", 100))), "HELM_MAX_HISTORY": strconv.Itoa(number("HELM_MAX_HISTORY", 10)),
 		"HELM_DRIVER":             cmp.Or(os.Getenv("HELM_DRIVER"), "secret"),
 		"KUBECTL_RELEASE_SOURCES": paths.Settings,
 	}
 }
 
 // number is a variable's, or the default where it has none.
-func number(variable string, otherwise int) string {
+func number(variable string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
-		otherwise = n
+		return n
 	}
-	return strconv.Itoa(otherwise)
+	return otherwise
 }

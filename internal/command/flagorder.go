@@ -1,34 +1,37 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-// Flags with an optional value: what they mean without one. They are written
-// --flag or --flag=value, as in Helm 4.
+// optionalValue are the flags with an optional value, and what they mean without
+// one. They are written --flag or --flag=value, as in Helm 4.
 var optionalValue = map[string]string{
-	"wait": "true", "server-side": "true", "dry-run": "client",
+	"wait": "true", "server-side": "true", "dry-run": "unset",
 }
+
+// separateValues may follow such a flag as the next word: --server-side has an
+// optional value in Helm's install only, and needs one in its upgrade and rollback.
+var separateValues = map[string][]string{"server-side": {"auto", "true", "false"}}
 
 // flagsFirst puts flags before arguments. urfave/cli stops at the first argument,
 // and people write flags anywhere: "upgrade web ./chart -n shop --wait" must
 // mean the same as "-n shop upgrade --wait web ./chart". Unknown flags are
 // errors with a suggestion.
 func flagsFirst(app *cli.App, args []string) (*flagOrder, error) {
-	o := &flagOrder{all: app.Commands, commands: app.Commands, known: flagIndex(app.Flags)}
-	for rest := args; len(rest) > 0; {
-		var err error
-		if rest, err = o.take(rest); err != nil {
-			return nil, err
-		}
-	}
-	return o, nil
+	o := newFlagOrder(app)
+	return o, o.takeAll(args)
 }
 
-// words are the command line with the flags first.
+func newFlagOrder(app *cli.App) *flagOrder {
+	return &flagOrder{all: app.Commands, commands: app.Commands, known: flagIndex(app.Flags)}
+}
+
+// words are the command line with the flags first, as urfave/cli reads it.
 func (o *flagOrder) words() []string {
 	out := slices.Clone(o.path)
 	for _, f := range o.flags {
@@ -38,6 +41,13 @@ func (o *flagOrder) words() []string {
 		out = append(append(out, "--"), o.arguments...)
 	}
 	return out
+}
+
+// noValueError says that the last word is a flag whose value is missing.
+type noValueError struct{ flag cli.Flag }
+
+func (e *noValueError) Error() string {
+	return fmt.Sprintf("flag --%s needs a value", e.flag.Names()[0])
 }
 
 type flagOrder struct {
@@ -69,6 +79,14 @@ func (f givenFlag) word(known map[string]cli.Flag) string {
 	return "--" + name
 }
 
+// takeAll sorts in the words of a line. Errors: *noValueError, a flag is unknown.
+func (o *flagOrder) takeAll(rest []string) (err error) {
+	for len(rest) > 0 && err == nil {
+		rest, err = o.take(rest)
+	}
+	return err
+}
+
 // take sorts in the next word, with its value where it is a flag that has one.
 func (o *flagOrder) take(rest []string) ([]string, error) {
 	word := rest[0]
@@ -92,12 +110,13 @@ func (o *flagOrder) take(rest []string) ([]string, error) {
 		o.flags = append(o.flags, givenFlag{name, value, hasValue})
 		return rest[1:], nil
 	}
-	if meant, optional := optionalValue[flag.Names()[0]]; optional {
+	separate := len(rest) > 1 && slices.Contains(separateValues[flag.Names()[0]], rest[1])
+	if meant, optional := optionalValue[flag.Names()[0]]; optional && !separate {
 		o.flags = append(o.flags, givenFlag{name, meant, true})
 		return rest[1:], nil
 	}
 	if len(rest) < 2 {
-		return nil, usage("flag --%s needs a value", flag.Names()[0])
+		return nil, &noValueError{flag}
 	}
 	o.flags = append(o.flags, givenFlag{name, rest[1], true})
 	return rest[2:], nil

@@ -17,6 +17,7 @@ func TestOrder(t *testing.T) {
 		"glued to a letter":                      {"list -nshop -ojson", "list --namespace=shop --output=json", ""},
 		"switches in a bunch":                    {"list -Aq", "list --all-namespaces --short", ""},
 		"an optional value is not taken":         {"upgrade --wait web ./chart", "upgrade --wait=true -- web ./chart", ""},
+		"but --server-side has Helm's":           {"upgrade --server-side false web ./chart", "upgrade --server-side=false -- web ./chart", ""},
 		"an optional value by =":                 {"upgrade --wait=false web ./chart", "upgrade --wait=false -- web ./chart", ""},
 		"two commands, one below the other":      {"get values web", "get values -- web", ""},
 		"a release that is called a command":     {"status list", "status -- list", ""},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -51,7 +52,7 @@ func (p *program) getCommand() *cli.Command {
 				return err
 			}),
 			get("metadata", "print a release's metadata", getMetadata),
-			get("all", "print everything of a release", getAll),
+			get("all", "print everything of a release", getAll, templateFlag(`"{{.Release.Name}} {{.Release.Info.Status}}"`)),
 		},
 	}
 }
@@ -134,15 +135,30 @@ func getMetadata(c *cli.Context, w io.Writer, r *release.Revision) error {
 	if f != "text" {
 		return structured(w, f, m)
 	}
-	_, err = fmt.Fprint(w, escape.Text(fmt.Sprintf("NAME: %s\nCHART: %s\nVERSION: %s\nAPP_VERSION: %s\nDEPENDENCIES: %s\nNAMESPACE: %s\nREVISION: %d\nSTATUS: %s\nDEPLOYED_AT: %s\nAPPLY_METHOD: %s\n",
-		m.Name, m.Chart, m.Version, m.AppVersion, strings.Join(m.Dependencies, ","), m.Namespace, m.Revision, m.Status, m.DeployedAt, m.ApplyMethod)))
+	_, err = fmt.Fprint(w, escape.Text(fmt.Sprintf("NAME: %s\nCHART: %s\nVERSION: %s\nAPP_VERSION: %s\nANNOTATIONS: %s\nLABELS: %s\nDEPENDENCIES: %s\nNAMESPACE: %s\nREVISION: %d\nSTATUS: %s\nDEPLOYED_AT: %s\nAPPLY_METHOD: %s\n",
+		m.Name, m.Chart, m.Version, m.AppVersion, labels.Set(m.Annotations), labels.Set(m.Labels), strings.Join(m.Dependencies, ","),
+		m.Namespace, m.Revision, m.Status, m.DeployedAt, applyMethod(r.ApplyMethod))))
 	return err
+}
+
+// applyMethod is how a revision's objects were sent, in Helm's words.
+func applyMethod(m release.ApplyMethod) string {
+	switch m {
+	case release.ServerSide:
+		return "server-side apply"
+	case release.ClientSide:
+		return "client-side apply"
+	}
+	return "client-side apply (defaulted)"
 }
 
 func getAll(c *cli.Context, w io.Writer, r *release.Revision) error {
 	f, err := format(c)
 	if err != nil {
 		return err
+	}
+	if text := c.String("template"); text != "" {
+		return fill(w, text, map[string]any{"Release": r})
 	}
 	if f != "text" {
 		return structured(w, f, r)

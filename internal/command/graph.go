@@ -5,7 +5,7 @@ import (
 )
 
 func (p *program) planGraphCommand() *cli.Command {
-	output := &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "mermaid or dot", Value: "mermaid", Category: planCategory}
+	output := &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(graphOutputs), Value: "mermaid", Category: planCategory}
 	return &cli.Command{
 		Name: "graph", Usage: "show a plan as a picture", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("Shows the stages of a plan as a Mermaid flowchart, or for Graphviz: of the plan saved\nin FILE, for which no cluster is needed, or of installing or upgrading NAME with CHART.",

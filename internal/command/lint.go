@@ -27,7 +27,7 @@ func (p *program) lintCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
 			&cli.BoolFlag{Name: "skip-schema-validation", Usage: "do not check values against values.schema.json"},
 			&cli.BoolFlag{Name: "validate", Usage: "have the cluster check every object in a dry run with strict field validation"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json or yaml", Value: "text", Category: planCategory},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(outputs), Value: "text", Category: planCategory},
 		}, valuesFlags(), chartFlags()),
 		Action: p.readOnly(p.lint),
 	}
@@ -39,6 +39,7 @@ type linted struct {
 	Errors   int            `json:"errors"`
 	Warnings int            `json:"warnings"`
 	Findings []lint.Finding `json:"findings"`
+	paths    []string
 }
 
 func (p *program) lint(c *cli.Context) error {
@@ -56,9 +57,10 @@ func (p *program) lint(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		out.Charts += charts
+		out.paths = append(out.paths, charts...)
 		out.Findings = append(out.Findings, findings...)
 	}
+	out.Charts = len(out.paths)
 	for _, f := range out.Findings {
 		switch f.Severity {
 		case lint.Error:
@@ -116,10 +118,11 @@ func (p *program) newLinter(c *cli.Context) (*linter, error) {
 	return l, nil
 }
 
-// tree lints the chart at a path and, when asked, those in its charts/.
-func (l *linter) tree(p *program, c *cli.Context, path string) (int, []lint.Finding, error) {
-	refused := func(err error) (int, []lint.Finding, error) {
-		return 1, []lint.Finding{{Severity: lint.Error, Chart: path, Message: err.Error()}}, nil
+// tree lints the chart at a path and, when asked, those in its charts/. It gives the
+// paths of them all.
+func (l *linter) tree(p *program, c *cli.Context, path string) ([]string, []lint.Finding, error) {
+	refused := func(err error) ([]string, []lint.Finding, error) {
+		return []string{path}, []lint.Finding{{Severity: lint.Error, Chart: path, Message: err.Error()}}, nil
 	}
 	found, err := p.located(c, chartRequest(c, path))
 	if err != nil {
@@ -137,11 +140,11 @@ func (l *linter) tree(p *program, c *cli.Context, path string) (int, []lint.Find
 	return l.chart(c, path, in)
 }
 
-func (l *linter) chart(c *cli.Context, path string, in lint.Input) (int, []lint.Finding, error) {
+func (l *linter) chart(c *cli.Context, path string, in lint.Input) ([]string, []lint.Finding, error) {
 	if l.session != nil && in.Chart != nil {
 		caps, err := liveCapabilities(c, l.session, in.Chart)
 		if err != nil {
-			return 0, nil, err
+			return nil, nil, err
 		}
 		in.Options.Capabilities, in.Options.ExactVersion = caps, true
 	}
@@ -150,14 +153,14 @@ func (l *linter) chart(c *cli.Context, path string, in lint.Input) (int, []lint.
 	if l.session != nil && in.Chart != nil {
 		refused, err := l.refused(c, in.Chart, report)
 		if err != nil {
-			return 0, nil, err
+			return nil, nil, err
 		}
 		findings = append(findings, refused...)
 	}
 	for i := range findings {
 		findings[i].Chart = path
 	}
-	charts := 1
+	charts := []string{path}
 	if !l.deep || in.Chart == nil {
 		return charts, findings, nil
 	}
@@ -167,13 +170,13 @@ func (l *linter) chart(c *cli.Context, path string, in lint.Input) (int, []lint.
 	}
 	for _, sub := range in.Chart.Dependencies() {
 		own, _ := table[sub.Name()].(map[string]any)
-		n, more, err := l.chart(c, joinChart(path, "charts/"+sub.Name()), lint.Input{
+		below, more, err := l.chart(c, joinChart(path, "charts/"+sub.Name()), lint.Input{
 			Files: sub.Raw, Chart: sub.Clone(), Values: own, Options: l.options,
 		})
 		if err != nil {
-			return 0, nil, err
+			return nil, nil, err
 		}
-		charts += n
+		charts = append(charts, below...)
 		findings = append(findings, more...)
 	}
 	return charts, findings, nil

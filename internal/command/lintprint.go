@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/lint"
 )
 
-// printLinted prints a line a finding on standard output, and the count on
-// standard error.
+// printLinted prints the charts, a line a finding, and the count, with Helm's words
+// around them, which people look for in logs.
 func (p *program) printLinted(c *cli.Context, out linted) error {
 	quiet := c.Bool("quiet")
 	if quiet {
@@ -31,12 +31,25 @@ func (p *program) printLinted(c *cli.Context, out linted) error {
 	if f != "text" {
 		return p.structured(f, out)
 	}
-	for _, finding := range out.Findings {
-		fmt.Fprintf(p.streams.Out, "%s\n", findingLine(finding))
+	if quiet && len(out.Findings) == 0 {
+		return nil
 	}
-	if !quiet || len(out.Findings) > 0 {
-		fmt.Fprintf(p.streams.Err, "%s linted: %s, %s\n", counted(out.Charts, "chart"), counted(out.Errors, "error"), counted(out.Warnings, "warning"))
+	failed := 0
+	for _, chart := range out.paths {
+		fmt.Fprintf(p.streams.Out, "==> Linting %s\n", chart)
+		fails := false
+		for _, finding := range out.Findings {
+			if finding.Chart == chart {
+				fmt.Fprintf(p.streams.Out, "%s\n", findingLine(finding))
+				fails = fails || finding.Severity == lint.Error || finding.Severity == lint.Warning && c.Bool("strict")
+			}
+		}
+		if fails {
+			failed++
+		}
+		fmt.Fprintln(p.streams.Out)
 	}
+	fmt.Fprintf(p.streams.Out, "%d chart(s) linted, %d chart(s) failed: %s, %s\n", out.Charts, failed, counted(out.Errors, "error"), counted(out.Warnings, "warning"))
 	return nil
 }
 

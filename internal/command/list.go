@@ -33,14 +33,14 @@ func (p *program) listCommand() *cli.Command {
 	status := func(name, usage string) cli.Flag { return &cli.BoolFlag{Name: name, Usage: usage} }
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list releases",
-		Description: describe("Lists the releases of a namespace. Uninstalled ones whose history was kept are left\nout unless --all or --uninstalled asks for them.", "kubectl release list\nkubectl release list --all-namespaces -o json"),
+		Description: describe("Lists the releases of a namespace by their newest revisions, in any status, also those\nthat are uninstalled and whose history was kept.", "kubectl release list\nkubectl release list --all-namespaces -o json"),
 		Flags: []cli.Flag{
 			outputFlag(),
 			&cli.BoolFlag{Name: "all-namespaces", Aliases: []string{"A"}, Usage: "in all namespaces"},
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "in any status"},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "in any status, which is so without a status as well"},
 			status("deployed", "only deployed ones"), status("failed", "only failed ones"), status("pending", "only pending ones"),
 			status("superseded", "only superseded ones"), status("uninstalled", "only uninstalled ones"), status("uninstalling", "only those being uninstalled"),
-			&cli.StringFlag{Name: "filter", Usage: "regular expression that names match"},
+			&cli.StringFlag{Name: "filter", Aliases: []string{"f"}, Usage: "regular `EXPRESSION` that names match"},
 			&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "label selector of the records"},
 			&cli.BoolFlag{Name: "short", Aliases: []string{"q"}, Usage: "only names"},
 			&cli.BoolFlag{Name: "date", Aliases: []string{"d"}, Usage: "sort by date"},
@@ -48,6 +48,7 @@ func (p *program) listCommand() *cli.Command {
 			&cli.IntFlag{Name: "max", Aliases: []string{"m"}, Usage: "at most so many; 0 lists all"},
 			&cli.IntFlag{Name: "offset", Usage: "leave out so many first ones"},
 			&cli.BoolFlag{Name: "no-headers", Usage: "print no header"},
+			&cli.StringFlag{Name: "time-format", Usage: "print times by this `LAYOUT` of Go's, such as 2006-01-02"},
 		},
 		Action: p.readOnly(p.list),
 	}
@@ -98,6 +99,7 @@ func listQuery(c *cli.Context, namespace string) (releasestore.Query, error) {
 	return q, nil
 }
 
+// listStatuses are those that flags name; none are all of them.
 func listStatuses(c *cli.Context) []release.Status {
 	if c.Bool("all") {
 		return nil
@@ -112,13 +114,7 @@ func listStatuses(c *cli.Context) []release.Status {
 			out = append(out, statuses...)
 		}
 	}
-	if len(out) > 0 {
-		return out
-	}
-	return []release.Status{
-		release.StatusDeployed, release.StatusFailed, release.StatusUninstalling, release.StatusUnknown,
-		release.StatusPendingInstall, release.StatusPendingUpgrade, release.StatusPendingRollback,
-	}
+	return out
 }
 
 // narrow filters, sorts and cuts what was found.
@@ -148,9 +144,16 @@ func narrow(c *cli.Context, found []*release.Revision) ([]*release.Revision, err
 
 func (p *program) printList(c *cli.Context, format string, found []*release.Revision) error {
 	rows := make([]listed, 0, len(found))
+	cells := make([][]string, 0, len(found))
 	for _, r := range found {
+		exact, readable := r.Info.LastDeployed.String(), localTime(r.Info.LastDeployed)
+		if layout := c.String("time-format"); layout != "" {
+			exact = r.Info.LastDeployed.Format(layout)
+			readable = exact
+		}
+		cells = append(cells, []string{r.Name, r.Namespace, strconv.Itoa(r.Version), readable, string(r.Info.Status), r.ChartLabel(), r.AppVersion()})
 		rows = append(rows, listed{
-			Name: r.Name, Namespace: r.Namespace, Revision: strconv.Itoa(r.Version), Updated: r.Info.LastDeployed.String(),
+			Name: r.Name, Namespace: r.Namespace, Revision: strconv.Itoa(r.Version), Updated: exact,
 			Status: string(r.Info.Status), Chart: r.ChartLabel(), AppVersion: r.AppVersion(),
 		})
 	}
@@ -168,10 +171,6 @@ func (p *program) printList(c *cli.Context, format string, found []*release.Revi
 		return nil
 	case format != "text":
 		return p.structured(format, rows)
-	}
-	cells := make([][]string, 0, len(rows))
-	for i, r := range rows {
-		cells = append(cells, []string{r.Name, r.Namespace, r.Revision, localTime(found[i].Info.LastDeployed), r.Status, r.Chart, r.AppVersion})
 	}
 	header := []string{"NAME", "NAMESPACE", "REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION"}
 	if c.Bool("no-headers") {

@@ -55,8 +55,8 @@ func deployFlags() []cli.Flag {
 // planFlags say how a plan is shown.
 func planFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json, yaml, markdown, html, mermaid or dot", Value: "text", Category: planCategory},
-		&cli.StringFlag{Name: "color", Usage: "auto, always or never", Value: "auto", Category: planCategory},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(planOutputs), Value: "text", Category: planCategory},
+		&cli.StringFlag{Name: "color", Aliases: []string{"colour"}, Usage: oneOf(choices["color"]), Value: "auto", EnvVars: []string{"HELM_COLOR"}, Category: planCategory},
 		&cli.BoolFlag{Name: "full", Usage: "in text: show everything, also the YAML of new objects", Category: planCategory},
 		&cli.BoolFlag{Name: "summary", Usage: "in text: show only the header, counts, problems and risks", Category: planCategory},
 		&cli.StringSliceFlag{Name: "only", Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may have wildcards (repeatable)", Category: planCategory},
@@ -167,7 +167,7 @@ func joined(lists ...[]cli.Flag) []cli.Flag {
 
 // outputFlag is -o for commands that print something to read.
 func outputFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json or yaml", Value: "text", Category: planCategory}
+	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(outputs), Value: "text", Category: planCategory}
 }
 
 // localTime is how times are printed in tables.

@@ -57,6 +57,9 @@ func referFlags(b *strings.Builder, flags []cli.Flag, own bool) {
 		if c, ok := f.(cli.CategorizableFlag); own && ok && c.GetCategory() == connectionCategory {
 			continue
 		}
+		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
+			continue
+		}
 		left, usage, _ := strings.Cut(flagLine(f), "\t")
 		if strings.Contains(left, "--help") {
 			continue

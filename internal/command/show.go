@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -30,7 +32,7 @@ func (p *program) render(c *cli.Context, w io.Writer, made *plan.Plan) error {
 		made = redact.Plan(made)
 	}
 	switch format := orDefault(c.String("output"), "text"); format {
-	case "text":
+	case "text", "table":
 		return report.Text(w, &made.Document, p.textOptions(c, w))
 	case "json":
 		return report.JSON(w, &made.Document)
@@ -45,7 +47,7 @@ func (p *program) render(c *cli.Context, w io.Writer, made *plan.Plan) error {
 	case "dot":
 		return report.DOT(w, &made.Document)
 	default:
-		return usage("-o %s: it is text, json, yaml, markdown, html, mermaid or dot", format)
+		return usage("-o %s: it is %s", format, oneOf(planOutputs))
 	}
 }
 
@@ -55,6 +57,8 @@ func checkShowing(c *cli.Context) error {
 	switch {
 	case c.Bool("full") && c.Bool("summary"):
 		return usage("--full and --summary are opposites: give one of them")
+	case c.String("color") != "" && !slices.Contains(choices["color"], c.String("color")):
+		return usage("--color=%s: it is %s", c.String("color"), oneOf(choices["color"]))
 	case c.Int("context-lines") < 0:
 		return usage("--context-lines=%d: it is a number of lines, 0 for none", c.Int("context-lines"))
 	}
@@ -147,6 +151,23 @@ func format(c *cli.Context) (string, error) {
 	case "json", "yaml":
 		return f, nil
 	default:
-		return "", usage("-o %s: it is text, json or yaml", f)
+		return "", usage("-o %s: it is %s", f, oneOf(outputs))
 	}
+}
+
+// templateFlag is --template of Helm's get all and version.
+func templateFlag(example string) cli.Flag {
+	return &cli.StringFlag{Name: "template", Usage: "print what this `TEMPLATE` of Go's makes of it, such as " + example, Category: planCategory}
+}
+
+// fill prints a template of the command line with data in it.
+func fill(w io.Writer, text string, data any) error {
+	t, err := template.New("--template").Parse(text)
+	if err != nil {
+		return usage("%v", err)
+	}
+	if err := t.Execute(w, data); err != nil {
+		return fmt.Errorf("fill the template: %w", err)
+	}
+	return nil
 }

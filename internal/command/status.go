@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -176,55 +175,4 @@ func described(r *release.Revision) string {
 		return r.Info.Description
 	}
 	return redact.NewRecordMask(r).Text(r.Info.Description)
-}
-
-// historical is a revision in the words of Helm's history -o json.
-type historical struct {
-	Revision    int       `json:"revision"`
-	Updated     time.Time `json:"updated"`
-	Status      string    `json:"status"`
-	Chart       string    `json:"chart"`
-	AppVersion  string    `json:"app_version"`
-	Description string    `json:"description"`
-}
-
-func (p *program) historyCommand() *cli.Command {
-	return &cli.Command{
-		Name: "history", Aliases: []string{"hist"}, Usage: "list a release's revisions", ArgsUsage: "NAME",
-		Description: describe("Lists the stored revisions of a release, oldest first.", "kubectl release history web"),
-		Flags:       []cli.Flag{outputFlag(), &cli.IntFlag{Name: "max", Usage: "at most so many of the newest", Value: 256}},
-		Action: p.readOnly(p.onRelease(func(c *cli.Context, s *session, name string) error {
-			history, err := s.engine.History(c.Context, s.key(name))
-			if err != nil {
-				return err
-			}
-			if most := c.Int("max"); most > 0 && len(history) > most {
-				history = history[len(history)-most:]
-			}
-			f, err := format(c)
-			if err != nil {
-				return err
-			}
-			return p.printHistory(f, history)
-		})),
-	}
-}
-
-func (p *program) printHistory(format string, history release.History) error {
-	rows := make([]historical, 0, len(history))
-	cells := make([][]string, 0, len(history))
-	for _, r := range history {
-		rows = append(rows, historical{
-			Revision: r.Version, Updated: r.Info.LastDeployed, Status: string(r.Info.Status),
-			Chart: r.ChartLabel(), AppVersion: r.AppVersion(), Description: described(r),
-		})
-		cells = append(cells, []string{
-			strconv.Itoa(r.Version), localTime(r.Info.LastDeployed), string(r.Info.Status),
-			r.ChartLabel(), r.AppVersion(), firstLine(described(r)),
-		})
-	}
-	if format != "text" {
-		return p.structured(format, rows)
-	}
-	return table(p.streams.Out, []string{"REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION", "DESCRIPTION"}, cells)
 }

@@ -65,6 +65,9 @@ func (p *program) streamed(action cli.ActionFunc) cli.ActionFunc {
 			return action(c)
 		}
 		p.stream = &stream{program: p, now: time.Now, runSteps: newRunSteps()}
+		if c.Command.Name == "install" || c.Command.Name == "upgrade" {
+			p.noteOnce("events", "-o json prints an event a line, and Helm prints the release; that is .summary.record of the last line (docs/events.md)")
+		}
 		p.stream.begin()
 		err := action(c)
 		p.stream.close(c.Context, ending{err: err})

@@ -33,6 +33,9 @@ func unknownFlag(word string, known map[string]cli.Flag) error {
 }
 
 func unknownCommand(commands []*cli.Command, word, program string) error {
+	if instead, ok := helmCommands[word]; ok {
+		return usage("there is no command %q: %s", word, instead)
+	}
 	var names []string
 	for _, c := range commands {
 		names = append(append(names, c.Name), c.Aliases...)

@@ -44,25 +44,10 @@ func (p *program) template(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := releaseName(name); err != nil {
-		return err
-	}
-	source, err := p.source(c, path)
+	v, r, err := p.rendered(c, name, path)
 	if err != nil {
 		return err
 	}
-	v, err := p.view(c, source.Chart)
-	if err != nil {
-		return err
-	}
-	r, err := engine.Render(c.Context, source, engine.Moment{
-		Key: release.Key{Namespace: v.namespace, Name: name}, Revision: 1,
-		IsInstall: !c.Bool("is-upgrade"), IsUpgrade: c.Bool("is-upgrade"),
-	}, v.caps, v.lookup)
-	if err != nil {
-		return err
-	}
-	p.warnAll(r.Warnings)
 	resources, hooks := documents(c, r)
 	all := slices.Concat(resources, hooks)
 	if c.Bool("validate") {
@@ -80,6 +65,31 @@ func (p *program) template(c *cli.Context) error {
 		}
 		return p.writeFiles(dir, docs)
 	}
+	return p.printRendered(c, resources, hooks)
+}
+
+// rendered renders a chart outside of a plan.
+func (p *program) rendered(c *cli.Context, name, path string) (view, engine.Rendering, error) {
+	if err := releaseName(name); err != nil {
+		return view{}, engine.Rendering{}, err
+	}
+	source, err := p.source(c, path)
+	if err != nil {
+		return view{}, engine.Rendering{}, err
+	}
+	v, err := p.view(c, source.Chart)
+	if err != nil {
+		return view{}, engine.Rendering{}, err
+	}
+	r, err := engine.Render(c.Context, source, engine.Moment{
+		Key: release.Key{Namespace: v.namespace, Name: name}, Revision: 1,
+		IsInstall: !c.Bool("is-upgrade"), IsUpgrade: c.Bool("is-upgrade"),
+	}, v.caps, v.lookup)
+	p.warnAll(r.Warnings)
+	return v, r, err
+}
+
+func (p *program) printRendered(c *cli.Context, resources, hooks []manifest.Document) error {
 	text, err := templateText(c, resources, hooks)
 	if err != nil {
 		return err

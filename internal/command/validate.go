@@ -26,7 +26,7 @@ type view struct {
 // Helm 4.3.1.
 func (p *program) view(c *cli.Context, loaded *chart.Chart) (view, error) {
 	switch c.String("dry-run") {
-	case "", "client", "server", "none", "true", "false":
+	case "", "unset", "client", "server", "none", "true", "false":
 	default:
 		return view{}, usage("--dry-run=%s: it is client or server", c.String("dry-run"))
 	}

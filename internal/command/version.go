@@ -3,6 +3,8 @@ package command
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,7 +15,7 @@ func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
 		Description: describe("Prints the program's version and that of its plan format.", "kubectl release version -o json"),
-		Flags:       []cli.Flag{outputFlag(), &cli.BoolFlag{Name: "short", Usage: "only the version"}},
+		Flags:       []cli.Flag{outputFlag(), &cli.BoolFlag{Name: "short", Usage: "only the version"}, templateFlag(`"{{.Version}} {{.GoVersion}}"`)},
 		Action: p.readOnly(func(c *cli.Context) error {
 			if _, err := arguments(c, 0, 0); err != nil {
 				return err
@@ -22,7 +24,9 @@ func (p *program) versionCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			switch {
+			switch text := c.String("template"); {
+			case text != "":
+				return fill(p.streams.Out, text, buildInfo())
 			case f != "text":
 				return p.structured(f, map[string]string{
 					"version": Version, "planFormat": plan.FormatVersion, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
@@ -35,4 +39,28 @@ func (p *program) versionCommand() *cli.Command {
 			return nil
 		}),
 	}
+}
+
+// build is the program in the words of Helm's version --template.
+type build struct{ Version, GitCommit, GitTreeState, GoVersion, KubeClientVersion string }
+
+func buildInfo() build {
+	b := build{Version: Version, GoVersion: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	b.GitCommit = settings["vcs.revision"]
+	b.GitTreeState = map[string]string{"true": "dirty", "false": "clean"}[settings["vcs.modified"]]
+	for _, module := range info.Deps {
+		// Kubernetes 1.37 is client-go 0.37.
+		if version, ok := strings.CutPrefix(module.Version, "v0."); ok && module.Path == "k8s.io/client-go" {
+			b.KubeClientVersion = "v1." + version[:strings.Index(version+".", ".")]
+		}
+	}
+	return b
 }

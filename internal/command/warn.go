@@ -1,7 +1,11 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,6 +16,24 @@ import (
 
 // warn prints a warning. Whoever calls it sees to it that it is said once.
 func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", text) }
+
+// noteOnce prints a note the first time on this machine that there is reason to: it
+// leaves a file of the topic's name in the user's cache. Where that can't be written,
+// the note is printed each time.
+func (p *program) noteOnce(topic, text string) {
+	if cache, err := os.UserCacheDir(); err == nil {
+		folder := filepath.Join(cache, "kubectl-release", "noted")
+		_ = os.MkdirAll(folder, 0o700)
+		f, err := os.OpenFile(filepath.Join(folder, topic), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return
+		}
+		if err == nil {
+			_ = f.Close()
+		}
+	}
+	fmt.Fprintf(p.streams.Err, "Note, once: %s\n", text)
+}
 
 // serverWarning tells what the API server warns of, or what a chart's does not say.
 func (p *program) serverWarning(text string) {
@@ -57,7 +79,7 @@ func (p *program) showWithWarnings(c *cli.Context, made *plan.Plan) error {
 	if err := p.render(c, p.raw.Out, made); err != nil {
 		return err
 	}
-	if format := c.String("output"); format != "" && format != "text" || !isTerminal(p.raw.Out) {
+	if format := c.String("output"); format != "" && format != "text" && format != "table" || !isTerminal(p.raw.Out) {
 		p.warnings(c, made)
 	}
 	return nil

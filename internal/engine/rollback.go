@@ -73,7 +73,7 @@ func refOf(r *release.Revision) plan.ChartRef {
 func rollbackGoal(h release.History, key release.Key, to int) (*release.Revision, error) {
 	last := h.Last()
 	if last == nil {
-		return nil, fmt.Errorf("there is no release %s to roll back", key)
+		return nil, fmt.Errorf("there is no release %s to roll back (release: not found)", key)
 	}
 	if to != 0 {
 		if goal := h.Revision(to); goal != nil {

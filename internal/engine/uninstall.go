@@ -52,8 +52,9 @@ func (e *Engine) PlanTest(ctx context.Context, key release.Key, o plan.Options) 
 // NoReleaseError says that there is no such release.
 type NoReleaseError struct{ Key release.Key }
 
+// Error ends with Helm's text, which scripts look for.
 func (e *NoReleaseError) Error() string {
-	return fmt.Sprintf("there is no release %s in namespace %s", e.Key.Name, e.Key.Namespace)
+	return fmt.Sprintf("there is no release %s in namespace %s (release: not found)", e.Key.Name, e.Key.Namespace)
 }
 
 // NoRevisionError says that a release has no such revision.

@@ -1,0 +1,165 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/urfave/cli/v2"
+)
+
+// completionTime is how long somebody who has pressed TAB waits for a cluster.
+const completionTime = 3 * time.Second
+
+// candidate is a word that may come next, and what it means.
+type candidate struct{ word, meaning string }
+
+// completion is what can come next on a line, in the terms of cobra's protocol
+// (https://github.com/spf13/cobra/blob/v1.10.2/completions.go).
+type completion struct {
+	candidates []candidate
+	// directive tells the shell what it may add by itself: nothing, where it is zero
+	// files of any kind.
+	directive cobra.ShellCompDirective
+}
+
+// words are a completion of nothing but these.
+func words(all ...string) completion {
+	out := completion{directive: cobra.ShellCompDirectiveNoFileComp}
+	for _, w := range all {
+		out.candidates = append(out.candidates, candidate{word: w})
+	}
+	return out
+}
+
+// line is a line of which the last word is still to be completed.
+type line struct {
+	*flagOrder
+	command *cli.Command // nil where no command has been named
+	flag    cli.Flag     // the flag whose value the last word is, or nil
+	last    string       // what there is of that word, or of the value
+}
+
+// completes answers the request of a completion script, if args are one: the hidden
+// first argument, then the words of the line so far, the last one unfinished.
+func completes(ctx context.Context, args []string, s Streams) bool {
+	described := len(args) > 1 && args[1] == cobra.ShellCompRequestCmd
+	if !described && (len(args) < 2 || args[1] != cobra.ShellCompNoDescRequestCmd) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	// Whatever goes wrong, there is nobody who could read of it.
+	p := newProgram(Streams{In: strings.NewReader(""), Out: s.Out, Err: io.Discard}, args[0])
+	p.complete(ctx, slices.Concat([]string{args[0]}, args[2:])).print(p.streams.Out, described)
+	return true
+}
+
+// complete runs the command line with a command that only finds what can come next:
+// it reads flags and the environment as any other does.
+func (p *program) complete(ctx context.Context, args []string) completion {
+	app := p.app()
+	l, err := unfinished(app, args)
+	if err != nil {
+		return words()
+	}
+	out := words()
+	find := func(c *cli.Context) error {
+		out = p.candidates(c, l)
+		return nil
+	}
+	app.Action = find
+	if l.command != nil {
+		l.command.Action = find
+	}
+	_ = app.RunContext(ctx, append(args[:1:1], l.words()...))
+	return out.beginning(l.last)
+}
+
+// unfinished reads a line whose last word is not finished.
+func unfinished(app *cli.App, args []string) (*line, error) {
+	l := &line{flagOrder: newFlagOrder(app)}
+	if len(args) > 1 {
+		l.last = args[len(args)-1]
+		args = slices.DeleteFunc(slices.Clone(args[1:len(args)-1]), func(word string) bool { return word == "--help" || word == "-h" })
+	}
+	err := l.takeAll(args)
+	var missing *noValueError
+	if errors.As(err, &missing) {
+		l.flag, err = missing.flag, nil
+	}
+	commands := app.Commands
+	for _, name := range l.path {
+		l.command = findCommand(commands, name)
+		commands = l.command.Subcommands
+	}
+	name, value, hasValue := strings.Cut(strings.TrimLeft(l.last, "-"), "=")
+	if flag := l.known[name]; l.flag == nil && hasValue && strings.HasPrefix(l.last, "-") && flag != nil {
+		l.flag, l.last = flag, value
+	}
+	return l, err
+}
+
+// candidates is what can come next on a line.
+func (p *program) candidates(c *cli.Context, l *line) completion {
+	switch {
+	case l.flag != nil:
+		return p.flagValues(c, l)
+	case strings.HasPrefix(l.last, "-") && !l.literal:
+		return l.flagNames()
+	}
+	out := p.argument(c, l)
+	if len(l.arguments) == 0 {
+		for _, sub := range l.commands {
+			out.candidates = append(out.candidates, candidate{sub.Name, sub.Usage})
+		}
+	}
+	return out
+}
+
+// flagNames are the flags that the command has, without those that were given and
+// can't be given twice.
+func (l *line) flagNames() completion {
+	out := words()
+	for name, f := range l.known {
+		visible, ok := f.(cli.VisibleFlag)
+		_, repeatable := f.(*cli.StringSliceFlag)
+		given := slices.ContainsFunc(l.flags, func(g givenFlag) bool { return l.known[g.name] == f })
+		if len(name) < 2 || ok && !visible.IsVisible() || given && !repeatable {
+			continue
+		}
+		_, meaning, _ := strings.Cut(flagLine(f), "\t")
+		out.candidates = append(out.candidates, candidate{"--" + name, meaning})
+	}
+	slices.SortFunc(out.candidates, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
+	return out
+}
+
+// beginning keeps the candidates that begin as the last word does.
+func (c completion) beginning(last string) completion {
+	c.candidates = slices.DeleteFunc(c.candidates, func(w candidate) bool { return !strings.HasPrefix(w.word, last) })
+	return c
+}
+
+// plainWord is what any shell reads as one word and as nothing else: a name that a
+// cluster or a repository gives is put on somebody's command line.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./*-]+$`)
+
+func (c completion) print(w io.Writer, described bool) {
+	for _, one := range c.candidates {
+		switch meaning, _, _ := strings.Cut(one.meaning, "\n"); {
+		case !plainWord.MatchString(one.word):
+		case described && meaning != "":
+			fmt.Fprintf(w, "%s\t%s\n", one.word, strings.ReplaceAll(meaning, "\t", " "))
+		default:
+			fmt.Fprintln(w, one.word)
+		}
+	}
+	fmt.Fprintf(w, ":%d\n", c.directive)
+}

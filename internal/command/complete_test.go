@@ -1,0 +1,186 @@
+package command
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/invocation"
+)
+
+// completed is what the program answers for a line whose last word is not finished, as
+// one line, and the directive.
+func completed(t *testing.T, line string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	args := append([]string{"kubectl-release", "__completeNoDesc"}, strings.Split(line, " ")...)
+	if code := Main(t.Context(), nil, args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); code != exitDone || errs.Len() > 0 {
+		t.Errorf("%q: exit code %d, %s", line, code, errs.String())
+	}
+	return strings.Join(strings.Fields(out.String()), " ")
+}
+
+// onThisMachine gives a test a kubeconfig of a cluster that nobody can reach, a
+// repository, and a folder of charts to be in.
+func onThisMachine(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"kubeconfig": `{apiVersion: v1, kind: Config, current-context: dev,
+clusters: [{name: here, cluster: {server: "https://127.0.0.1:1"}}], users: [{name: me, user: {token: x}}],
+contexts: [{name: dev, context: {cluster: here, user: me}}, {name: prod, context: {cluster: here, user: me}}, {name: $(id), context: {cluster: here, user: me}}]}`,
+		"repositories.yaml":       "repositories: [{name: stable, url: https://example.com/stable}, {name: stale, url: https://example.com/stale}]\n",
+		"cache/stable-charts.txt": "web\nworker\nweb;id\n",
+		"cache/stable-index.yaml": "apiVersion: v1\nentries:\n  web:\n  - {apiVersion: v2, name: web, version: 1.2.0, urls: [web-1.2.0.tgz]}\n  - {apiVersion: v2, name: web, version: 1.10.0, urls: [web-1.10.0.tgz]}\n",
+		"charts/shop/Chart.yaml":  "",
+		"charts/shut.tgz":         "",
+		"charts/shelf/notes":      "",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(filepath.Join(dir, "charts"))
+	for variable, value := range map[string]string{
+		"KUBECONFIG": "kubeconfig", "HELM_REPOSITORY_CONFIG": "repositories.yaml", "HELM_REPOSITORY_CACHE": "cache", "HOME": "",
+	} {
+		t.Setenv(variable, filepath.Join(dir, value))
+	}
+}
+
+// A line is completed by what the command takes there: :4 says that files are not
+// meant, :0 leaves files to the shell, :16 folders, :2 goes on in the same word, :8
+// files with these endings, and :32 keeps the order.
+func TestALineIsCompletedByWhatComesNext(t *testing.T) {
+	onThisMachine(t)
+	for line, want := range map[string]string{
+		"roll":                                 "rollback :4",
+		"get val":                              "values :4",
+		"plan r":                               "rollback :4",
+		"no such command":                      ":4",
+		"upgrade web . --unknown ":             ":4",
+		"--context ":                           "dev prod :4",
+		"--kube-context=p":                     "prod :4",
+		"list --cluster h":                     "here :4",
+		"list --user ":                         "me :4",
+		"list --server ":                       ":4",
+		"list -o ":                             "text json yaml :4",
+		"list --output=j":                      "json :4",
+		"plan web . -o ma":                     "markdown :4",
+		"plan graph web.plan -o ":              "mermaid dot :4",
+		"install web . --wait=":                "true false watcher hookOnly legacy :4",
+		"upgrade web . --server-side=":         "auto true false :4",
+		"uninstall web --cascade o":            "orphan :4",
+		"install web . --dry-run=c":            "client :4",
+		"list --color al":                      "always :4",
+		"plan web . --only Stateful":           "StatefulSet :4",
+		"upgrade web . --deny delete,s":        "delete,scale-down delete,stateful :4",
+		"install web . --values ":              ":0",
+		"install web . -f":                     ":4",
+		"list --kubeconfig ":                   ":0",
+		"template . --output-dir ":             ":16",
+		"install web . --description ":         ":4",
+		"install ":                             ":4",
+		"install web sh":                       "shop shut.tgz :0",
+		"install web ./sh":                     ":0",
+		"install web st":                       "stable/ stale/ :2",
+		"install web stable/w":                 "stable/web stable/worker :0",
+		"install -g stable/web":                "stable/web :0",
+		"template stable/wo":                   "stable/worker :0",
+		"template web stable/wo":               "stable/worker :0",
+		"install web stable/web --version ":    "1.10.0 1.2.0 :36",
+		"show values stable/web --version 1.2": "1.2.0 :36",
+		"pull stable/web stable/wo":            "stable/worker :0",
+		"repo remove sta":                      "stable stale :4",
+		"repo add sta":                         ":4",
+		"push ":                                "tgz :8",
+		"package ":                             ":16",
+		"plan show ":                           ":0",
+		"completion ":                          "bash zsh fish powershell kubectl :4",
+		"env HELM_REPOSITORY_":                 "HELM_REPOSITORY_CACHE HELM_REPOSITORY_CONFIG :4",
+		"history web --max 3 --show":           "--show-rollback-revision :4",
+		"list --short --shor":                  ":4",
+		"history --help --show":                "--show-rollback-revision :4",
+		"status ":                              ":4",
+	} {
+		if diff := cmp.Diff(want, completed(t, line)); diff != "" {
+			t.Errorf("%q: -want +got:\n%s", line, diff)
+		}
+	}
+}
+
+// Whatever the line, the answer is candidates and a directive: no usage text, no error.
+func TestEveryCommandIsCompletedWithoutAWordOfItsOwn(t *testing.T) {
+	onThisMachine(t)
+	t.Setenv("KUBECONFIG", "/nowhere") // nobody is asked, and nobody waits
+	for path := range commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "") {
+		for _, last := range []string{" ", " --", " a b c d ", " --namespace", " -n", " --timeout x --"} {
+			var out bytes.Buffer
+			args := append([]string{"kubectl-release", "__complete"}, strings.Split(path+last, " ")...)
+			Main(t.Context(), nil, args, Streams{In: strings.NewReader(""), Out: &out, Err: &out})
+			lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+			for _, line := range lines[:len(lines)-1] {
+				if word, _, _ := strings.Cut(line, "\t"); !plainWord.MatchString(word) {
+					t.Errorf("%s: %q", path+last, line)
+				}
+			}
+			if directive := lines[len(lines)-1]; !strings.HasPrefix(directive, ":") {
+				t.Errorf("%s ends with %q", path+last, directive)
+			}
+		}
+	}
+}
+
+// Flags are offered once, and those that can be repeated again, with what they mean.
+func TestFlagsAreCompletedWithWhatTheyMean(t *testing.T) {
+	var out bytes.Buffer
+	Main(t.Context(), nil, []string{"kubectl-release", "__complete", "list", "--filter", "a", "--fil", "--f"}, Streams{In: strings.NewReader(""), Out: &out, Err: &out})
+	if out.String() != ":4\n" {
+		t.Errorf("after an unknown flag: %q", out.String())
+	}
+	out.Reset()
+	Main(t.Context(), nil, []string{"kubectl-release", "__complete", "install", "--set", "a=b", "--atomic", "--"}, Streams{In: strings.NewReader(""), Out: &out, Err: &out})
+	if !strings.Contains(out.String(), "\n--set\tKEY=VALUE, separated by commas (repeatable)\n") {
+		t.Error("--set can be repeated")
+	}
+	for _, not := range []string{"\n--atomic", "--rollback-on-failure", "--disable-openapi-validation"} {
+		if strings.Contains(out.String(), not) {
+			t.Errorf("%s is offered", not)
+		}
+	}
+}
+
+// Each script registers for the program's name and asks it in the way that it answers.
+// No machine of ours has PowerShell: its script is cobra's, as kubectl's and Helm's are,
+// and is held to that here.
+func TestCompletionScriptsAskTheProgram(t *testing.T) {
+	registered := map[string]string{
+		"bash": "complete -o default -F __start_kubectl-release kubectl-release", "zsh": "compdef _kubectl-release kubectl-release",
+		"fish": "complete -c kubectl-release ", "powershell": "Register-ArgumentCompleter -CommandName 'kubectl-release'", "kubectl": `exec kubectl-release __complete`,
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(registered)), slices.Sorted(maps.Keys(completionScripts()))); diff != "" {
+		t.Fatalf("-tested +there are:\n%s", diff)
+	}
+	for shell, registers := range registered {
+		for flag, request := range map[string]string{"": "__complete ", "--no-descriptions": "__completeNoDesc "} {
+			var out, errs bytes.Buffer
+			args := slices.DeleteFunc([]string{"kubectl-release", "completion", shell, flag}, func(a string) bool { return a == "" })
+			if code := Main(t.Context(), nil, args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); code != exitDone {
+				t.Fatalf("completion %s: %s", shell, errs.String())
+			}
+			if script := out.String(); !strings.Contains(script, strings.TrimSuffix(registers, "__complete")) || !strings.Contains(script, request) {
+				t.Errorf("completion %s %s does not ask by %q", shell, flag, request)
+			}
+		}
+	}
+}

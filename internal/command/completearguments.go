@@ -1,0 +1,177 @@
+package command
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// placeholders are what the usage line says of the argument that comes next, such as
+// CHART of "NAME CHART"; of "FILE | NAME CHART", FILE and NAME.
+func (l *line) placeholders(generated bool) []string {
+	if l.command == nil {
+		return nil
+	}
+	var out []string
+	for usage := range strings.SplitSeq(l.command.ArgsUsage, " | ") {
+		all := strings.Fields(usage)
+		n := len(l.arguments)
+		switch {
+		case len(all) == 0:
+			continue
+		case generated && all[0] != "CHART": // the name is made up
+			n++
+		case strings.HasPrefix(all[0], "[") && len(all) == 2 && n == 0:
+			out = append(out, strings.Trim(all[1], "[]"))
+		}
+		if last := all[len(all)-1]; n >= len(all) && strings.ContainsAny(last, ".…") {
+			n = len(all) - 1
+		}
+		if n < len(all) {
+			out = append(out, strings.TrimRight(strings.Trim(all[n], "[]"), ".…"))
+		}
+	}
+	return out
+}
+
+// namesOfChoice are usage lines such as "bash|zsh|fish".
+var namesOfChoice = regexp.MustCompile(`^[a-z|]+$`)
+
+// argument is what the argument that comes next can be.
+func (p *program) argument(c *cli.Context, l *line) completion {
+	out := words()
+	for _, placeholder := range l.placeholders(c.Bool("generate-name") || c.String("name-template") != "") {
+		more := p.meant(c, l, placeholder)
+		out.candidates = append(out.candidates, more.candidates...)
+		if more.directive != cobra.ShellCompDirectiveNoFileComp {
+			out.directive = more.directive
+		}
+	}
+	return out
+}
+
+func (p *program) meant(c *cli.Context, l *line, placeholder string) completion {
+	switch {
+	case placeholder == "NAME":
+		return p.names(c, l)
+	case placeholder == "REVISION":
+		return p.revisions(c, l)
+	case placeholder == "CHART":
+		return charts(c, l.last)
+	case placeholder == "CHART.tgz":
+		out := words("tgz")
+		out.directive = cobra.ShellCompDirectiveFilterFileExt
+		return out
+	case placeholder == "FILE":
+		return completion{}
+	case placeholder == "FOLDER":
+		return completion{directive: cobra.ShellCompDirectiveFilterDirs}
+	case namesOfChoice.MatchString(placeholder) && len(l.command.Subcommands) == 0:
+		return words(strings.Split(placeholder, "|")...)
+	}
+	return words()
+}
+
+// names are those of releases; of repositories and of settings for commands that are
+// about these.
+func (p *program) names(c *cli.Context, l *line) completion {
+	out := words()
+	switch path := strings.Join(l.path, " "); path {
+	case "install", "template", "repo add": // it is a new one
+	case "repo update", "repo remove":
+		for _, r := range knownRepositories(c) {
+			out.candidates = append(out.candidates, candidate{r.Name, r.URL})
+		}
+	case "env":
+		for name := range settings(c) {
+			out.candidates = append(out.candidates, candidate{word: name})
+		}
+		slices.SortFunc(out.candidates, func(a, b candidate) int { return cmp.Compare(a.word, b.word) })
+	default:
+		s, err := p.connect(c)
+		if err != nil {
+			return out
+		}
+		found, _ := s.store.List(c.Context, releasestore.Query{Namespace: s.namespace}) // those that can be read
+		for _, r := range found {
+			if !slices.Contains(l.arguments, r.Name) {
+				out.candidates = append(out.candidates, candidate{r.Name, r.ChartLabel() + ", " + string(r.Info.Status)})
+			}
+		}
+	}
+	return out
+}
+
+// revisions are those of the release that was named, the newest first.
+func (p *program) revisions(c *cli.Context, l *line) completion {
+	out := words()
+	if len(l.arguments) == 0 {
+		return out
+	}
+	s, err := p.connect(c)
+	if err != nil {
+		return out
+	}
+	history, err := s.engine.History(c.Context, s.key(l.arguments[0]))
+	if err != nil {
+		return out
+	}
+	for _, r := range slices.Backward(history) {
+		out.candidates = append(out.candidates, candidate{strconv.Itoa(r.Version), strings.Join([]string{r.ChartLabel(), string(r.Info.Status), localTime(r.Info.LastDeployed)}, ", ")})
+	}
+	out.directive |= cobra.ShellCompDirectiveKeepOrder
+	return out
+}
+
+// isPath is how a path begins that can be nothing else.
+var isPath = regexp.MustCompile(`^(\.|/|~)`)
+
+// charts are folders and archives here, and repositories and their charts. What can
+// only be a path is the shell's.
+func charts(c *cli.Context, last string) completion {
+	if isPath.MatchString(last) || c.String("repo") != "" {
+		return completion{}
+	}
+	var out completion
+	repository, _, named := strings.Cut(last, "/")
+	for _, r := range knownRepositories(c) {
+		if !named {
+			out.candidates = append(out.candidates, candidate{r.Name + "/", r.URL})
+		} else if r.Name == repository {
+			out.candidates = append(out.candidates, chartsOf(c, r.Name)...)
+		}
+	}
+	for _, path := range localCharts(last) {
+		out.candidates = append(out.candidates, candidate{word: path})
+	}
+	out = out.beginning(last)
+	if slices.ContainsFunc(out.candidates, func(w candidate) bool { return strings.HasSuffix(w.word, "/") }) {
+		out.directive = cobra.ShellCompDirectiveNoSpace
+	}
+	return out
+}
+
+// localCharts are folders with a Chart.yaml and archives whose path begins so.
+func localCharts(beginning string) []string {
+	var out []string
+	found, _ := filepath.Glob(globbed.Replace(beginning) + "*")
+	for _, path := range found {
+		_, err := os.Stat(filepath.Join(path, "Chart.yaml"))
+		if err == nil || filepath.Ext(path) == ".tgz" {
+			out = append(out, filepath.ToSlash(path))
+		}
+	}
+	return out
+}
+
+// globbed takes a pattern's letters as they are.
+var globbed = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)

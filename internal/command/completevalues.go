@@ -1,0 +1,147 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/urfave/cli/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// choices are the values of flags that have few.
+var choices = map[string][]string{
+	"cascade":     {"background", "foreground", "orphan"},
+	"color":       {"auto", "always", "never"},
+	"dry-run":     {"none", "client", "server"},
+	"server-side": {"auto", "true", "false"},
+	"wait":        {"true", "false", "watcher", "hookOnly", "legacy"},
+}
+
+// outputs are the values of -o: of what is read, of plans, and of their graph alone.
+var (
+	outputs      = []string{"text", "json", "yaml"}
+	planOutputs  = []string{"text", "json", "yaml", "markdown", "html", "mermaid", "dot"}
+	graphOutputs = []string{"mermaid", "dot"}
+)
+
+// flagValues are what a flag's value can be.
+func (p *program) flagValues(c *cli.Context, l *line) completion {
+	name := l.flag.Names()[0]
+	if few, ok := choices[name]; ok {
+		return words(few...)
+	}
+	switch name {
+	case "output":
+		return words(l.outputs()...)
+	case "deny":
+		return inList(l.last, plan.Risks())
+	case "only":
+		return words(kindNames()...)
+	case "namespace":
+		return p.namespaces(c)
+	case "context", "cluster", "user":
+		return fromKubeconfig(c, name)
+	case "revision":
+		return p.revisions(c, l)
+	case "against":
+		out := p.revisions(c, l)
+		out.directive = cobra.ShellCompDirectiveDefault
+		return out
+	case "version", "against-version":
+		return chartVersions(c, l)
+	}
+	return filesFor(l.flag)
+}
+
+func (l *line) outputs() []string {
+	switch {
+	case l.command != nil && l.command.Name == "graph":
+		return graphOutputs
+	case l.known["detailed-exitcode"] != nil || l.known["full"] != nil:
+		return planOutputs
+	}
+	return outputs
+}
+
+// inList completes the last word of a list that is separated by commas.
+func inList[T ~string](given string, all []T) completion {
+	before := given[:strings.LastIndexByte(given, ',')+1]
+	out := words()
+	for _, w := range all {
+		if !slices.Contains(strings.Split(before, ","), string(w)) {
+			out.candidates = append(out.candidates, candidate{word: before + string(w)})
+		}
+	}
+	return out
+}
+
+func kindNames() []string {
+	var names []string
+	for _, k := range kinds.All() {
+		names = append(names, k.Kind)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// filesFor leaves files and folders to the shell, where the flag's help says that its
+// value is one.
+func filesFor(flag cli.Flag) completion {
+	out := words()
+	doc, ok := flag.(cli.DocGenerationFlag)
+	if !ok {
+		return out
+	}
+	switch placeholder, _ := quoted(doc.GetUsage()); placeholder {
+	case "FILE", "PROGRAM":
+		out.directive = cobra.ShellCompDirectiveDefault
+	case "FOLDER", "DIR":
+		out.directive = cobra.ShellCompDirectiveFilterDirs
+	}
+	return out
+}
+
+func (p *program) namespaces(c *cli.Context) completion {
+	out := words()
+	s, err := p.connect(c)
+	if err != nil {
+		return out
+	}
+	found, err := s.cluster.CoreV1().Namespaces().List(c.Context, metav1.ListOptions{})
+	if err != nil {
+		return out
+	}
+	for _, n := range found.Items {
+		out.candidates = append(out.candidates, candidate{word: n.Name})
+	}
+	return out
+}
+
+// fromKubeconfig are the contexts, clusters or users of the kubeconfig.
+func fromKubeconfig(c *cli.Context, what string) completion {
+	config, err := configFlags(c).ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return words()
+	}
+	out := words()
+	switch what {
+	case "context":
+		for name, context := range config.Contexts {
+			out.candidates = append(out.candidates, candidate{name, "cluster " + context.Cluster})
+		}
+	case "cluster":
+		for name, cluster := range config.Clusters {
+			out.candidates = append(out.candidates, candidate{name, cluster.Server})
+		}
+	case "user":
+		for name := range config.AuthInfos {
+			out.candidates = append(out.candidates, candidate{word: name})
+		}
+	}
+	slices.SortFunc(out.candidates, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
+	return out
+}

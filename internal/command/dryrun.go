@@ -1,0 +1,51 @@
+package command
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// dryRun says whether --dry-run asks for a plan in the place of a run.
+func dryRun(text string) (bool, error) {
+	switch text {
+	case "", "none", "false":
+		return false, nil
+	case "unset", "client", "server", "true":
+		return true, nil
+	}
+	return false, usage("--dry-run=%s: it is none, client or server", text)
+}
+
+// installOffline is install --dry-run=client: it asks no cluster and prints what
+// template prints.
+func (p *program) installOffline(c *cli.Context, name, path string) error {
+	if f := c.String("output"); f != "" && f != "text" && f != "table" {
+		return usage("--dry-run=client prints the manifest; with -o %s give --dry-run=server, which shows the plan", f)
+	}
+	_, r, err := p.rendered(c, name, path)
+	if err != nil {
+		return err
+	}
+	resources, hooks := documents(c, r)
+	if c.Bool("hide-secret") {
+		resources, hooks = hideSecrets(resources), hideSecrets(hooks)
+	}
+	return p.printRendered(c, resources, hooks)
+}
+
+// hideSecrets are documents with a comment in the place of Secrets, as in Helm
+// 4.3.1 (pkg/action/action.go), which prints those that are hooks.
+func hideSecrets(docs []manifest.Document) []manifest.Document {
+	docs = slices.Clone(docs)
+	for i, d := range docs {
+		objects, err := manifest.ParseDocument(d.Text, d.Path)
+		if err != nil || slices.ContainsFunc(objects, func(o manifest.Object) bool { return o.GroupKind() == kinds.Secret }) {
+			docs[i].Text = "# HIDDEN: The Secret output has been suppressed\n"
+		}
+	}
+	return docs
+}

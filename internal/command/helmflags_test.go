@@ -1,0 +1,117 @@
+//go:build cluster
+
+package command
+
+import (
+	"cmp"
+	"maps"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/internal/invocation"
+)
+
+// Whoever comes from Helm keeps their command lines: each flag of each command of
+// Helm 4.3.1 that we have is declared by ours and read there, or stands in the table of
+// those that do nothing, under all of its names, and with a value where Helm's has one.
+func TestEveryFlagOfHelmIsTaken(t *testing.T) {
+	binaries, err := clustertest.FindBinaries(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "")
+	helms, used, compared := helmHelp(t, binaries.Helm4, ""), map[string]bool{}, 0
+	for _, path := range slices.Sorted(maps.Keys(ours)) {
+		for _, f := range helms[path] {
+			compared++
+			if slices.Contains(ofSignatures, f.names[0]) {
+				continue
+			}
+			known := flagIndex(ours[path].Flags)
+			for _, name := range f.names {
+				switch flag := known[name]; {
+				case flag == nil:
+					t.Errorf("%s: %s is unknown", path, name)
+				case !f.takenBy(flag):
+					t.Errorf("%s: %s is not written as Helm's %s", path, name, f.names[0])
+				default:
+					used[path+" "+flag.Names()[0]] = true
+				}
+			}
+		}
+		for _, f := range helmFlagsOf(path, nil) {
+			if flag := flagIndex(ours[path].Flags)[f.name()]; helms[path] != nil && !used[path+" "+flag.Names()[0]] {
+				t.Errorf("%s: the table has %s, and Helm has not", path, f.name())
+			}
+		}
+	}
+	for path := range helms {
+		name, below, _ := strings.Cut(path, " ")
+		command := cmp.Or(below, name)
+		if ours[path] == nil && helmCommands[name] == "" && helmCommands[command] == "" && !slices.Contains(elsewhere, path) {
+			t.Errorf("there is no command %s, and nothing says what to do instead", path)
+		}
+	}
+	if compared < 700 {
+		t.Errorf("only %d flags were compared", compared)
+	}
+}
+
+// elsewhere are commands that are no commands of ours: completion takes its shell as an
+// argument, and verify is of signatures, as the flags below.
+var elsewhere = []string{"", "completion bash", "completion zsh", "completion fish", "completion powershell", "verify"}
+
+// ofSignatures are those of issue 13, which are declared where signatures are checked.
+var ofSignatures = []string{"verify", "keyring", "prov", "sign", "key", "passphrase-file"}
+
+// helmsFlag is a flag as Helm's help tells it.
+type helmsFlag struct {
+	names           []string
+	value, optional bool
+}
+
+// takenBy says whether what is written for Helm's flag is read by ours.
+func (f helmsFlag) takenBy(flag cli.Flag) bool {
+	_, optional := optionalValue[flag.Names()[0]]
+	switch {
+	case isSwitch(flag):
+		return !f.value
+	case optional:
+		return !f.value || f.optional || separateValues[flag.Names()[0]] != nil
+	}
+	return f.value && !f.optional
+}
+
+// helmLine is "  -n, --namespace string   namespace scope for this request".
+var helmLine = regexp.MustCompile(`(?m)^ +(?:-(\w), )?--([\w-]+)(?: ([^ \n]+))?  `)
+
+// helmHelp asks Helm for its commands below parent and their flags.
+func helmHelp(t *testing.T, helm, parent string) map[string][]helmsFlag {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), helm, append(strings.Fields(parent), "--help")...).Output()
+	if err != nil {
+		t.Fatalf("helm %s --help: %v", parent, err)
+	}
+	all := map[string][]helmsFlag{}
+	for _, found := range helmLine.FindAllStringSubmatch(string(out), -1) {
+		f := helmsFlag{names: []string{found[2]}, value: found[3] != "", optional: strings.Contains(found[3], "[=")}
+		if found[1] != "" {
+			f.names = append(f.names, found[1])
+		}
+		all[parent] = append(all[parent], f)
+	}
+	_, list, _ := strings.Cut(string(out), "Available Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for line := range strings.Lines(list) {
+		if name := strings.Fields(line)[0]; name != "help" {
+			maps.Copy(all, helmHelp(t, helm, strings.TrimSpace(parent+" "+name)))
+		}
+	}
+	return all
+}

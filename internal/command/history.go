@@ -1,0 +1,75 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// historical is a revision in the words of Helm's history -o json.
+type historical struct {
+	Revision    int       `json:"revision"`
+	Updated     time.Time `json:"updated"`
+	Status      string    `json:"status"`
+	Chart       string    `json:"chart"`
+	AppVersion  string    `json:"app_version"`
+	Rollback    int       `json:"rollback_revision,omitempty"`
+	Description string    `json:"description"`
+}
+
+func (p *program) historyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "history", Aliases: []string{"hist"}, Usage: "list a release's revisions", ArgsUsage: "NAME",
+		Description: describe("Lists the stored revisions of a release, oldest first.", "kubectl release history web"),
+		Flags: []cli.Flag{
+			outputFlag(), &cli.IntFlag{Name: "max", Usage: "at most so many of the newest", Value: 256},
+			&cli.BoolFlag{Name: "show-rollback-revision", Usage: "show which revision each rollback went back to"},
+		},
+		Action: p.readOnly(p.onRelease(func(c *cli.Context, s *session, name string) error {
+			history, err := s.engine.History(c.Context, s.key(name))
+			if err != nil {
+				return err
+			}
+			if most := c.Int("max"); most > 0 && len(history) > most {
+				history = history[len(history)-most:]
+			}
+			return p.printHistory(c, history)
+		})),
+	}
+}
+
+func (p *program) printHistory(c *cli.Context, history release.History) error {
+	f, err := format(c)
+	if err != nil {
+		return err
+	}
+	rows := make([]historical, 0, len(history))
+	cells := [][]string{{"REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION", "ROLLBACK", "DESCRIPTION"}}
+	for _, r := range history {
+		row := historical{
+			Revision: r.Version, Updated: r.Info.LastDeployed, Status: string(r.Info.Status),
+			Chart: r.ChartLabel(), AppVersion: r.AppVersion(), Rollback: r.Info.RollbackRevision, Description: described(r),
+		}
+		back := ""
+		if row.Rollback > 0 {
+			back = strconv.Itoa(row.Rollback)
+		}
+		rows = append(rows, row)
+		cells = append(cells, []string{
+			strconv.Itoa(row.Revision), localTime(row.Updated), row.Status, row.Chart, row.AppVersion, back, firstLine(row.Description),
+		})
+	}
+	if f != "text" {
+		return p.structured(f, rows)
+	}
+	if !c.Bool("show-rollback-revision") {
+		for i, row := range cells {
+			cells[i] = slices.Delete(row, 5, 6)
+		}
+	}
+	return table(p.streams.Out, cells[0], cells[1:])
+}

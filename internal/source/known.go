@@ -1,0 +1,31 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// ChartNames are the names of a repository's charts, in the index's order. They are
+// read from the file beside the cached index that Helm's completion reads, too: an
+// index may have 30 MB. Errors: there is no such file; repo update writes it.
+func (s *Sources) ChartNames(repository string) ([]string, error) {
+	text, err := os.ReadFile(s.Paths.charts(repository))
+	if err != nil {
+		return nil, fmt.Errorf("read the names of the charts of %s: %w", repository, err)
+	}
+	return strings.Fields(string(text)), nil
+}
+
+// ChartVersions are the versions of a chart in the cached index of a repository, newest
+// first. Errors: *NoIndexError, *resolve.NoChartError.
+func (s *Sources) ChartVersions(repository, name string) ([]resolve.Entry, error) {
+	index, err := s.readIndex(repository, resolve.Only(name))
+	if err != nil {
+		return nil, err
+	}
+	entries, _, err := index.Versions(name)
+	return entries, err
+}
