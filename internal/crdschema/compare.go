@@ -13,7 +13,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // Difference is what two definitions differ in. Paths begin with the version, such as
@@ -36,11 +38,7 @@ type Difference struct {
 func Compare(from, to *unstructured.Unstructured) Difference {
 	d := &Difference{}
 	before, after := withDefaults(from.Object["spec"]), withDefaults(to.Object["spec"])
-	for _, key := range jsontree.Keys(before, after) {
-		if key != "versions" && !same(before[key], after[key]) {
-			d.Fields++
-		}
-	}
+	d.count(before, after, specNode(), "versions")
 	d.versions(byName(before["versions"]), byName(after["versions"]))
 	return *d
 }
@@ -60,13 +58,41 @@ func withDefaults(v any) map[string]any {
 		}
 	}
 	spec["names"] = names
-	if spec["conversion"] == nil {
-		spec["conversion"] = map[string]any{"strategy": "None"}
-	}
+	spec["conversion"] = withoutCA(spec["conversion"])
 	if spec["preserveUnknownFields"] == false {
 		delete(spec, "preserveUnknownFields")
 	}
 	return spec
+}
+
+// withoutCA is how a definition converts versions, without the certificates that
+// cert-manager and its like put in for those who call the webhook.
+func withoutCA(v any) any {
+	conversion, _ := jsontree.Copy(v).(map[string]any)
+	if conversion == nil {
+		return map[string]any{"strategy": "None"}
+	}
+	delete(object(object(conversion["webhook"])["clientConfig"]), "caBundle")
+	return conversion
+}
+
+// specNode is what the Go type of a definition says of its spec, schemaNode of a schema.
+func specNode() *apitypes.Node {
+	return apitypes.Of(kinds.CustomResourceDefinition.WithVersion("v1")).Child("spec")
+}
+
+func schemaNode() *apitypes.Node {
+	return specNode().Child("versions").Item().Child("schema").Child("openAPIV3Schema")
+}
+
+// count counts the fields that differ, but for some that are compared apart. What the API
+// server does not know it drops.
+func (d *Difference) count(before, after map[string]any, n *apitypes.Node, apart ...string) {
+	for _, key := range jsontree.Keys(before, after) {
+		if known := n.Child(key); known != nil && !slices.Contains(apart, key) && !apitypes.Equal(before[key], after[key], known) {
+			d.Fields++
+		}
+	}
 }
 
 func (d *Difference) versions(before, after map[string]map[string]any) {
@@ -79,11 +105,7 @@ func (d *Difference) versions(before, after map[string]map[string]any) {
 			d.Fields++
 			continue
 		}
-		for _, key := range jsontree.Keys(was, is) {
-			if key != "schema" && key != "name" && !same(was[key], is[key]) {
-				d.Fields++
-			}
-		}
+		d.count(was, is, specNode().Child("versions").Item(), "schema", "name")
 		d.schema(name+" ", schemaOf(was), schemaOf(is))
 	}
 	for name := range after {
@@ -117,7 +139,7 @@ func (d *Difference) schema(path string, before, after map[string]any) {
 	}
 	d.below(path+"[]", before["items"], after["items"])
 	d.below(path+"{}", before["additionalProperties"], after["additionalProperties"])
-	if !same(keywords(before), keywords(after)) {
+	if otherKeywords(before, after) {
 		d.Fields++
 	}
 	if stricter(before, after) {
@@ -145,19 +167,21 @@ func losesUnknown(before, after map[string]any) bool {
 	return open(before) && !open(after)
 }
 
-// keywords are what a schema says of the field itself and means something.
-func keywords(s map[string]any) map[string]any {
-	out := maps.Clone(s)
-	maps.DeleteFunc(out, func(key string, v any) bool {
+// otherKeywords says whether the schemas say something else of the field itself. What
+// describes it means nothing, and what it holds is compared apart.
+func otherKeywords(before, after map[string]any) bool {
+	n := schemaNode()
+	return slices.ContainsFunc(jsontree.Keys(before, after), func(key string) bool {
 		switch key {
 		case "properties", "description", "title", "example", "externalDocs":
-			return true
+			return false
 		case "items", "additionalProperties":
-			return object(v) != nil // compared apart
+			if object(before[key]) != nil && object(after[key]) != nil {
+				return false
+			}
 		}
-		return false
+		return n.Child(key) != nil && !apitypes.Equal(before[key], after[key], n.Child(key))
 	})
-	return out
 }
 
 func same(a, b any) bool { return reflect.DeepEqual(jsontree.Plain(a), jsontree.Plain(b)) }

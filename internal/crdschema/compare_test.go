@@ -22,30 +22,32 @@ func TestDefinitionsAreComparedByWhatTheyMean(t *testing.T) {
 		schema string
 		want   Difference
 	}{
-		"the same":                     {base, Difference{}},
-		"another description":          {replaced(base, "old", "new"), Difference{}},
-		"a field more":                 {replaced(base, "q: {", "more: {type: string}, q: {"), Difference{Fields: 1}},
-		"a field less":                 {replaced(base, "properties: {c: {type: integer, minimum: 1}}", "properties: {}"), Difference{Fields: 1, Drops: []string{"v1 spec.b[].c"}}},
-		"a field that is required":     {replaced(base, "[a]", "[a, b]"), Difference{Fields: 1, Tightens: []string{"v1 spec"}}},
-		"a field that may be left out": {replaced(base, "[a]", "[]"), Difference{Fields: 1}},
-		"fewer values":                 {replaced(base, "[x, y]", "[x]"), Difference{Fields: 1, Tightens: []string{"v1 spec.a"}}},
-		"more values":                  {replaced(base, "[x, y]", "[x, y, z]"), Difference{Fields: 1}},
-		"a nearer limit":               {replaced(base, "maxLength: 9", "maxLength: 8"), Difference{Fields: 1, Tightens: []string{"v1 spec.a"}}},
-		"a further limit":              {replaced(base, "minimum: 1", "minimum: 0"), Difference{Fields: 1}},
-		"a new limit":                  {replaced(base, "q: {type: string", "q: {type: string, maxLength: 3"), Difference{Fields: 1, Tightens: []string{"v1 spec.q"}}},
-		"a pattern":                    {replaced(base, "q: {type: string", "q: {type: string, pattern: ^a"), Difference{Fields: 1, Tightens: []string{"v1 spec.q"}}},
-		"null is no longer a value":    {replaced(base, "nullable: true", "nullable: false"), Difference{Fields: 1, Tightens: []string{"v1 spec.q"}}},
-		"another type":                 {replaced(base, "type: integer, minimum: 1", "type: string"), Difference{Fields: 1, Tightens: []string{"v1 spec.b[].c"}}},
-		"a rule more":                  {replaced(base, "m: {type: object", "m: {type: object, x-kubernetes-validations: [{rule: self.a}]"), Difference{Fields: 1, Tightens: []string{"v1 spec.m"}}},
-		"unknown fields are pruned":    {replaced(base, ", x-kubernetes-preserve-unknown-fields: true", ""), Difference{Fields: 1, Drops: []string{"v1 spec.open"}}},
-		"values of a map are limited":  {replaced(base, "additionalProperties: {type: string}", "additionalProperties: {type: string, maxLength: 3}"), Difference{Fields: 1, Tightens: []string{"v1 spec.m{}"}}},
-		"a list without doubles":       {replaced(base, "b: {type: array", "b: {type: array, x-kubernetes-list-type: set"), Difference{Fields: 1, Tightens: []string{"v1 spec.b"}}},
+		"the same":                       {base, Difference{}},
+		"what the API server leaves out": {replaced(base, "q: {type: string", "q: {type: string, x-unknown: 1, uniqueItems: false, required: []"), Difference{}},
+		"another description":            {replaced(base, "old", "new"), Difference{}},
+		"a field more":                   {replaced(base, "q: {", "more: {type: string}, q: {"), Difference{Fields: 1}},
+		"a field less":                   {replaced(base, "properties: {c: {type: integer, minimum: 1}}", "properties: {}"), Difference{Fields: 1, Drops: []string{"v1 spec.b[].c"}}},
+		"a field that is required":       {replaced(base, "[a]", "[a, b]"), Difference{Fields: 1, Tightens: []string{"v1 spec"}}},
+		"a field that may be left out":   {replaced(base, "[a]", "[]"), Difference{Fields: 1}},
+		"fewer values":                   {replaced(base, "[x, y]", "[x]"), Difference{Fields: 1, Tightens: []string{"v1 spec.a"}}},
+		"more values":                    {replaced(base, "[x, y]", "[x, y, z]"), Difference{Fields: 1}},
+		"a nearer limit":                 {replaced(base, "maxLength: 9", "maxLength: 8"), Difference{Fields: 1, Tightens: []string{"v1 spec.a"}}},
+		"a further limit":                {replaced(base, "minimum: 1", "minimum: 0"), Difference{Fields: 1}},
+		"a new limit":                    {replaced(base, "q: {type: string", "q: {type: string, maxLength: 3"), Difference{Fields: 1, Tightens: []string{"v1 spec.q"}}},
+		"a pattern":                      {replaced(base, "q: {type: string", "q: {type: string, pattern: ^a"), Difference{Fields: 1, Tightens: []string{"v1 spec.q"}}},
+		"null is no longer a value":      {replaced(base, "nullable: true", "nullable: false"), Difference{Fields: 1, Tightens: []string{"v1 spec.q"}}},
+		"another type":                   {replaced(base, "type: integer, minimum: 1", "type: string"), Difference{Fields: 1, Tightens: []string{"v1 spec.b[].c"}}},
+		"a rule more":                    {replaced(base, "m: {type: object", "m: {type: object, x-kubernetes-validations: [{rule: self.a}]"), Difference{Fields: 1, Tightens: []string{"v1 spec.m"}}},
+		"unknown fields are pruned":      {replaced(base, ", x-kubernetes-preserve-unknown-fields: true", ""), Difference{Fields: 1, Drops: []string{"v1 spec.open"}}},
+		"values of a map are limited":    {replaced(base, "additionalProperties: {type: string}", "additionalProperties: {type: string, maxLength: 3}"), Difference{Fields: 1, Tightens: []string{"v1 spec.m{}"}}},
+		"a list without doubles":         {replaced(base, "b: {type: array", "b: {type: array, x-kubernetes-list-type: set"), Difference{Fields: 1, Tightens: []string{"v1 spec.b"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := definition(t, base, "true")
 			// what the API server fills in
 			_ = unstructured.SetNestedField(live.Object, "None", "spec", "conversion", "strategy")
 			_ = unstructured.SetNestedField(live.Object, "WidgetList", "spec", "names", "listKind")
+			_ = unstructured.SetNestedField(live.Object, false, "spec", "preserveUnknownFields")
 			if diff := cmp.Diff(c.want, Compare(live, definition(t, c.schema, "true"))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -80,4 +82,20 @@ func replaced(s, from, to string) string {
 		panic(from + " is not in the schema")
 	}
 	return out
+}
+
+// The certificate of a conversion webhook is put in by others, and no difference.
+func TestCertificatesOfWebhooksAreNoDifference(t *testing.T) {
+	live, target := definition(t, "{type: object}", "true"), definition(t, "{type: object}", "true")
+	for _, u := range []*unstructured.Unstructured{live, target} {
+		_ = unstructured.SetNestedField(u.Object, "web", "spec", "conversion", "webhook", "clientConfig", "service", "name")
+	}
+	_ = unstructured.SetNestedField(live.Object, "Q0E=", "spec", "conversion", "webhook", "clientConfig", "caBundle")
+	if diff := cmp.Diff(Difference{}, Compare(live, target)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	_ = unstructured.SetNestedField(live.Object, "other", "spec", "conversion", "webhook", "clientConfig", "service", "name")
+	if got := Compare(live, target); got.Fields != 1 {
+		t.Errorf("another service is %d fields", got.Fields)
+	}
 }
