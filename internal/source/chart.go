@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -109,12 +108,12 @@ func (s *Sources) findUnconfigured(ctx context.Context, r resolve.Reference) (Fo
 	}
 	index, err := s.readIndex(name, resolve.Only(r.Name))
 	if _, none := errors.AsType[*NoIndexError](err); none {
-		return Found{}, &OfflineError{What: "the index of " + redacted(r.URL)}
+		return Found{}, &OfflineError{What: "the index of " + resolve.Public(r.URL)}
 	}
 	if err != nil {
 		return Found{}, err
 	}
-	f := Found{Repository: redacted(r.URL), home: r.URL, access: access}
+	f := Found{Repository: resolve.Public(r.URL), home: r.URL, access: access}
 	return f, f.choose(index, r, r.URL)
 }
 
@@ -166,7 +165,7 @@ func (s *Sources) Fetch(ctx context.Context, f Found) (Fetched, error) {
 	}
 	out := Fetched{Found: f, Data: data}
 	if got := sum(data); f.Digest != "" && got != f.Digest {
-		out.Mismatch = &DigestError{What: redacted(f.URL), Want: f.Digest, Got: got}
+		out.Mismatch = &DigestError{What: resolve.Public(f.URL), Want: f.Digest, Got: got}
 		if !s.AllowMismatch {
 			return Fetched{}, out.Mismatch
 		}
@@ -206,22 +205,13 @@ func (s *Sources) File(ctx context.Context, url string, most int64) ([]byte, err
 func readBody(resp *http.Response, at string, most int64) ([]byte, error) {
 	defer resp.Body.Close()
 	if resp.ContentLength > most {
-		return nil, &inputfile.TooLargeError{Name: redacted(at), Most: most}
+		return nil, &inputfile.TooLargeError{Name: resolve.Public(at), Most: most}
 	}
-	data, err := inputfile.ReadAll(resp.Body, redacted(at), most)
+	data, err := inputfile.ReadAll(resp.Body, resolve.Public(at), most)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", redacted(at), err)
+		return nil, fmt.Errorf("fetch %s: %w", resolve.Public(at), err)
 	}
 	return data, nil
-}
-
-// redacted is a URL without the password in it.
-func redacted(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return text
-	}
-	return u.Redacted()
 }
 
 // FileName is the name under which the archive is written to a folder.
@@ -245,7 +235,7 @@ func (f Fetched) String() string {
 	if f.Repository != "" {
 		what += " of repository " + f.Repository
 	}
-	at := redacted(f.URL)
+	at := resolve.Public(f.URL)
 	if f.Manifest != "" {
 		at += "@" + f.Manifest + ", archive"
 	}
@@ -261,4 +251,4 @@ func (f Found) Tag() string {
 }
 
 // Location is where the archive is, without passwords.
-func (f Found) Location() string { return redacted(f.URL) }
+func (f Found) Location() string { return resolve.Public(f.URL) }

@@ -80,7 +80,7 @@ func (a Access) client(home string) (*http.Client, error) {
 			case len(via) >= maxRedirects:
 				return fmt.Errorf("it redirects more than %d times", maxRedirects)
 			case via[0].URL.Scheme == "https" && r.URL.Scheme != "https":
-				return fmt.Errorf("it redirects from https to %s", r.URL.Redacted())
+				return fmt.Errorf("it redirects from https to %s", resolve.Public(r.URL.String()))
 			}
 			return nil
 		},
@@ -176,10 +176,10 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	r.url = resolve.Mirrored(s.Settings.Mirrors, named)
 	u, err := url.Parse(r.url)
 	if err != nil {
-		return nil, fmt.Errorf("%q is not a URL: %w", r.url, err)
+		return nil, errors.New("what is to be fetched is no URL that can be read")
 	}
 	if s.Offline {
-		return nil, &OfflineError{What: u.Redacted()}
+		return nil, &OfflineError{What: resolve.Public(r.url)}
 	}
 	home := r.home
 	if home == "" || r.access.PassAll {
@@ -205,6 +205,9 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	}
 	req.Header.Set("User-Agent", s.UserAgent)
 	resp, err := client.Do(req)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		failed.URL = resolve.Public(failed.URL)
+	}
 	if err != nil {
 		return nil, &UnreachedError{Err: err}
 	}
@@ -212,7 +215,7 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 		return resp, nil
 	}
 	_ = resp.Body.Close()
-	return nil, &StatusError{URL: resp.Request.URL.Redacted(), Code: resp.StatusCode}
+	return nil, &StatusError{URL: resolve.Public(resp.Request.URL.String()), Code: resp.StatusCode}
 }
 
 func conditional(h http.Header) bool {

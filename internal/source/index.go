@@ -70,7 +70,7 @@ func (s *Sources) fetchIndex(ctx context.Context, name, base string, a Access) (
 	before := s.answered(name, at)
 	resp, err := s.get(ctx, request{url: at, access: a, home: base, header: before.condition()})
 	if err != nil {
-		return false, fmt.Errorf("%s is no repository that can be read: %w", redacted(base), err)
+		return false, fmt.Errorf("%s is no repository that can be read: %w", resolve.Public(base), err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotModified {
@@ -84,17 +84,17 @@ func (s *Sources) fetchIndex(ctx context.Context, name, base string, a Access) (
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(file, hash), io.LimitReader(resp.Body, resolve.MaxIndexBytes+1))
 	if err != nil {
-		return false, fmt.Errorf("fetch %s: %w", redacted(at), err)
+		return false, fmt.Errorf("fetch %s: %w", resolve.Public(at), err)
 	}
 	if n > resolve.MaxIndexBytes {
-		return false, &inputfile.TooLargeError{Name: redacted(at), Most: resolve.MaxIndexBytes}
+		return false, &inputfile.TooLargeError{Name: resolve.Public(at), Most: resolve.MaxIndexBytes}
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
 	index, err := resolve.ReadIndex(file, resolve.Only())
 	if err != nil {
-		return false, fmt.Errorf("%s is no index of charts: %w", redacted(at), err)
+		return false, fmt.Errorf("%s is no index of charts: %w", resolve.Public(at), err)
 	}
 	after := answer{URL: at, ETag: resp.Header.Get("ETag"), LastModified: resp.Header.Get("Last-Modified"), Digest: "sha256:" + hex.EncodeToString(hash.Sum(nil))}
 	if err := file.Commit(); err != nil {

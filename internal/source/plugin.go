@@ -97,7 +97,7 @@ func (s *Sources) byPlugin(ctx context.Context, u *url.URL, r request, home stri
 		}
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, ContentLength: -1}, true, nil
 	}
-	return nil, false, &resolve.SchemeError{Scheme: u.Scheme, URL: redacted(r.url)}
+	return nil, false, &resolve.SchemeError{Scheme: u.Scheme, URL: resolve.Public(r.url)}
 }
 
 // start runs a plugin's program, whose place is relative to the plugin's folder. Its

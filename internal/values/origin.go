@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
 // Origin says which flag or file gave the value at a path: "--set",
@@ -34,7 +36,7 @@ func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) s
 			if name == "-" {
 				return "standard input"
 			}
-			return name
+			return resolve.Public(name)
 		}
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
 // Sources are the values a user gives on the command line, each list in the
@@ -29,15 +30,16 @@ func (s Sources) Merge(read func(name string) ([]byte, error)) (map[string]any, 
 	var warnings []chart.Warning
 	for _, name := range s.Files {
 		data, err := read(name)
+		shown := resolve.Public(name)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read values file %s: %w", name, err)
+			return nil, nil, fmt.Errorf("read values file %s: %w", shown, err)
 		}
-		table, found, err := Parse(data, name)
+		table, found, err := Parse(data, shown)
 		if err != nil {
 			return nil, nil, err
 		}
 		out = overlay(out, table)
-		warnings = append(append(warnings, found...), literals(data, name)...)
+		warnings = append(append(warnings, found...), literals(data, shown)...)
 	}
 	out, err := s.setAll(out, read)
 	if err != nil {

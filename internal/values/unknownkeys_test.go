@@ -136,11 +136,12 @@ func TestUnknownKeysTables(t *testing.T) {
 // The last source that gives a value counts, flags over files.
 func TestOrigin(t *testing.T) {
 	s := Sources{
-		Files: []string{"a", "b", "-"}, Set: []string{"x=1", "l[1].k=2"}, String: []string{"s=1"}, JSON: []string{`{"j":{"k":1}}`},
+		Files: []string{"a", "b", "-", "https://user:password@h/v?token=x"}, Set: []string{"x=1", "l[1].k=2"}, String: []string{"s=1"}, JSON: []string{`{"j":{"k":1}}`},
 		File: []string{"f=a"}, Literal: []string{"t.u=1"},
 	}
-	read := files{"a": "x: 0\nv: {z: 1}\n", "b": "v: {z: 2}\n", "-": "p: 1\n"}.read
+	read := files{"a": "x: 0\nv: {z: 1}\n", "b": "v: {z: 2}\n", "-": "p: 1\n", "https://user:password@h/v?token=x": "u: 1\n"}.read
 	for path, want := range map[string]string{
+		"u": "https://h/v?withheld", // a URL may hold a secret
 		"x": "--set", "l [1] k": "--set", "s": "--set-string", "j k": "--set-json", "f": "--set-file", "t u": "--set-literal",
 		"v z": "b", "p": "standard input", "nowhere": "", "x deeper": "",
 	} {
