@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -96,7 +97,7 @@ func (c *Cluster) Put(u *unstructured.Unstructured) *unstructured.Unstructured {
 		c.uids++
 		u.SetUID(types.UID(fmt.Sprintf("uid-%d", c.uids)))
 	}
-	if u.GetKind() == "Job" {
+	if u.GroupVersionKind().GroupKind() == kinds.Job {
 		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}, "succeeded": int64(1)}
 	}
 	c.Objects[IDOf(u)] = u
@@ -245,7 +246,7 @@ type FailingJobs struct{ *Cluster }
 // Create stores a new object; a Job has failed at once.
 func (f FailingJobs) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	created, err := f.Cluster.Create(ctx, u, o)
-	if err != nil || u.GetKind() != "Job" {
+	if err != nil || u.GroupVersionKind().GroupKind() != kinds.Job {
 		return created, err
 	}
 	f.Mu.Lock()
