@@ -150,7 +150,8 @@ func TestReasonsAreGroupedByCause(t *testing.T) {
 	for _, r := range apply.Grouped([]apply.Reason{
 		pod("a", "FailedScheduling: 0/3 nodes", 0), pod("b", "FailedScheduling: 0/3 nodes", 0), pod("c", "CrashLoopBackOff", 2),
 		pod("c", "FailedScheduling: 0/3 nodes", 0), pod("d", "CrashLoopBackOff", 4), pod("d", "it is pending", 0),
-		{Of: []string{"Deployment/x"}, Cause: "quota"}, {Of: []string{"ReplicaSet/x-1"}, Cause: "quota"},
+		{Of: []string{"Deployment/x"}, Cause: "quota"},
+		{Of: []string{"ReplicaSet/x-1"}, Cause: "quota"},
 	}) {
 		got = append(got, r.String())
 	}

@@ -82,7 +82,7 @@ type recorder struct {
 	waiting string
 }
 
-var underWay = regexp.MustCompile(`(?m)^    Deployment/web: .*, 2s\n`)
+var underWay = regexp.MustCompile(`(?m)^    Deployment/web: .*, \d+s; .*\n`)
 
 // run gives what is on the terminal in the end, the command first, and the exit
 // code.
@@ -123,7 +123,8 @@ var equalizers = []struct {
 	{regexp.MustCompile(`[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}`), "Sat Mar 14 03:07:00 2026"},
 	{regexp.MustCompile(`context testcluster`), "context prod"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "prod.example.com"},
-	{regexp.MustCompile(`after \d+ restarts`), "after 3 restarts"},
+	{regexp.MustCompile(`after (a restart|\d+ restarts)`), "after 3 restarts"},
+	{regexp.MustCompile(`, \d+s; `), ", 3s; "},
 	{regexp.MustCompile(`(?m)^.*: done after [\d.]+s\n`), ""}, // where a machine is slow
 }
 

@@ -72,7 +72,7 @@ func (b *builder) checkPending(last *release.Revision) {
 		b.block(manifest.ID{}, b.plan.Found+", by a run whose lock can't be asked whether it is still at work (no permission on Leases)", "make sure that it is not, then add --take-over")
 	default:
 		b.plan.PendingElsewhere = true
-		b.block(manifest.ID{}, b.plan.Found+", by another tool that may still be at work", "make sure that it is not, then add --take-over")
+		b.block(manifest.ID{}, b.plan.Found+", by another tool that may still be at work; Helm leaves this when it is killed", "when nobody is running it any more, add --take-over")
 	}
 }
 

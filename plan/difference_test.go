@@ -26,8 +26,10 @@ func TestADifferenceNamesFieldsWriterAndTime(t *testing.T) {
 		},
 		"Deployment/web was changed since the plan was made: metadata.labels.a nothing → x, password changed, spec {\"a\":1} → nothing, and 1 more": {
 			Object: web, What: what, Changes: []plan.Change{
-				{Path: "metadata.labels.a", To: "x"}, {Path: "password", From: "a", To: "b", Sensitive: true},
-				{Path: "spec", From: map[string]any{"a": int64(1)}}, {Path: "e"},
+				{Path: "metadata.labels.a", To: "x"},
+				{Path: "password", From: "a", To: "b", Sensitive: true},
+				{Path: "spec", From: map[string]any{"a": int64(1)}},
+				{Path: "e"},
 			},
 		},
 		"Deployment/web: patch is no longer needed": {Object: web, What: "patch is no longer needed"},

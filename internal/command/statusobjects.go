@@ -50,7 +50,7 @@ func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 	}
 	width := 0
 	for _, s := range append(slices.Clone(troubled), well...) {
-		width = max(width, len(s.ID.String()))
+		width = max(width, len(s.String()))
 	}
 	for len(troubled) > 0 {
 		var reasons []apply.Reason

@@ -120,7 +120,7 @@ func TestRunsOfOneTextAreToldApart(t *testing.T) {
 			t.Error("it ran beside the holder")
 			return nil
 		})
-		if !errors.As(err, &locked) || !strings.Contains(err.Error(), text+" has been working on it") {
+		if !errors.As(err, &locked) || !strings.Contains(err.Error(), "is locked by "+text) {
 			t.Errorf("error is %v, want one that names the holder", err)
 		}
 		history, err := b.history(t.Context(), webKey)
