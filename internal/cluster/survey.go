@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	kindtable "github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // survey reads what stands behind objects. Of many objects it lists whole namespaces,
@@ -138,7 +139,7 @@ func (c *Client) Diagnose(ctx context.Context, ref apply.Ref, since time.Time) a
 	defer cancel()
 	reasons, pods := c.survey(false).reasons(ctx, apply.Asked{Ref: ref, Since: since})
 	found := apply.Diagnosis{Reasons: reasons}
-	if ref.Kind != "Job" && ref.Kind != "Pod" { // apply shows their logs
+	if gk := ref.GroupKind(); gk != kindtable.Job && gk != kindtable.Pod { // apply shows their logs
 		found.Log = c.failingContainerLog(ctx, pods)
 	}
 	return found

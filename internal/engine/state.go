@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	podlabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -108,7 +108,7 @@ func (e *Engine) Pods(ctx context.Context, states []ObjectState) []*unstructured
 }
 
 func (e *Engine) podsIn(ctx context.Context, namespace string) []unstructured.Unstructured {
-	gvk := corev1.SchemeGroupVersion.WithKind("Pod")
+	gvk := kinds.Pod.WithVersion("v1")
 	found, err := e.Cluster.Lookup(ctx, gvk.GroupVersion().String(), gvk.Kind, namespace, "")
 	if err != nil || found == nil {
 		return nil
