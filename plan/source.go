@@ -19,6 +19,28 @@ type ChartSource struct {
 	// Fixed says that the reference names the digest, so that it can't come to mean
 	// other bytes.
 	Fixed bool `json:"fixed,omitempty"`
+	// Signature is whose signature was verified before the chart was rendered; null where
+	// none was asked for.
+	Signature *ChartSignature `json:"signature,omitempty"`
+}
+
+// ChartSignature is who has signed a chart.
+type ChartSignature struct {
+	// Method is pgp, for a provenance file, or cosign.
+	Method string `json:"method"`
+	// Signer is the name of an OpenPGP key; empty for cosign.
+	Signer string `json:"signer,omitempty"`
+	// Key is an OpenPGP fingerprint, or for cosign "sha256:" and the public key's SHA-256.
+	Key string `json:"key"`
+}
+
+// String is "Some Name <some@example.com>, pgp key 9C5A…".
+func (s ChartSignature) String() string {
+	text := s.Method + " key " + s.Key
+	if s.Signer != "" {
+		text = s.Signer + ", " + text
+	}
+	return text
 }
 
 // Moved says in one sentence that the reference has come to mean other bytes, when now,

@@ -16,6 +16,8 @@ type Settings struct {
 	// Realms are, by registry, the origins that make its tokens and so see its
 	// credentials; the registry itself does anyway.
 	Realms map[string][]string `json:"realms,omitempty"`
+	// Verify are the charts that have to be signed.
+	Verify []Rule `json:"verify,omitempty"`
 }
 
 // ParseSettings reads sources.yaml. A key that is not known is an error: a typing
@@ -40,6 +42,11 @@ func ParseSettings(data []byte) (Settings, error) {
 			if u, err := url.Parse(origin); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
 				return s, fmt.Errorf("realms: %s: %q is not the URL of a server", host, origin)
 			}
+		}
+	}
+	for _, r := range s.Verify {
+		if err := r.validate(); err != nil {
+			return s, fmt.Errorf("verify: %w", err)
 		}
 	}
 	return s, nil
