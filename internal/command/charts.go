@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -75,7 +76,8 @@ func sources(c *cli.Context) (*source.Sources, error) {
 	s.Access = tlsAccess(c)
 	s.Access.Username, s.Access.Password, s.Access.PassAll = c.String("username"), c.String("password"), c.Bool("pass-credentials")
 	s.Access.Insecure, s.Access.PlainHTTP = c.Bool("insecure-skip-tls-verify"), c.Bool("plain-http")
-	s.Verification = verification(c)
+	s.Verification.Wanted = c.Bool("verify") || c.IsSet("verify-key")
+	s.Verification.Keyring, s.Verification.Key = c.String("keyring"), c.String("verify-key")
 	return s, nil
 }
 
@@ -87,7 +89,9 @@ func tlsAccess(c *cli.Context) source.Access {
 func repositories(c *cli.Context) (*source.Sources, error) {
 	paths := sourcePaths(c)
 	settings, err := paths.ReadSettings()
-	return &source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version}, err
+	return &source.Sources{
+		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version, Verification: source.Verification{Now: time.Now()},
+	}, err
 }
 
 // sourcePaths are the files and folders that flags and the environment name.

@@ -84,6 +84,9 @@ func (p *program) printStatus(c *cli.Context, s *session, r *release.Revision) e
 	fmt.Fprintf(out, "NAME: %s\nLAST DEPLOYED: %s\nNAMESPACE: %s\nSTATUS: %s\nREVISION: %d\nCHART: %s\nDESCRIPTION: %s\n",
 		escape.Line(r.Name), r.Info.LastDeployed.Local().Format(time.ANSIC), escape.Line(r.Namespace), escape.Line(string(r.Info.Status)), r.Version,
 		escape.Line(r.ChartLabel()), described(r))
+	if from := plan.AnnotatedSource(r.Annotations()); from != nil {
+		fmt.Fprintf(out, "SOURCE: %s (%s)\n", escape.Line(from.URL), escape.Line(from.Digest))
+	}
 	switch {
 	case held:
 		fmt.Fprintf(out, "LOCKED BY: %s, since %s, last renewed %s\n", escape.Line(holder.Identity.Text()), localTime(holder.Since), localTime(holder.Renewed))

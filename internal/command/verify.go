@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,14 +17,6 @@ func verifyFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "verify", Usage: "use charts only when they are signed by a key of --keyring", Category: chartCategory},
 		chartText("keyring", "`FILE` of the OpenPGP keys that count (default: GnuPG's)"),
 		chartText("verify-key", "`FILE` with the public key of cosign that counts instead; implies --verify"),
-	}
-}
-
-// verification is what flags demand of signatures.
-func verification(c *cli.Context) source.Verification {
-	return source.Verification{
-		Wanted:  c.Bool("verify") || c.IsSet("verify-key"),
-		Keyring: c.String("keyring"), Key: c.String("verify-key"), Now: time.Now(),
 	}
 }
 

@@ -64,3 +64,20 @@ func TestRuleFor(t *testing.T) {
 		}
 	}
 }
+
+func TestSettingsNameRegistries(t *testing.T) {
+	s := Settings{
+		Registries: []string{"a"}, PlainHTTP: []string{"b:1"}, Realms: map[string][]string{"c": {"https://x"}},
+		Mirrors: []Mirror{{Prefix: "oci://d/", To: "oci://e/"}, {Prefix: "https://h/", To: "https://i/"}}, Verify: []Rule{{Prefix: "oci://f/acme"}},
+	}
+	for _, host := range []string{"a", "b:1", "c", "d", "f"} {
+		if !s.Names(host) {
+			t.Errorf("%s is not named", host)
+		}
+	}
+	for _, host := range []string{"", "b", "e", "h", "x"} {
+		if s.Names(host) {
+			t.Errorf("%s is named", host)
+		}
+	}
+}
