@@ -119,6 +119,11 @@ func (p *program) packed(c *cli.Context, folder string) (packed, error) {
 			return packed{}, err
 		}
 	}
+	return p.archived(c, folder, pack.Options{Version: c.String("version"), AppVersion: c.String("app-version")})
+}
+
+// archived makes an archive of the chart in a folder as it is.
+func (p *program) archived(c *cli.Context, folder string, o pack.Options) (packed, error) {
 	loaded, warnings, err := chartload.Load(folder, chartOptions(c))
 	if err == nil {
 		err = dependency.Verify(loaded)
@@ -127,14 +132,13 @@ func (p *program) packed(c *cli.Context, folder string) (packed, error) {
 		return packed{}, err
 	}
 	p.warnAll(warnings)
-	at, err := sourceDate()
-	if err != nil {
+	if o.Time, err = sourceDate(); err != nil {
 		return packed{}, err
 	}
-	if at.IsZero() {
-		at = time.Unix(0, 0).UTC()
+	if o.Time.IsZero() {
+		o.Time = time.Unix(0, 0).UTC()
 	}
-	data, err := pack.Archive(loaded, pack.Options{Version: c.String("version"), AppVersion: c.String("app-version"), Time: at})
+	data, err := pack.Archive(loaded, o)
 	if err != nil {
 		return packed{}, err
 	}
