@@ -10,7 +10,7 @@ BENCHSTAT   := v0.0.0-20260908200009-22c9c6c9d4da
 RACE         = $(shell command -v gcc >/dev/null && echo -race)
 CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
-FUZZTIME    ?= 60s
+FUZZTIME    ?= 20s
 
 .PHONY: build demo test unit lint conformance soak fuzz bench benchstat cluster testcluster helms tools generate clean
 
@@ -25,9 +25,9 @@ testcluster: ## the control plane and kubectl (minutes the first time)
 helms: ## Helm 3 and Helm 4, which tests compare with (minutes the first time)
 	@go run -C testcluster ./build -q helm3 helm4
 
-demo: build ## a first plan at once; then, on a real control plane, plan, apply, upgrade, an atomic upgrade that fails, uninstall
+demo: build ## a first plan at once; then, on a real control plane and from a real registry, push, plan, apply, upgrade, an atomic upgrade that fails, uninstall
 	@PATH="$(CURDIR)/bin:$$PATH" demo/firstplan.sh
-	@$(MAKE) --no-print-directory testcluster
+	@go run -C testcluster ./build -q testcluster registry
 	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" demo/demo.sh
 
 # The tag cluster is for tests on a control plane, browser for those in a browser.
@@ -52,9 +52,10 @@ conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of c
 	go run -C conformance . --charts $(abspath $(CHARTS)) $(addprefix --cases ,$(wildcard $(abspath $(CHARTS))/cases.tsv)) \
 	  --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release
 
-bench: build helms ## time and memory side by side with Helm 4.3.1; OUT=file keeps the runs for benchstat
+bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, and requests for charts; OUT=file keeps the runs for benchstat
 	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
+	go test -tags cluster ./e2e/sources -run '^$$' -bench Sources -benchtime 1x
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
@@ -62,8 +63,9 @@ benchstat: ## compare two files of make bench: OLD=file NEW=file
 fuzz: build helms ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
 	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
 
-soak: build testcluster helms tools ## every sweep of trust/ whole (hours); rewrites the results in docs/trust.md
+soak: build testcluster helms tools ## every sweep of trust/ whole (hours), which rewrites the results in docs/trust.md; then 200 random steps of chart sources between Helm 3, Helm 4 and us
 	go test -tags cluster -timeout 12h ./trust -soak -update
+	go test -tags cluster -timeout 1h ./e2e/sources -run TestRelay -v -soak
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 	$(CLUSTER_BIN)/testcluster start

@@ -19,14 +19,16 @@ func run() int {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	go stopOnSignal(stop)
-	return command.Main(ctx, os.Args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	leave := make(chan struct{})
+	go stopOnSignal(stop, func() { close(leave) })
+	return command.Main(ctx, leave, os.Args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
-// stopOnSignal calls stop on the first SIGINT, SIGTERM or SIGHUP; the second
-// SIGINT or SIGTERM ends the process. A second SIGHUP doesn't: when a terminal
-// closes, the kernel and the shell send one each. Under nohup there is none.
-func stopOnSignal(stop func()) {
+// stopOnSignal calls stop on the first SIGINT, SIGTERM or SIGHUP, and leave on the
+// second SIGINT or SIGTERM; the third ends the process. A second SIGHUP doesn't count:
+// when a terminal closes, the kernel and the shell send one each. Under nohup there is
+// none.
+func stopOnSignal(stop, leave func()) {
 	requests, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(requests, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -35,9 +37,9 @@ func stopOnSignal(stop func()) {
 	select {
 	case <-requests:
 	case <-hangups:
-		stop()
-		<-requests
 	}
 	stop()
+	<-requests
+	leave()
 	signal.Stop(requests)
 }

@@ -86,10 +86,13 @@ type Cluster interface {
 	// resumed; a permanent error is returned.
 	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(name string, object *unstructured.Unstructured) bool) error
 
-	// Diagnose explains why an object is not ready. Pods of older revisions of a
-	// workload are left out, and so are events that were last seen before since, by
-	// the server's clock; zero takes all. The log of a Job or Pod is not in it. It
-	// never fails: what can't be read is left out.
+	// Reasons explains of each object why it is not ready, with as few requests for
+	// many as for one. Pods of older revisions of a workload are left out, and so are
+	// events that were last seen before Since, by the server's clock. It never fails:
+	// what can't be read is left out.
+	Reasons(ctx context.Context, asked []Asked) [][]Reason
+	// Diagnose is Reasons of one object, with the end of a log. That of a Job or Pod
+	// is not in it.
 	Diagnose(ctx context.Context, ref Ref, since time.Time) Diagnosis
 	// Logs gives the last lines of every container of a pod, or of the pods of
 	// a Job.

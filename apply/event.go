@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +19,8 @@ type Event struct {
 	Time  time.Time
 	Type  EventType
 	Stage string
+	// Steps is how many steps the stage of StageStarted has.
+	Steps int
 	// Step is the ID of the step, Op what it does, and Object what it does that to;
 	// empty for events of the whole run.
 	Step   string
@@ -68,7 +69,7 @@ const (
 type Diagnosis struct {
 	// Reasons are container states and warning events of the object and its pods, at
 	// most a few, newest last.
-	Reasons []string
+	Reasons []Reason
 	// Log is the end of the log of one container, or of the pods of a Job. It is shown
 	// and not recorded: whoever may read records need not be allowed to read logs.
 	Log Log
@@ -84,7 +85,10 @@ type Log struct {
 // Text is the diagnosis line by line, as people read it. Lines of the log have a
 // bar before them.
 func (d Diagnosis) Text() []string {
-	lines := slices.Clone(d.Reasons)
+	var lines []string
+	for _, r := range d.Reasons {
+		lines = append(lines, r.String())
+	}
 	if len(d.Log.Lines) == 0 {
 		return lines
 	}

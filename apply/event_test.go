@@ -11,7 +11,7 @@ import (
 // An event's text is what has happened and what is behind it, whatever it is kept in.
 func TestEventText(t *testing.T) {
 	late := &NotReadyError{Object: "Deployment/web", Why: "0 of 1 ready", Diagnosis: Diagnosis{
-		Reasons: []string{"Pod/web-1: it crashes"}, Log: Log{Of: "Pod/web-1, container app", Lines: []string{"oops", ""}},
+		Reasons: []Reason{{Of: []string{"Pod/web-1"}, Cause: "it crashes"}}, Log: Log{Of: "Pod/web-1, container app", Lines: []string{"oops", ""}},
 	}}
 	behind := []string{"Pod/web-1: it crashes", "| log of Pod/web-1, container app:", "| oops", "| "}
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ func TestEventText(t *testing.T) {
 func TestLogsAreLeftOutOfTheRecord(t *testing.T) {
 	unready := func(name string) error {
 		return &NotReadyError{Object: name, Why: "it crashes", Hook: true, Diagnosis: Diagnosis{
-			Reasons: []string{"BackOff"}, Log: Log{Of: name, Lines: []string{"password is oops"}},
+			Reasons: []Reason{{Cause: "BackOff"}}, Log: Log{Of: name, Lines: []string{"password is oops"}},
 		}}
 	}
 	err := fmt.Errorf("stage: %w\nand 2 more", errors.Join(

@@ -5,38 +5,103 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Waits that take long are explained once, while there is still time to do
-// something about it: how long that is, and of how many objects.
+// While a wait goes on, it is looked now and then into what holds it up: troubles are
+// told at the next look, and after patience whatever there is to say. Logs are read of
+// the first few objects.
 const (
-	patience     = 30 * time.Second
-	maxExplained = 3
+	lookEvery = 2 * time.Second
+	patience  = 30 * time.Second
+	maxLogs   = 3
 )
 
-// explain tells what holds up the first few objects when a wait takes long.
+// Asked is an object whose troubles are asked for.
+type Asked struct {
+	Ref
+	// Object is its state as it was last seen, nil when it was not.
+	Object *unstructured.Unstructured
+	// Since is when it was last written: events from before are history. Zero takes all.
+	Since time.Time
+}
+
+// explain tells what holds up the objects of a wait, each cause once.
 func (w *waiter) explain(ctx context.Context) {
-	if w.run.env.Sleep(ctx, patience) != nil {
+	for waited := lookEvery; w.run.env.Sleep(ctx, lookEvery) == nil && ctx.Err() == nil; waited += lookEvery {
+		w.look(ctx, waited >= patience)
+	}
+}
+
+// look tells what is new of the troubles of the open objects, or of all that is behind
+// them.
+func (w *waiter) look(ctx context.Context, all bool) {
+	w.mu.Lock()
+	open, asked := w.waiting()
+	w.mu.Unlock()
+	if len(open) == 0 {
 		return
 	}
-	for _, p := range w.firstFew() {
-		behind := w.run.env.Cluster.Diagnose(ctx, p.ref, p.since)
+	logs := 0
+	for i, reasons := range w.run.env.Cluster.Reasons(ctx, asked) {
+		p := open[i]
+		if !all {
+			reasons = slices.DeleteFunc(reasons, func(r Reason) bool { return !r.Trouble })
+		}
+		if !p.unheard(reasons) {
+			continue
+		}
+		behind := Diagnosis{Reasons: reasons}
+		if logs++; logs <= maxLogs {
+			behind.Log = w.run.env.Cluster.Diagnose(ctx, p.ref, p.since).Log
+		}
 		w.mu.Lock()
-		if len(behind.Text()) > 0 && ctx.Err() == nil && w.open[p.step.ID] == p {
+		if ctx.Err() == nil && w.open[p.step.ID] == p {
 			w.tell(StepProgress, p, behind)
 		}
 		w.mu.Unlock()
 	}
 }
 
-func (w *waiter) firstFew() []*pending {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var few []*pending
+// waiting are the objects that are still waited for to be ready. It is called with the
+// waiter locked.
+func (w *waiter) waiting() (open []*pending, asked []Asked) {
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
-		if p := w.open[id]; !p.gone && len(few) < maxExplained {
-			few = append(few, p)
+		if p := w.open[id]; !p.gone {
+			open = append(open, p)
+			asked = append(asked, Asked{Ref: p.ref, Object: p.last, Since: p.since})
 		}
 	}
-	return few
+	return open, asked
+}
+
+// blocked is the first open object that is in trouble, else the first of all, and what
+// is behind all of them. It is called with the waiter locked.
+func (w *waiter) blocked(ctx context.Context) (*pending, []Reason) {
+	open, asked := w.waiting()
+	if len(open) == 0 {
+		return w.first(), nil
+	}
+	worst := w.first()
+	var all []Reason
+	for i, reasons := range slices.Backward(w.run.env.Cluster.Reasons(ctx, asked)) {
+		if slices.ContainsFunc(reasons, func(r Reason) bool { return r.Trouble }) {
+			worst = open[i]
+		}
+		all = append(reasons, all...)
+	}
+	return worst, Grouped(all)
+}
+
+// unheard says whether there is a cause that was not told, and remembers all of them.
+func (p *pending) unheard(reasons []Reason) bool {
+	is := false
+	for _, r := range reasons {
+		if !p.told[r.Cause] {
+			is = true
+			p.told[r.Cause] = true
+		}
+	}
+	return is
 }

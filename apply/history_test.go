@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -28,9 +29,9 @@ func widget(kind, at string) *unstructured.Unstructured {
 	}}
 }
 
-// staged is a world in which the widget goes through states while it is watched.
+// staged is a cluster in which the widget goes through states while it is watched.
 type staged struct {
-	*world
+	*clusterfake.Cluster
 	states []*unstructured.Unstructured
 }
 
@@ -50,7 +51,7 @@ func (s staged) Watch(ctx context.Context, _ schema.GroupVersionKind, _ string, 
 func TestOldFailuresAreHistory(t *testing.T) {
 	stalled, stillStalled, again := widget("Stalled", "0:00"), widget("Stalled", "0:00"), widget("Stalled", "0:09")
 	well, working := widget("Ready", "0:05"), widget("Reconciling", "0:07")
-	object := plan.Step{Object: idOf(stalled), APIVersion: "example.com/v1"}
+	object := plan.Step{Object: clusterfake.IDOf(stalled), APIVersion: "example.com/v1"}
 	write, wait, other := object, object, plan.Step{
 		ID: "other", Op: plan.OpCreate, Object: manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "new"}, APIVersion: "v1",
 		Body: &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "shop", "name": "new"}}},
@@ -72,13 +73,13 @@ func TestOldFailuresAreHistory(t *testing.T) {
 		{"nothing written", stalled, nil, []*unstructured.Unstructured{stillStalled, well}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld()
-			w.put(test.before)
+			w := clusterfake.New()
+			w.Put(test.before)
 			p := &plan.Plan{Document: plan.Document{Operation: plan.Upgrade, Options: plan.Options{Timeout: time.Second}}}
 			for _, s := range append(test.steps, wait) {
 				p.Stages = append(p.Stages, plan.Stage{Name: plan.StageName(s.ID), Waves: []plan.Wave{{Steps: []plan.Step{s}}}})
 			}
-			env := w.env()
+			env := w.Env()
 			env.Cluster = staged{w, test.states}
 			_, err := apply.Run(t.Context(), p, env)
 			var late *apply.NotReadyError
@@ -89,7 +90,7 @@ func TestOldFailuresAreHistory(t *testing.T) {
 	}
 }
 
-// asked is a world that keeps what it is asked for.
+// asked is a cluster that keeps what it is asked for.
 type asked struct {
 	staged
 	since time.Time
@@ -101,7 +102,7 @@ func (a *asked) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply
 	a.mu.Lock()
 	a.whole[ref.Kind] = o.Whole
 	a.mu.Unlock()
-	return a.world.Patch(ctx, ref, p, o)
+	return a.Cluster.Patch(ctx, ref, p, o)
 }
 
 func (a *asked) Diagnose(_ context.Context, _ apply.Ref, since time.Time) apply.Diagnosis {
@@ -112,23 +113,23 @@ func (a *asked) Diagnose(_ context.Context, _ apply.Ref, since time.Time) apply.
 // Reasons are asked for from the time of the write on, by the server's clock: of
 // what is waited for, a write is answered by the whole object.
 func TestReasonsBeginWithTheWrite(t *testing.T) {
-	w := newWorld()
+	w := clusterfake.New()
 	live := widget("Ready", "0:00")
 	live.SetManagedFields([]metav1.ManagedFieldsEntry{
 		{Manager: "helm", Time: &metav1.Time{Time: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)}},
 		{Manager: "controller", Subresource: "status", Time: &metav1.Time{Time: time.Date(2026, 11, 20, 11, 30, 0, 0, time.UTC)}},
 	})
-	w.put(live)
+	w.Put(live)
 	config := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "shop", "name": "c"}}}
-	w.put(config)
+	w.Put(config)
 	patch := func(o *unstructured.Unstructured) plan.Step {
-		return plan.Step{ID: "patch " + o.GetName(), Op: plan.OpPatch, Object: idOf(o), APIVersion: o.GetAPIVersion(), PatchType: types.MergePatchType, Patch: []byte(`{"spec":{}}`)}
+		return plan.Step{ID: "patch " + o.GetName(), Op: plan.OpPatch, Object: clusterfake.IDOf(o), APIVersion: o.GetAPIVersion(), PatchType: types.MergePatchType, Patch: []byte(`{"spec":{}}`)}
 	}
 	p := &plan.Plan{Document: plan.Document{Operation: plan.Upgrade, Options: plan.Options{Timeout: time.Second}, Stages: []plan.Stage{
 		{Name: "resources", Waves: []plan.Wave{{Steps: []plan.Step{patch(live), patch(config)}}}},
-		{Name: "wait", Waves: []plan.Wave{{Steps: []plan.Step{{ID: "wait", Op: plan.OpWait, Object: idOf(live), APIVersion: "example.com/v1"}}}}},
+		{Name: "wait", Waves: []plan.Wave{{Steps: []plan.Step{{ID: "wait", Op: plan.OpWait, Object: clusterfake.IDOf(live), APIVersion: "example.com/v1"}}}}},
 	}}}
-	env := w.env()
+	env := w.Env()
 	a := &asked{staged: staged{w, []*unstructured.Unstructured{widget("Stalled", "0:09")}}, whole: map[string]bool{}}
 	env.Cluster = a
 	if _, err := apply.Run(t.Context(), p, env); err == nil {

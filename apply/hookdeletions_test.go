@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -25,13 +26,13 @@ metadata: {name: %s, namespace: shop, annotations: {helm.sh/hook: %q, helm.sh/ho
 }
 
 // hooksOnly plans an upgrade that has nothing but hooks.
-func hooksOnly(t *testing.T, w *world, text string) *plan.Plan {
+func hooksOnly(t *testing.T, w *clusterfake.Cluster, text string) *plan.Plan {
 	t.Helper()
 	classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/hooks.yaml", Content: text}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	history := store{w}.history()
+	history := clusterfake.Store{Cluster: w}.History()
 	target := &plan.Target{Record: revision(history.Last().Version+1, "")}
 	for _, h := range classified.Hooks {
 		objects, err := manifest.ParseDocument(h.Manifest, h.Path)
@@ -51,24 +52,24 @@ func hooksOnly(t *testing.T, w *world, text string) *plan.Plan {
 	return p
 }
 
-// failing is a world in which a Job fails, and a deletion.
+// failing is a cluster in which a Job fails, and a deletion.
 type failing struct {
-	*world
+	*clusterfake.Cluster
 	job, deletion string
 }
 
 func (f failing) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	if u.GetName() == f.job {
-		return (&failingJobs{f.world}).Create(ctx, u, o)
+		return (clusterfake.FailingJobs{Cluster: f.Cluster}).Create(ctx, u, o)
 	}
-	return f.world.Create(ctx, u, o)
+	return f.Cluster.Create(ctx, u, o)
 }
 
 func (f failing) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
 	if ref.Name == f.deletion {
-		return f.call("fail to delete "+ref.String(), forbidden)
+		return f.Write("fail to delete "+ref.String(), forbidden)
 	}
-	return f.world.Delete(ctx, ref, o)
+	return f.Cluster.Delete(ctx, ref, o)
 }
 
 // What delete policies demand comes at the end of the stage, the last hook first,
@@ -94,12 +95,12 @@ func TestHooksAreDeletedAsPlanned(t *testing.T) {
 			if p.Blocked() {
 				t.Fatalf("blocked: %+v", p.Problems)
 			}
-			env := w.env()
-			env.Cluster = failing{world: w, job: test.job, deletion: test.deletion}
+			env := w.Env()
+			env.Cluster = failing{Cluster: w, job: test.job, deletion: test.deletion}
 			if _, err := apply.Run(t.Context(), p, env); (err == nil) != strings.HasSuffix(test.want, "deployed") {
 				t.Errorf("got %v", err)
 			}
-			if diff := cmp.Diff("pending-upgrade "+test.want, brief(w.log)); diff != "" {
+			if diff := cmp.Diff("pending-upgrade "+test.want, brief(w.Log)); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
 			}
 		})
@@ -139,24 +140,24 @@ func TestAStoppedRunTidiesItsHooks(t *testing.T) {
 			w := installed(t)
 			p := hooksOnly(t, w, job("a", "pre-upgrade", "hook-failed")+job("b", "pre-upgrade", "hook-failed"))
 			ctx, cancel := context.WithCancel(t.Context())
-			env := w.env()
+			env := w.Env()
 			env.Cluster = stuck{w, "hook"}
 			env.Lock = lockUntil{check: func() error {
-				if !test.holds && w.calls == 2 {
+				if !test.holds && w.Calls == 2 {
 					return errLost
 				}
 				return nil
 			}}
-			w.trouble = func(call int) trouble {
+			w.Trouble = func(call int) clusterfake.Trouble {
 				if call == 2 { // the hook is created
 					cancel()
 				}
-				return trouble{}
+				return clusterfake.Trouble{}
 			}
 			if _, err := apply.Run(ctx, p, env); err == nil {
 				t.Error("it went through")
 			}
-			if diff := cmp.Diff(test.want, brief(w.log)); diff != "" {
+			if diff := cmp.Diff(test.want, brief(w.Log)); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
 			}
 		})

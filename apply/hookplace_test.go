@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -37,16 +38,16 @@ func TestAHookLeavesAloneWhatWasBornSinceThePlan(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w.put(left[0].Doc)
+				w.Put(left[0].Doc)
 			}
 			p := upgrade(t, w)
-			w.put(theirs("theirs"))
-			_, err := apply.Run(t.Context(), p, w.env())
+			w.Put(theirs("theirs"))
+			_, err := apply.Run(t.Context(), p, w.Env())
 			if err == nil || !strings.Contains(err.Error(), "created since the plan was made") {
 				t.Errorf("got %v", err)
 			}
-			if live := w.objects[idOf(theirs(""))]; live == nil || live.GetUID() != "theirs" {
-				t.Errorf("it was replaced by %v; %q", live, w.log)
+			if live := w.Objects[clusterfake.IDOf(theirs(""))]; live == nil || live.GetUID() != "theirs" {
+				t.Errorf("it was replaced by %v; %q", live, w.Log)
 			}
 		})
 	}
@@ -59,11 +60,11 @@ func TestAHookReplacesWhatThePlanHasSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.put(left[0].Doc)
-	if _, err := apply.Run(t.Context(), upgrade(t, w), w.env()); err != nil {
+	w.Put(left[0].Doc)
+	if _, err := apply.Run(t.Context(), upgrade(t, w), w.Env()); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(w.log, "; "); !strings.Contains(got, "delete Job/migrate; create Job/migrate") {
+	if got := strings.Join(w.Log, "; "); !strings.Contains(got, "delete Job/migrate; create Job/migrate") {
 		t.Errorf("it wrote %s", got)
 	}
 }
@@ -76,7 +77,7 @@ func TestNoHookTouchesWhatIsNotTheReleases(t *testing.T) {
 	const rounds = 3000
 	touched, blocked := 0, 0
 	for seed := range uint64(rounds) {
-		g := gamble{Rand: rand.New(rand.NewPCG(seed, 1)), world: newWorld(), recorded: map[manifest.ID]bool{}}
+		g := gamble{Rand: rand.New(rand.NewPCG(seed, 1)), Cluster: clusterfake.New(), recorded: map[manifest.ID]bool{}}
 		p := g.deal(t)
 		before := g.protected()
 		if p.Blocked() {
@@ -84,21 +85,21 @@ func TestNoHookTouchesWhatIsNotTheReleases(t *testing.T) {
 		} else {
 			for _, id := range g.ids() { // born behind the plan
 				if g.IntN(6) == 0 {
-					g.put(g.object(id, "born"))
-					before[id] = g.objects[id].GetUID()
+					g.Put(g.object(id, "born"))
+					before[id] = g.Objects[id].GetUID()
 				}
 			}
 		}
-		_, err := apply.Run(t.Context(), p, g.env())
-		if p.Blocked() && (!errors.Is(err, apply.ErrBlocked) || g.calls > 0) {
-			t.Fatalf("seed %d: a blocked plan ended with %v and %q", seed, err, g.log)
+		_, err := apply.Run(t.Context(), p, g.Env())
+		if p.Blocked() && (!errors.Is(err, apply.ErrBlocked) || g.Calls > 0) {
+			t.Fatalf("seed %d: a blocked plan ended with %v and %q", seed, err, g.Log)
 		}
 		for id, uid := range before {
-			if live := g.objects[id]; live == nil || live.GetUID() != uid {
-				t.Errorf("seed %d: %s with UID %s was touched: %q", seed, id, uid, g.log)
+			if live := g.Objects[id]; live == nil || live.GetUID() != uid {
+				t.Errorf("seed %d: %s with UID %s was touched: %q", seed, id, uid, g.Log)
 			}
 		}
-		touched += strings.Count(strings.Join(g.log, "\n"), "delete ")
+		touched += strings.Count(strings.Join(g.Log, "\n"), "delete ")
 	}
 	t.Logf("%d plans, %d blocked, %d deletions", rounds, blocked, touched)
 	if touched < rounds/10 || blocked < rounds/10 || blocked > rounds*9/10 {
@@ -109,7 +110,7 @@ func TestNoHookTouchesWhatIsNotTheReleases(t *testing.T) {
 // gamble is a random cluster, history and chart.
 type gamble struct {
 	*rand.Rand
-	*world
+	*clusterfake.Cluster
 	recorded map[manifest.ID]bool
 }
 
@@ -162,19 +163,19 @@ func (g gamble) deal(t *testing.T) *plan.Plan {
 				g.recorded[id] = g.recorded[id] || id.Kind == h.Kind && id.Name == h.Name
 			}
 		}
-		g.records[v+1] = r
+		g.Records[v+1] = r
 	}
 	for _, id := range g.ids() {
 		if g.IntN(4) == 0 {
-			g.put(g.object(id, "found"))
+			g.Put(g.object(id, "found"))
 		}
 	}
 	in := plan.Input{
-		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, History: store{g.world}.history(),
+		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, History: clusterfake.Store{Cluster: g.Cluster}.History(),
 		Live: map[manifest.ID]plan.Observation{}, Predictions: map[string]plan.Prediction{},
 		Options: plan.Options{Timeout: time.Second},
 	}
-	for id, o := range g.objects {
+	for id, o := range g.Objects {
 		in.Live[id] = plan.Observed(o.DeepCopy())
 	}
 	next := revision(len(in.History)+1, "")
@@ -220,7 +221,7 @@ func (g gamble) hooks(t *testing.T) (hooks []release.Hook, objects []manifest.Ob
 // protected are the live objects that no hook may touch, with their UIDs.
 func (g gamble) protected() map[manifest.ID]types.UID {
 	out := map[manifest.ID]types.UID{}
-	for id, o := range g.objects {
+	for id, o := range g.Objects {
 		owner := o.GetAnnotations()[manifest.ReleaseNameAnnotation]
 		_, hook := o.GetAnnotations()[manifest.HookAnnotation]
 		holdsData := id.Kind == "PersistentVolumeClaim" || id.Kind == "Namespace"

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -35,13 +36,13 @@ func TestARunWithoutALockSaysSo(t *testing.T) {
 	w := installed(t)
 	p := upgrade(t, w)
 	var said []string
-	env := w.env()
+	env := w.Env()
 	env.Lock = noLock{lockUntil{check: func() error { return nil }}}
-	w.trouble = func(int) trouble {
-		if r := w.records[2]; r != nil {
+	w.Trouble = func(int) clusterfake.Trouble {
+		if r := w.Records[2]; r != nil {
 			said = append(said, r.Info.Description)
 		}
-		return trouble{}
+		return clusterfake.Trouble{}
 	}
 	if _, err := apply.Run(t.Context(), p, env); err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestARunWithoutALockSaysSo(t *testing.T) {
 	if got := said[0]; got != plan.PendingMark+": upgrade under way"+plan.UnlockedMark {
 		t.Errorf("the pending record says %q", got)
 	}
-	if got := w.records[2].Info.Description; got != "Upgrade complete" {
+	if got := w.Records[2].Info.Description; got != "Upgrade complete" {
 		t.Errorf("the record says %q at last", got)
 	}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
@@ -75,9 +76,9 @@ func losing(after time.Duration) lockUntil {
 	}}
 }
 
-// stuck is a world whose objects never get ready and whose first creation hangs.
+// stuck is a cluster whose objects never get ready and whose first creation hangs.
 type stuck struct {
-	*world
+	*clusterfake.Cluster
 	hangs string
 }
 
@@ -86,11 +87,11 @@ func (s stuck) Create(ctx context.Context, u *unstructured.Unstructured, o apply
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	created, err := s.world.Create(ctx, u, o)
+	created, err := s.Cluster.Create(ctx, u, o)
 	if err == nil && s.hangs == "hook" {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.objects[idOf(u)].Object, "status")
+		s.Mu.Lock()
+		defer s.Mu.Unlock()
+		delete(s.Objects[clusterfake.IDOf(u)].Object, "status")
 	}
 	return created, err
 }
@@ -104,7 +105,7 @@ func TestALostLockEndsWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := installed(t)
 				p := upgrade(t, w)
-				env := w.env()
+				env := w.Env()
 				env.Cluster, env.Lock = stuck{w, hangs}, losing(20*time.Second)
 				began := time.Now()
 				_, err := apply.Run(t.Context(), p, env)
@@ -114,13 +115,13 @@ func TestALostLockEndsWaits(t *testing.T) {
 				if took := time.Since(began); took != 20*time.Second {
 					t.Errorf("it took %v, want to end with the lock", took)
 				}
-				for _, line := range w.log {
+				for _, line := range w.Log {
 					if strings.Contains(line, "failed") || strings.Contains(line, "delete") {
-						t.Errorf("it wrote on: %q", w.log)
+						t.Errorf("it wrote on: %q", w.Log)
 					}
 				}
-				if p.Operation != plan.Upgrade || len(w.log) == 0 {
-					t.Errorf("it did not begin: %q", w.log)
+				if p.Operation != plan.Upgrade || len(w.Log) == 0 {
+					t.Errorf("it did not begin: %q", w.Log)
 				}
 			})
 		})

@@ -2,8 +2,10 @@ package apply_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,13 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 )
 
-// troubled is a world whose failing Jobs say why.
-type troubled struct{ *failingJobs }
+// troubled is a cluster whose failing Jobs say why.
+type troubled struct{ clusterfake.FailingJobs }
 
 func (troubled) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis {
-	return apply.Diagnosis{Reasons: []string{"Pod/a: BackOff"}, Log: apply.Log{Of: "Pod/a", Lines: []string{"password is oops"}}}
+	return apply.Diagnosis{Reasons: []apply.Reason{{Of: []string{"Pod/a"}, Cause: "BackOff", Trouble: true}}, Log: apply.Log{Of: "Pod/a", Lines: []string{"password is oops"}}}
 }
 
 type ear func(apply.Event)
@@ -28,8 +31,8 @@ func (e ear) Observe(event apply.Event) { e(event) }
 func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	w := installed(t)
 	p := upgrade(t, w)
-	env := w.env()
-	env.Cluster = troubled{&failingJobs{w}}
+	env := w.Env()
+	env.Cluster = troubled{clusterfake.FailingJobs{Cluster: w}}
 	var told [][]string
 	env.Observer = ear(func(e apply.Event) {
 		if _, behind := e.Text(); e.Type == apply.StepFailed && e.Reasons != nil {
@@ -43,20 +46,26 @@ func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"Pod/a: BackOff", "| log of Pod/a:", "| password is oops"}}, told); diff != "" {
 		t.Errorf("told with it (-want +got):\n%s", diff)
 	}
-	description := w.records[2].Info.Description
+	description := w.Records[2].Info.Description
 	if !strings.Contains(description, "Pod/a: BackOff") || strings.Contains(description, "oops") {
 		t.Errorf("the record says %q", description)
 	}
 }
 
-// slow is a world in which Jobs do not end before it has been told why.
+// slow is a cluster in which Jobs do not end before it has been told why.
 type slow struct {
-	*world
-	told chan struct{}
+	*clusterfake.Cluster
+	// trouble says whether what holds them up is more than a stage on the way.
+	trouble bool
+	told    chan struct{}
 }
 
-func (slow) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis {
-	return apply.Diagnosis{Reasons: []string{"no node has room"}}
+func (s slow) Reasons(_ context.Context, asked []apply.Asked) [][]apply.Reason {
+	out := make([][]apply.Reason, len(asked))
+	for i, a := range asked {
+		out[i] = []apply.Reason{{Of: []string{"Pod/" + a.Name}, Cause: "no node has room", Trouble: s.trouble}}
+	}
+	return out
 }
 
 func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
@@ -68,31 +77,85 @@ func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace
 			return ctx.Err()
 		}
 	}
-	return s.world.Watch(ctx, kind, namespace, names, see)
+	return s.Cluster.Watch(ctx, kind, namespace, names, see)
 }
 
-// A wait that takes long says why while it goes on, not when it gives up.
-func TestALongWaitIsExplained(t *testing.T) {
-	w := installed(t)
-	p := upgrade(t, w)
-	p.Options.Timeout = 10 * time.Second
-	env := w.env()
-	s := slow{w, make(chan struct{})}
-	env.Cluster = s
-	var slept time.Duration
-	env.Sleep = func(ctx context.Context, d time.Duration) error { slept = max(slept, d); return ctx.Err() }
-	env.Observer = ear(func(e apply.Event) {
-		if e.Type == apply.StepProgress && e.Reasons != nil && e.Object.Kind == "Job" {
-			if diff := cmp.Diff([]string{"no node has room"}, e.Reasons); diff != "" {
-				t.Error(diff)
+// The reason of a pod in trouble is told within five seconds, that of one on its way
+// after half a minute, and each once.
+func TestTroubleIsToldWithinFiveSeconds(t *testing.T) {
+	for trouble, within := range map[bool]time.Duration{true: 5 * time.Second, false: 30 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			w := installed(t)
+			p := upgrade(t, w)
+			p.Options.Timeout = 2 * time.Minute
+			env := w.Env()
+			env.Now, env.Sleep = time.Now, clusterfake.Sleep
+			s := slow{w, trouble, make(chan struct{})}
+			env.Cluster = s
+			began, told := time.Now(), 0
+			env.Observer = ear(func(e apply.Event) {
+				if e.Type != apply.StepProgress || e.Reasons == nil || e.Object.Kind != "Job" {
+					return
+				}
+				if told++; told == 1 {
+					if took := time.Since(began); took > within {
+						t.Errorf("trouble %t: told after %s", trouble, took)
+					}
+					if diff := cmp.Diff("no node has room", e.Reasons[0].Cause); diff != "" {
+						t.Error(diff)
+					}
+					time.AfterFunc(time.Minute, func() { close(s.told) })
+				}
+			})
+			if _, err := apply.Run(t.Context(), p, env); err != nil {
+				t.Error(err)
 			}
-			close(s.told)
+			if told != 1 {
+				t.Errorf("trouble %t: told %d times", trouble, told)
+			}
+		})
+	}
+}
+
+// Whoever breaks off a wait is told what it was waiting for, and why that was not ready.
+func TestAnInterruptedWaitSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := installed(t)
+		p := upgrade(t, w)
+		env := w.Env()
+		env.Now, env.Sleep = time.Now, clusterfake.Sleep
+		env.Cluster = slow{w, true, make(chan struct{})}
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, interrupt)
+		_, err := apply.Run(ctx, p, env)
+		if err == nil || !strings.Contains(err.Error(), "stopped while waiting for Job") || !strings.Contains(err.Error(), "no node has room") {
+			t.Errorf("it says %v", err)
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Error("nobody can tell that it was interrupted")
+		}
+		if description := w.Records[2].Info.Description; !strings.Contains(description, "no node has room") {
+			t.Errorf("the record says %q", description)
 		}
 	})
-	if _, err := apply.Run(t.Context(), p, env); err != nil {
-		t.Error(err)
+}
+
+// One cause is told once, however many pods it holds up, and its restarts are not a
+// cause of their own.
+func TestReasonsAreGroupedByCause(t *testing.T) {
+	pod := func(name, cause string, restarts int) apply.Reason {
+		return apply.Reason{Of: []string{"Pod/" + name}, Cause: cause, Restarts: restarts}
 	}
-	if slept != 30*time.Second {
-		t.Errorf("it was explained after %s", slept)
+	var got []string
+	for _, r := range apply.Grouped([]apply.Reason{
+		pod("a", "FailedScheduling: 0/3 nodes", 0), pod("b", "FailedScheduling: 0/3 nodes", 0), pod("c", "CrashLoopBackOff", 2),
+		pod("c", "FailedScheduling: 0/3 nodes", 0), pod("d", "CrashLoopBackOff", 4), pod("d", "it is pending", 0),
+		{Of: []string{"Deployment/x"}, Cause: "quota"}, {Of: []string{"ReplicaSet/x-1"}, Cause: "quota"},
+	}) {
+		got = append(got, r.String())
+	}
+	want := []string{"3 pods: FailedScheduling: 0/3 nodes", "2 pods: CrashLoopBackOff after up to 4 restarts", "Pod/d: it is pending", "2 objects: quota"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

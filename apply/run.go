@@ -40,6 +40,11 @@ type Outcome struct {
 	Written bool
 	// Recorded says whether the new revision was stored.
 	Recorded bool
+	// Made and Planned count the changes of objects: those that were made, and those of
+	// the plan. Hooks are none, see plan.Step.Writes.
+	Made, Planned int
+	// Before is the newest successful revision from before the run, 0 when there is none.
+	Before int
 	// Revision is the record in its last state; nil when the plan has none.
 	Revision *release.Revision
 }
@@ -119,12 +124,26 @@ func (r *run) begin() {
 
 func (r *run) stages(ctx context.Context) error {
 	for _, stage := range r.plan.Stages {
-		r.observe(Event{Type: StageStarted, Stage: string(stage.Name)})
+		r.observe(Event{Type: StageStarted, Stage: string(stage.Name), Steps: stepsOf(stage)})
 		if err := r.stage(ctx, stage); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stepsOf is how many steps of a stage there are to do, those apart that depend on how
+// another one ends.
+func stepsOf(stage plan.Stage) int {
+	n := 0
+	for _, wave := range stage.Waves {
+		for i := range wave.Steps {
+			if s := &wave.Steps[i]; s.Op != plan.OpNone && s.Op != plan.OpKeep && s.When == "" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) error {
@@ -176,5 +195,17 @@ func (r *run) observe(e Event) {
 func (r *run) outcome() Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Outcome{Written: r.written.Load(), Recorded: r.recorded, Revision: r.record}
+	out := Outcome{Written: r.written.Load(), Recorded: r.recorded, Revision: r.record}
+	if before := r.env.History.LastSuccessful(); before != nil {
+		out.Before = before.Version
+	}
+	r.plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Writes() {
+			out.Planned++
+			if r.ended[s.ID] {
+				out.Made++
+			}
+		}
+	})
+	return out
 }

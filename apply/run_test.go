@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -66,23 +67,23 @@ func revision(version int, text string) *release.Revision {
 	}
 }
 
-// installed is a world in which revision 1 is deployed.
-func installed(t *testing.T) *world {
+// installed is a cluster in which revision 1 is deployed.
+func installed(t *testing.T) *clusterfake.Cluster {
 	t.Helper()
-	w := newWorld()
+	w := clusterfake.New()
 	p := planned(t, w, plan.Install, revision(1, before))
-	if _, err := apply.Run(t.Context(), p, w.env()); err != nil {
+	if _, err := apply.Run(t.Context(), p, w.Env()); err != nil {
 		t.Fatal(err)
 	}
-	w.calls, w.log = 0, nil
+	w.Calls, w.Log = 0, nil
 	return w
 }
 
-// planned builds a plan from what is really in the world.
-func planned(t *testing.T, w *world, op plan.Operation, target *release.Revision) *plan.Plan {
+// planned builds a plan from what is really in the cluster.
+func planned(t *testing.T, w *clusterfake.Cluster, op plan.Operation, target *release.Revision) *plan.Plan {
 	t.Helper()
 	in := plan.Input{
-		Operation: op, Release: release.Key{Namespace: "shop", Name: "web"}, History: store{w}.history(),
+		Operation: op, Release: release.Key{Namespace: "shop", Name: "web"}, History: clusterfake.Store{Cluster: w}.History(),
 		Live: map[manifest.ID]plan.Observation{}, Predictions: map[string]plan.Prediction{},
 		Pending: plan.Pending{Ours: true},
 	}
@@ -95,7 +96,7 @@ func planned(t *testing.T, w *world, op plan.Operation, target *release.Revision
 		sent = append(sent, plan.Sent{Revision: r.Version, Objects: objects})
 	}
 	in.Stored = plan.Stored(sent)
-	for id, o := range w.objects {
+	for id, o := range w.Objects {
 		in.Live[id] = plan.Observed(o.DeepCopy())
 	}
 	objects, err := target.Objects()
@@ -124,20 +125,20 @@ func planned(t *testing.T, w *world, op plan.Operation, target *release.Revision
 	return p
 }
 
-func upgrade(t *testing.T, w *world) *plan.Plan {
-	next := store{w}.history().Last().Version + 1
+func upgrade(t *testing.T, w *clusterfake.Cluster) *plan.Plan {
+	next := clusterfake.Store{Cluster: w}.History().Last().Version + 1
 	return planned(t, w, plan.Upgrade, revision(next, after))
 }
 
-// state is what is in the world: objects by name with their content, and the
+// state is what is in the Cluster: objects by name with their content, and the
 // statuses of the records.
-func (w *world) state() (objects map[string]string, statuses string) {
+func state(w *clusterfake.Cluster) (objects map[string]string, statuses string) {
 	objects = map[string]string{}
-	for id, o := range w.objects {
+	for id, o := range w.Objects {
 		objects[id.String()] = fmt.Sprint(o.Object["data"], o.Object["spec"])
 	}
 	var parts []string
-	for _, r := range (store{w}).history() {
+	for _, r := range (clusterfake.Store{Cluster: w}).History() {
 		parts = append(parts, string(r.Info.Status))
 	}
 	return objects, strings.Join(parts, ",")
@@ -148,17 +149,17 @@ func (w *world) state() (objects map[string]string, statuses string) {
 func undisturbed(t *testing.T) (objects map[string]string, calls int) {
 	t.Helper()
 	w := installed(t)
-	if _, err := apply.Run(t.Context(), upgrade(t, w), w.env()); err != nil {
+	if _, err := apply.Run(t.Context(), upgrade(t, w), w.Env()); err != nil {
 		t.Fatal(err)
 	}
-	objects, statuses := w.state()
+	objects, statuses := state(w)
 	if statuses != "superseded,deployed" {
 		t.Fatalf("statuses %s", statuses)
 	}
 	if _, left := objects["Job/migrate"]; left {
 		t.Error("the succeeded hook is still there")
 	}
-	return objects, w.calls
+	return objects, w.Calls
 }
 
 func forbidden() error {
@@ -172,15 +173,15 @@ func TestEveryFailureEndsInATerminalStatus(t *testing.T) {
 	for n := 1; n <= calls; n++ {
 		t.Run(fmt.Sprintf("call %d", n), func(t *testing.T) {
 			w := installed(t)
-			w.trouble = func(call int) trouble {
+			w.Trouble = func(call int) clusterfake.Trouble {
 				if call == n {
-					return trouble{before: forbidden()}
+					return clusterfake.Trouble{Before: forbidden()}
 				}
-				return trouble{}
+				return clusterfake.Trouble{}
 			}
 			p := upgrade(t, w)
-			outcome, err := apply.Run(t.Context(), p, w.env())
-			_, statuses := w.state()
+			outcome, err := apply.Run(t.Context(), p, w.Env())
+			_, statuses := state(w)
 			if err == nil && statuses == "deployed,deployed" {
 				return // the older record is left to the next run: see TestARecordLeftBehind
 			}
@@ -190,13 +191,13 @@ func TestEveryFailureEndsInATerminalStatus(t *testing.T) {
 			if !apierrors.IsForbidden(err) {
 				t.Errorf("the cause is lost: %v", err)
 			}
-			for _, line := range w.log[n-1:] {
+			for _, line := range w.Log[n-1:] {
 				if !strings.HasPrefix(line, "record ") && line != "delete Job/migrate" {
 					t.Errorf("after the failure: %s", line)
 				}
 			}
 			if strings.Contains(statuses, "pending") {
-				t.Errorf("statuses %s after %q", statuses, w.log)
+				t.Errorf("statuses %s after %q", statuses, w.Log)
 			}
 			if outcome.Recorded && !strings.HasSuffix(statuses, "failed") && !strings.HasSuffix(statuses, "deployed") {
 				t.Errorf("statuses %s", statuses)
@@ -217,19 +218,19 @@ func TestEveryPassingFailureIsRetried(t *testing.T) {
 	}
 	for name, fault := range faults {
 		for n := 1; n <= calls; n++ {
-			for when, what := range map[string]trouble{"before": {before: fault}, "after": {after: fault}} {
+			for when, what := range map[string]clusterfake.Trouble{"before": {Before: fault}, "after": {After: fault}} {
 				t.Run(fmt.Sprintf("%s %s call %d", name, when, n), func(t *testing.T) {
 					w := installed(t)
-					w.trouble = func(call int) trouble {
+					w.Trouble = func(call int) clusterfake.Trouble {
 						if call == n {
 							return what
 						}
-						return trouble{}
+						return clusterfake.Trouble{}
 					}
-					if _, err := apply.Run(t.Context(), upgrade(t, w), w.env()); err != nil {
+					if _, err := apply.Run(t.Context(), upgrade(t, w), w.Env()); err != nil {
 						t.Fatal(err)
 					}
-					got, statuses := w.state()
+					got, statuses := state(w)
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Error(diff)
 					}
@@ -242,9 +243,9 @@ func TestEveryPassingFailureIsRetried(t *testing.T) {
 	}
 }
 
-// flakyReads is a world in which each second look at an object fails.
+// flakyReads is a cluster in which each second look at an object fails.
 type flakyReads struct {
-	*world
+	*clusterfake.Cluster
 	looks *atomic.Int32
 }
 
@@ -252,7 +253,7 @@ func (f flakyReads) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstr
 	if f.looks.Add(1)%2 == 0 {
 		return nil, apierrors.NewServiceUnavailable("restarting")
 	}
-	return f.world.Get(ctx, ref)
+	return f.Cluster.Get(ctx, ref)
 }
 
 // A lost answer is looked into again when looking fails, too.
@@ -260,18 +261,18 @@ func TestALookThatFailsIsRepeated(t *testing.T) {
 	want, calls := undisturbed(t)
 	for n := 1; n <= calls; n++ {
 		w := installed(t)
-		w.trouble = func(call int) trouble {
+		w.Trouble = func(call int) clusterfake.Trouble {
 			if call == n {
-				return trouble{after: apierrors.NewServiceUnavailable("restarting")}
+				return clusterfake.Trouble{After: apierrors.NewServiceUnavailable("restarting")}
 			}
-			return trouble{}
+			return clusterfake.Trouble{}
 		}
-		env := w.env()
+		env := w.Env()
 		env.Cluster = flakyReads{w, new(atomic.Int32)}
 		if _, err := apply.Run(t.Context(), upgrade(t, w), env); err != nil {
 			t.Errorf("call %d: %v", n, err)
 		}
-		if got, _ := w.state(); !cmp.Equal(want, got) {
+		if got, _ := state(w); !cmp.Equal(want, got) {
 			t.Errorf("call %d: %s", n, cmp.Diff(want, got))
 		}
 	}
@@ -285,20 +286,20 @@ func TestAKilledRunConverges(t *testing.T) {
 		t.Run(fmt.Sprintf("behind call %d", n), func(t *testing.T) {
 			w := installed(t)
 			dead := forbidden()
-			w.trouble = func(call int) trouble {
+			w.Trouble = func(call int) clusterfake.Trouble {
 				if call > n {
-					return trouble{before: dead}
+					return clusterfake.Trouble{Before: dead}
 				}
-				return trouble{}
+				return clusterfake.Trouble{}
 			}
-			_, err := apply.Run(t.Context(), upgrade(t, w), w.env())
-			w.trouble = func(int) trouble { return trouble{} }
+			_, err := apply.Run(t.Context(), upgrade(t, w), w.Env())
+			w.Trouble = func(int) clusterfake.Trouble { return clusterfake.Trouble{} }
 			if err != nil || n < calls {
-				if _, err := apply.Run(t.Context(), upgrade(t, w), w.env()); err != nil {
+				if _, err := apply.Run(t.Context(), upgrade(t, w), w.Env()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			got, statuses := w.state()
+			got, statuses := state(w)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -312,10 +313,10 @@ func TestAKilledRunConverges(t *testing.T) {
 // A run that has lost its lock writes nothing more, not even records.
 func TestAFencedRunStops(t *testing.T) {
 	w := installed(t)
-	env := w.env()
+	env := w.Env()
 	lost := errors.New("the lock is lost")
 	env.Lock = lockUntil{func() error {
-		if len(w.log) >= 2 {
+		if len(w.Log) >= 2 {
 			return lost
 		}
 		return nil
@@ -324,8 +325,8 @@ func TestAFencedRunStops(t *testing.T) {
 	if !errors.Is(err, lost) {
 		t.Fatalf("got %v", err)
 	}
-	if len(w.log) != 2 {
-		t.Errorf("it wrote on: %q", w.log)
+	if len(w.Log) != 2 {
+		t.Errorf("it wrote on: %q", w.Log)
 	}
 }
 
@@ -333,22 +334,22 @@ func TestAFencedRunStops(t *testing.T) {
 func TestACancelledRunIsRecordedAsFailed(t *testing.T) {
 	w := installed(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	w.trouble = func(call int) trouble {
+	w.Trouble = func(call int) clusterfake.Trouble {
 		if call == 2 {
 			cancel()
 		}
-		return trouble{}
+		return clusterfake.Trouble{}
 	}
 	p := upgrade(t, w)
-	_, err := apply.Run(ctx, p, w.env())
+	_, err := apply.Run(ctx, p, w.Env())
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
-	_, statuses := w.state()
+	_, statuses := state(w)
 	if statuses != "deployed,failed" {
-		t.Errorf("statuses %s after %q", statuses, w.log)
+		t.Errorf("statuses %s after %q", statuses, w.Log)
 	}
-	if _, there := w.objects[manifest.ID{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "shop", Name: "born"}]; there {
+	if _, there := w.Objects[manifest.ID{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "shop", Name: "born"}]; there {
 		t.Error("a step of a later wave has begun")
 	}
 }
@@ -358,24 +359,24 @@ func TestACancelledRunIsRecordedAsFailed(t *testing.T) {
 func TestARunCancelledAtItsEndIsDone(t *testing.T) {
 	undisturbed := installed(t)
 	calls := 0
-	undisturbed.trouble = func(call int) trouble { calls = max(calls, call); return trouble{} }
-	if _, err := apply.Run(t.Context(), upgrade(t, undisturbed), undisturbed.env()); err != nil {
+	undisturbed.Trouble = func(call int) clusterfake.Trouble { calls = max(calls, call); return clusterfake.Trouble{} }
+	if _, err := apply.Run(t.Context(), upgrade(t, undisturbed), undisturbed.Env()); err != nil {
 		t.Fatal(err)
 	}
 	for last := range 2 { // the record of the new revision and that of the old one
 		w := installed(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		w.trouble = func(call int) trouble {
+		w.Trouble = func(call int) clusterfake.Trouble {
 			if call == calls-last {
 				cancel()
 			}
-			return trouble{}
+			return clusterfake.Trouble{}
 		}
-		if _, err := apply.Run(ctx, upgrade(t, w), w.env()); err != nil {
+		if _, err := apply.Run(ctx, upgrade(t, w), w.Env()); err != nil {
 			t.Errorf("cancelled at call %d of %d: %v", calls-last, calls, err)
 		}
-		if _, statuses := w.state(); statuses != "superseded,deployed" {
-			t.Errorf("cancelled at call %d of %d: statuses %s after %q", calls-last, calls, statuses, w.log)
+		if _, statuses := state(w); statuses != "superseded,deployed" {
+			t.Errorf("cancelled at call %d of %d: statuses %s after %q", calls-last, calls, statuses, w.Log)
 		}
 	}
 }
@@ -386,11 +387,11 @@ func TestAComparisonWritesNothing(t *testing.T) {
 	p := upgrade(t, w)
 	p.Against = &plan.Against{Kind: plan.AgainstFile, Name: "base.yaml", Offline: true}
 	var compared *plan.ComparedError
-	if _, err := apply.Run(t.Context(), p, w.env()); !errors.As(err, &compared) {
+	if _, err := apply.Run(t.Context(), p, w.Env()); !errors.As(err, &compared) {
 		t.Fatalf("got %v", err)
 	}
-	if w.calls != 0 {
-		t.Errorf("it wrote %q", w.log)
+	if w.Calls != 0 {
+		t.Errorf("it wrote %q", w.Log)
 	}
 }
 
@@ -399,11 +400,11 @@ func TestABlockedPlanWritesNothing(t *testing.T) {
 	w := installed(t)
 	p := upgrade(t, w)
 	p.Summary.Blocking = 1
-	if _, err := apply.Run(t.Context(), p, w.env()); !errors.Is(err, apply.ErrBlocked) {
+	if _, err := apply.Run(t.Context(), p, w.Env()); !errors.Is(err, apply.ErrBlocked) {
 		t.Fatalf("got %v", err)
 	}
-	if w.calls != 0 {
-		t.Errorf("it wrote %q", w.log)
+	if w.Calls != 0 {
+		t.Errorf("it wrote %q", w.Log)
 	}
 }
 
@@ -411,20 +412,20 @@ func TestABlockedPlanWritesNothing(t *testing.T) {
 func TestAFailingHookStopsTheUpgrade(t *testing.T) {
 	w := installed(t)
 	p := upgrade(t, w)
-	failing := &failingJobs{w}
-	env := w.env()
+	failing := clusterfake.FailingJobs{Cluster: w}
+	env := w.Env()
 	env.Cluster = failing
 	_, err := apply.Run(t.Context(), p, env)
 	var notReady *apply.NotReadyError
 	if !errors.As(err, &notReady) || !notReady.Failed {
 		t.Fatalf("got %v", err)
 	}
-	for _, line := range w.log {
+	for _, line := range w.Log {
 		if strings.Contains(line, "patch") || strings.Contains(line, "born") {
-			t.Errorf("a resource was written: %q", w.log)
+			t.Errorf("a resource was written: %q", w.Log)
 		}
 	}
-	if phase := w.records[2].Hooks[0].LastRun.Phase; phase != release.PhaseFailed {
+	if phase := w.Records[2].Hooks[0].LastRun.Phase; phase != release.PhaseFailed {
 		t.Errorf("the hook's phase is %q", phase)
 	}
 }
@@ -432,22 +433,22 @@ func TestAFailingHookStopsTheUpgrade(t *testing.T) {
 // What the API server says of an object may quote a secret, and descriptions
 // are read by many: the record has none, and the rest of the words.
 func TestARecordQuotesNoSecret(t *testing.T) {
-	w := newWorld()
+	w := clusterfake.New()
 	p := planned(t, w, plan.Install, revision(1, `apiVersion: v1
 kind: Secret
 metadata: {name: login, namespace: shop}
 stringData: {key: canary-4711}
 `))
-	w.trouble = func(call int) trouble {
+	w.Trouble = func(call int) clusterfake.Trouble {
 		if call == 2 { // behind the pending record
-			return trouble{before: fmt.Errorf("the key canary-4711 is too weak: %w", forbidden())}
+			return clusterfake.Trouble{Before: fmt.Errorf("the key canary-4711 is too weak: %w", forbidden())}
 		}
-		return trouble{}
+		return clusterfake.Trouble{}
 	}
-	if _, err := apply.Run(t.Context(), p, w.env()); err == nil {
+	if _, err := apply.Run(t.Context(), p, w.Env()); err == nil {
 		t.Fatal("it went through")
 	}
-	got := w.records[1].Info.Description
+	got := w.Records[1].Info.Description
 	if strings.Contains(got, "canary-4711") || !strings.Contains(got, "is too weak") {
 		t.Errorf("the description is %q", got)
 	}

@@ -42,26 +42,36 @@ type NotReadyError struct {
 	Failed bool
 	// Hook is true for a hook: whoever reports it names the object.
 	Hook bool
+	// Stopped is why the wait was broken off; nil when it was not.
+	Stopped error
 	// Diagnosis is what is known behind it.
 	Diagnosis
 }
 
-func (e *NotReadyError) Error() string { return e.with(e.Text()) }
+func (e *NotReadyError) Error() string { return e.with(e.Diagnosis) }
+
+// Unwrap is why the wait was broken off.
+func (e *NotReadyError) Unwrap() error { return e.Stopped }
 
 // withoutLog is the error's text as it may be recorded.
-func (e *NotReadyError) withoutLog() string { return e.with(e.Reasons) }
+func (e *NotReadyError) withoutLog() string { return e.with(Diagnosis{Reasons: e.Reasons}) }
 
 // with is the error's text with what is behind it.
-func (e *NotReadyError) with(behind []string) string {
+func (e *NotReadyError) with(behind Diagnosis) string {
 	text := fmt.Sprintf("%s is not ready: %s", e.Object, e.Why)
 	switch {
+	case e.Stopped != nil:
+		text = "stopped while waiting for " + e.Object
+		if e.Stopped != context.Canceled { //nolint:errorlint // it says no more than that
+			text += ": " + e.Stopped.Error()
+		}
 	case e.Hook:
 		text = e.Why
 	case e.Failed:
 		text = fmt.Sprintf("%s can't become ready: %s", e.Object, e.Why)
 	}
-	if len(behind) > 0 {
-		text += "\n  " + strings.Join(behind, "\n  ")
+	if lines := behind.Text(); len(lines) > 0 {
+		text += "\n  " + strings.Join(lines, "\n  ")
 	}
 	return text
 }
@@ -77,7 +87,7 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 		left := r.left(s.Object)
 		p := &pending{
 			step: s, ref: ref, uid: r.expected(s), gone: s.Op == plan.OpWait && s.Expect.Absent,
-			why: "nothing is known yet", before: left, since: readiness.LastWritten(left),
+			why: "nothing is known yet", before: left, since: readiness.LastWritten(left), told: map[string]bool{},
 		}
 		w.open[s.ID] = p
 		at := watchKey{ref.GVK(), ref.Namespace}
@@ -136,6 +146,10 @@ type pending struct {
 	before *unstructured.Unstructured
 	// since is when this run has written the object, zero when it has not.
 	since time.Time
+	// last is the object as it was last seen, and told are the causes of its state that
+	// were told.
+	last *unstructured.Unstructured
+	told map[string]bool
 }
 
 // waiter collects the states of all objects of a wait.
@@ -177,11 +191,11 @@ func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	changed := p.why != result.Why
-	p.why = result.Why
+	p.why, p.last = result.Why, object
 	switch result.State {
 	case readiness.Ready, readiness.Unknown:
 		delete(w.open, p.step.ID)
-		p.before = nil // there may be many, and large ones
+		p.before, p.last = nil, nil // there may be many, and large ones
 		w.tell(StepDone, p, Diagnosis{})
 		return true
 	case readiness.Failed:

@@ -28,13 +28,15 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 		return nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return fmt.Errorf("stopped while waiting for %s: %w", w.names(), context.Cause(ctx))
+		return w.stopped(ctx)
 	}
-	first := w.first()
 	gaveUp := fmt.Sprintf(" (gave up after %s)", limit)
 	if ctx.Err() != nil {
 		gaveUp = fmt.Sprintf(" (gave up: %v)", context.Cause(ctx))
 	}
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookEvery)
+	defer cancel()
+	first, _ := w.blocked(look)
 	err := w.notReady(ctx, first, first.why+gaveUp, false)
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
 		if p := w.open[id]; p != first {
@@ -46,6 +48,21 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 	if others := len(w.open) - 1; others > 0 {
 		return fmt.Errorf("%w\nand %d more", err, others)
 	}
+	return err
+}
+
+// stopped tells of a wait that was broken off what it was waiting for, and why that
+// was not ready: it may be why somebody has lost patience.
+func (w *waiter) stopped(ctx context.Context) error {
+	err := &NotReadyError{Object: w.names(), Stopped: context.Cause(ctx)}
+	if w.run.fenced() != nil { // whose lock is lost does not linger
+		return err
+	}
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookEvery)
+	defer cancel()
+	worst, reasons := w.blocked(look)
+	err.Diagnosis = w.run.env.Cluster.Diagnose(look, worst.ref, worst.since)
+	err.Reasons = reasons
 	return err
 }
 

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# The life of a release on a real control plane, as a person types it. Each
-# command is shown and has to end with the exit code that is expected of it.
+# The life of a release on a real control plane, as a person types it, its chart from a
+# real registry. Each command is shown and has to end with the exit code that is expected
+# of it.
 #
-# Wanted in PATH: kubectl-release, and testcluster and kubectl of testcluster/bin.
+# Wanted in PATH: kubectl-release, and testcluster, kubectl and registry of testcluster/bin.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 . "$here/steps.sh"
 
 home=$(mktemp -d)
-export KUBECONFIG=$home/kubeconfig KUBECACHEDIR=$home/cache
+export KUBECONFIG=$home/kubeconfig KUBECACHEDIR=$home/cache HELM_CACHE_HOME=$home/helm/cache HELM_CONFIG_HOME=$home/helm/config
 cp -r "$here/../testdata/charts/web" "$here"/*.yaml "$home"
 cd "$home"
 testcluster start --kubeconfig-file "$KUBECONFIG" > "$home/log" 2>&1 &
 cluster=$!
 finish() {
+  [ -z "${registry:-}" ] || kill "$registry" 2> /dev/null || true
   kill "$cluster" 2> /dev/null && wait "$cluster" || true
   rm -rf "$home"
 }
@@ -30,11 +32,27 @@ run 0 kubectl version
 run 0 kubectl create namespace shop
 kubectl config set-context --current --namespace shop > /dev/null
 
-say 'What would an install do? Nothing is written yet.'
-run 0 kubectl release plan web ./web
+say 'A registry starts, and the chart goes there.'
+port=5000
+while (: > "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
+serve_registry "127.0.0.1:$port" "$home"
+charts=oci://127.0.0.1:$port/charts
+run 0 kubectl release package ./web
+run 0 kubectl release push web-1.0.0.tgz "$charts"
 
-say 'Do it.'
-run 0 kubectl release apply web ./web --yes --summary --wait
+say 'What would an install from there do? Nothing is written yet. The plan is pinned to the bytes of the chart.'
+run 0 kubectl release plan web "$charts/web:1.0.0" --wait --out web.plan
+
+say 'Somebody puts another chart under the same version: the plan that was reviewed is refused.'
+cp -r web other
+sed 's/port: 80$/port: 81/' web/templates/service.yaml > other/templates/service.yaml
+run 0 kubectl release package ./other
+run 1 kubectl release push web-1.0.0.tgz "$charts"
+run 0 kubectl release push web-1.0.0.tgz "$charts" --force
+run 4 kubectl release apply web.plan
+
+say 'What was reviewed is in the plan. Do that.'
+run 0 kubectl release apply web.plan --pinned --summary
 
 say 'Is there anything left to do?'
 run 0 kubectl release plan web ./web

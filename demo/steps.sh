@@ -20,3 +20,20 @@ run() {
   fi
   [ "$want" -eq 0 ] || printf '%s# exit code %s, as it should be%s\n' "$dim" "$got" "$plain"
 }
+
+# serve_registry ADDRESS FOLDER starts a registry in memory, and waits until it answers.
+# Its process is $registry, and its log is in FOLDER.
+#
+# Wanted in PATH: registry of testcluster/bin.
+serve_registry() {
+  printf 'version: 0.1\nlog: {level: error}\nstorage: {inmemory: {}}\nhttp: {addr: "%s", secret: demo}\n' "$1" > "$2/registry.yaml"
+  OTEL_TRACES_EXPORTER=none nohup registry serve "$2/registry.yaml" > "$2/registry.log" 2>&1 < /dev/null &
+  registry=$!
+  for ((i = 0; i < 100; i++)); do
+    kill -0 "$registry" 2> /dev/null || break
+    (: > "/dev/tcp/${1%:*}/${1##*:}") 2> /dev/null && return
+    sleep 0.1
+  done
+  cat "$2/registry.log" >&2
+  exit 1
+}

@@ -41,15 +41,13 @@ func TestCheck31RecordedSource(t *testing.T) {
 		t.Error(text)
 	}
 	var record struct {
-		Chart struct {
-			Metadata struct{ Annotations map[string]string }
-		}
+		Source struct{ URL, Digest string } `json:"chart_source"`
 	}
 	if err := json.Unmarshal([]byte(p.status(namespace, "-o", "json")), &record); err != nil {
 		t.Fatal(err)
 	}
-	if a := record.Chart.Metadata.Annotations; a["kubectl-release/source"] != p.ref() || a["kubectl-release/digest"] != digest {
-		t.Errorf("%v", a)
+	if record.Source.URL != p.ref() || record.Source.Digest != digest {
+		t.Errorf("%+v", record)
 	}
 	if list := cluster.Helm4(t, "list", "--namespace", namespace); !strings.Contains(list, "alpha-1.0.0") {
 		t.Error(list)

@@ -74,6 +74,25 @@ func (p pinning) deployed(namespace string) string {
 	return cluster.Kubectl(p.t, "get", "configmaps,secrets", "--namespace", namespace, "--output", "yaml")
 }
 
+// TestCheck31InstallFromRegistry installs a chart from a registry; Helm sees the release
+// as any other.
+func TestCheck31InstallFromRegistry(t *testing.T) {
+	t.Parallel()
+	p := newPinning(t)
+	p.push("first")
+	namespace := cluster.Namespace(t)
+	r := p.ends(0, append([]string{"install", "web", p.ref(), "--wait", "--namespace", namespace}, p.flags...)...)
+	if want := "Chart alpha 1.0.0: " + p.ref() + "@" + p.digest(); !strings.Contains(r.Stderr, want) {
+		t.Errorf("%s does not say %q", r.Stderr, want)
+	}
+	if !strings.Contains(p.deployed(namespace), "first") {
+		t.Error("another chart is there")
+	}
+	if list := cluster.Helm4(t, "list", "--namespace", namespace); !strings.Contains(list, "alpha-1.0.0") || !strings.Contains(list, "deployed") {
+		t.Error(list)
+	}
+}
+
 // TestCheck32MovedTag pushes other content under a planned tag: the plan is stale, and
 // with --pinned what was planned is applied. Nothing is ever fetched for it.
 func TestCheck32MovedTag(t *testing.T) {

@@ -4,13 +4,17 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
 // TestReadme runs every command that the README shows, in its order, in one
-// namespace: what people copy must work.
+// namespace: what people copy must work. Only the registry's port is another one.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(inTree("README.md"))
 	if err != nil {
@@ -22,20 +26,30 @@ func TestReadme(t *testing.T) {
 	}
 	namespace := cluster.Namespace(t)
 	dir := t.TempDir()
-	if err := os.Symlink(inTree("testdata"), filepath.Join(dir, "testdata")); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"testdata", "demo"} {
+		if err := os.Symlink(inTree(folder), filepath.Join(dir, folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	tools := pluginFolder(t)
+	registry := strings.NewReplacer("127.0.0.1:5000", sourcetest.FreeAddress(t))
 	for _, line := range commands {
+		line = registry.Replace(line)
 		// The README's reader has a namespace of their own in the context.
-		script := "export PATH=" + tools + ":$PATH HELM_NAMESPACE=" + namespace + "; cd " + dir + "; " + line
+		script := "export PATH=" + tools + ":$PATH HELM_NAMESPACE=" + namespace + " HELM_CACHE_HOME=" + dir + "/cache HELM_CONFIG_HOME=" + dir + "/config; cd " + dir + "; " + line
 		result := cluster.Run(t, "bash", "", "-c", script)
 		if result.ExitCode != 0 {
 			t.Fatalf("$ %s\nexit code %d\n%s%s", line, result.ExitCode, result.Stdout, result.Stderr)
 		}
 		t.Logf("$ %s\n%s", line, result.Stdout)
+		if ends := registryEnds.FindStringSubmatch(result.Stdout); ends != nil {
+			t.Cleanup(func() { _ = exec.Command("kill", ends[1]).Run() })
+		}
 	}
 }
+
+// registryEnds finds how the registry of demo/registry.sh is ended.
+var registryEnds = regexp.MustCompile(`kill (\d+) ends it`)
 
 // shown are the commands of a page's console blocks.
 func shown(text string) []string {

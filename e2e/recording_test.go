@@ -121,6 +121,7 @@ var equalizers = []struct {
 	{regexp.MustCompile(`\bweb-[0-9a-f]{8,10}-[a-z0-9]{5}\b`), "web-6d9f7c5b48-x7k2p"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC`), "2026-03-14 03:07:00 +0000 UTC"},
 	{regexp.MustCompile(`[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}`), "Sat Mar 14 03:07:00 2026"},
+	{regexp.MustCompile(`context testcluster`), "context prod"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "prod.example.com"},
 	{regexp.MustCompile(`after \d+ restarts`), "after 3 restarts"},
 	{regexp.MustCompile(`(?m)^.*: done after [\d.]+s\n`), ""}, // where a machine is slow

@@ -30,6 +30,7 @@ func Build(in Input) (*Plan, Questions, error) {
 		b.test()
 	}
 	b.onFailure()
+	b.impact()
 	b.questions.QuotaNamespaces = b.counted()
 	b.checkQuotas()
 	b.summarize()
@@ -49,6 +50,8 @@ type builder struct {
 	converted map[manifest.ID]bool
 	// left are the runs that are planned, by their objects: the last one of each.
 	left map[manifest.ID]*Step
+	// deployed are the hooks of the last deployed revision, by event: see lastHooks.
+	deployed map[hookKey]manifest.Object
 	// brings are the kinds that come with this plan.
 	brings map[schema.GroupKind]bool
 }

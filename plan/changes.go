@@ -71,6 +71,15 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 			c.Cause = CauseDrift
 		}
 	}
+	step.Changes = slices.DeleteFunc(step.Changes, func(c Change) bool { return invented(step, c) })
+}
+
+// invented says whether an estimate has a field go that the API server has filled in: it
+// does so again, whether the estimate knows that or not. What excludes a field that the
+// chart sets does go.
+func invented(step *Step, c Change) bool {
+	return step.Fidelity == FidelityEstimated && c.Cause == CauseServer && c.To == nil &&
+		!slices.ContainsFunc(step.Clears, func(path string) bool { return within(c.Path, path) })
 }
 
 // drifted lists what was sent and is no longer so in the live object. What the

@@ -131,6 +131,12 @@ func (b *builder) namespaceMissing(name string) bool {
 	return looked && live.Object == nil && live.Unreadable == ""
 }
 
+// namespaceGoes says whether the namespace is there and being deleted.
+func (b *builder) namespaceGoes(name string) bool {
+	live := b.in.Live[NamespaceID(name)].Object
+	return live != nil && live.GetDeletionTimestamp() != nil
+}
+
 // bringsNamespace says whether the namespace is not there and comes with this
 // plan, by --create-namespace or as an object of the chart.
 func (b *builder) bringsNamespace(name string) bool {
@@ -158,10 +164,9 @@ func (b *builder) checkNamespaces() {
 		}
 		seen[name] = true
 		own := name == b.in.Release.Namespace
-		live := b.in.Live[NamespaceID(name)].Object
 		switch {
-		case live != nil && live.GetDeletionTimestamp() != nil:
-			b.block(NamespaceID(name), terminating(live), "wait until it is gone, or install into another namespace")
+		case b.namespaceGoes(name):
+			b.block(NamespaceID(name), terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
 		case !b.namespaceMissing(name):
 		case own && !b.in.Options.CreateNamespace:
 			b.block(NamespaceID(name), "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")

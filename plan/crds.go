@@ -25,6 +25,7 @@ func (b *builder) crdStage() {
 			continue
 		}
 		if live.Object != nil && !b.in.Options.UpdateCRDs {
+			b.leaveCRD(o, live.Object)
 			continue
 		}
 		step := Step{
@@ -39,6 +40,7 @@ func (b *builder) crdStage() {
 		writes = append(writes, step)
 		waits = append(waits, b.waitStep(StageCRDs, o, "until its kinds are served"))
 	}
+	b.warnLeftCRDs()
 	if len(writes) > 0 {
 		b.stage(StageCRDs, []Wave{{Steps: writes}, {Steps: waits}})
 	}

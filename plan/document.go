@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/kubectl-release/kubectl-release/internal/release"
+import (
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
 
 // FormatVersion is the version of the plan's JSON. Minor versions only add.
 const FormatVersion = "1.0"
@@ -67,6 +71,8 @@ type Document struct {
 
 	Problems []Problem `json:"problems,omitempty"`
 	Summary  Summary   `json:"summary"`
+	// Impact is what the steps come to.
+	Impact Impact `json:"impact,omitzero"`
 }
 
 // ChartRef names a chart. Digest is the SHA-256 of its files in hex.
@@ -80,6 +86,9 @@ type ChartRef struct {
 // Cluster identifies the cluster that the plan was made for, by what the user who
 // made it may read: see Stale.
 type Cluster struct {
+	// Context is that of the kubeconfig, by which people know the cluster; empty where
+	// there is none.
+	Context string `json:"context,omitempty"`
 	// Server is the API server's address.
 	Server string `json:"server,omitempty"`
 	// CA identifies the certificate authorities that the API server's certificate is
@@ -90,6 +99,20 @@ type Cluster struct {
 	// namespace; empty where it may not be read or is not there.
 	UID          string `json:"uid,omitempty"`
 	NamespaceUID string `json:"namespaceUID,omitempty"`
+}
+
+// String is what people call the cluster: "context dev (10.0.0.1:6443)", or
+// "cluster 10.0.0.1:6443" without a context.
+func (c Cluster) String() string {
+	_, host, found := strings.Cut(c.Server, "://")
+	if !found {
+		host = c.Server
+	}
+	host = strings.TrimSuffix(host, "/")
+	if c.Context == "" {
+		return "cluster " + host
+	}
+	return "context " + c.Context + " (" + host + ")"
 }
 
 // Stage is a part of the run with a name that people know. The next stage
@@ -120,17 +143,19 @@ type Wave struct {
 // Summary counts the plan's steps.
 type Summary struct {
 	// Risks come first: a step that bears several counts as the gravest.
-	Risks     RiskCounts `json:"risks"`
-	Create    int        `json:"create"`
-	Patch     int        `json:"patch"`
-	Replace   int        `json:"replace"`
-	Recreate  int        `json:"recreate"`
-	Delete    int        `json:"delete"`
-	Keep      int        `json:"keep"`
-	Adopt     int        `json:"adopt"`
-	Unchanged int        `json:"unchanged"`
-	Hooks     int        `json:"hooks"`
-	Waits     int        `json:"waits"`
+	Risks  RiskCounts `json:"risks"`
+	Create int        `json:"create"`
+	Patch  int        `json:"patch"`
+	// LabelsOnly are those of Patch that change labels of their objects and nothing else.
+	LabelsOnly int `json:"labelsOnly"`
+	Replace    int `json:"replace"`
+	Recreate   int `json:"recreate"`
+	Delete     int `json:"delete"`
+	Keep       int `json:"keep"`
+	Adopt      int `json:"adopt"`
+	Unchanged  int `json:"unchanged"`
+	Hooks      int `json:"hooks"`
+	Waits      int `json:"waits"`
 	// Drifted counts the objects that were changed outside of the release.
 	Drifted  int `json:"drifted"`
 	Blocking int `json:"blocking"`

@@ -22,7 +22,9 @@ func (b *builder) hookStage(event manifest.Event) {
 	}
 	stage := StageName(string(event) + " hooks")
 	var steps, deletions []Step
-	for _, run := range b.hookRuns(stage, event) {
+	runs := b.hookRuns(stage, event)
+	b.removedHooks(event, runs)
+	for _, run := range runs {
 		if room, needed := b.place(&run); needed {
 			steps = append(steps, room)
 		}
@@ -62,6 +64,7 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 		if seen[o.ID]++; seen[o.ID] > 1 { // charts may have a hook twice
 			step.ID += fmt.Sprintf("/%d", seen[o.ID])
 		}
+		b.compareHook(&step)
 		steps = append(steps, step)
 	}
 	return steps

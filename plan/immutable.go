@@ -34,7 +34,7 @@ func waysOut(step *Step, fields []string) string {
 		ways = append(ways, fmt.Sprintf("delete it alone (kubectl delete statefulset %s -n %s --cascade=orphan) and run this again: pods and volume claims stay", step.Object.Name, step.Object.Namespace))
 	}
 	claims := "volume claims stay"
-	if losesData(step) {
+	if fate, _ := fateOf(claimsOf(step.Before).whenDeleted, ""); fate == VolumeDeleted {
 		claims = "volume claims go with their data, since persistentVolumeClaimRetentionPolicy says whenDeleted: Delete"
 	}
 	ways = append(ways, "allow deleting and creating it with --force: pods restart, "+claims)

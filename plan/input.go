@@ -57,6 +57,10 @@ type Input struct {
 	// Quotas are the ResourceQuotas of the namespaces in Questions.QuotaNamespaces of the first
 	// Build, as far as they may be listed; nil when nobody was asked.
 	Quotas []*unstructured.Unstructured
+	// Claims are the names of the volume claims in the namespaces of
+	// Questions.ClaimNamespaces, sorted; of namespaces in which they can't be listed
+	// there is nothing, not even an empty list.
+	Claims map[string][]string
 	// Values are the changes of the user's values since the last revision.
 	Values []Change
 	// Pending is what is known of an operation that is recorded as under way.

@@ -181,8 +181,10 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 		return "the CRD stays as this plan leaves it"
 	case stage != StageResources:
 		return ""
-	case s.Op == OpDelete && restored && holdsData(s.Object), s.Op == OpRecreate && losesData(s):
+	case s.removes() && losesData(s) && (restored || s.Op == OpRecreate):
 		return "it is created again without the data that it held"
+	case !s.removes() && losesData(s):
+		return "the data of the volumes that it drops does not come back"
 	case restored, s.Op == OpDelete, s.Op == OpKeep:
 		return ""
 	case staysOnUninstall(s):

@@ -118,6 +118,9 @@ func riskOf(r Risk, s *Step) string {
 		if s.Op == OpRecreate {
 			return "it would be deleted and created, and what it holds would be lost"
 		}
+		if s.Op != OpDelete {
+			return "volume claims of it would be deleted with their data"
+		}
 		return "it would be deleted with what it holds"
 	case RiskDelete:
 		return "it would be deleted"
@@ -126,7 +129,8 @@ func riskOf(r Risk, s *Step) string {
 	case RiskScaleDown:
 		return "it would be scaled down"
 	case RiskStateful:
-		return "its spec would be changed"
+		c, _, _ := s.Gravest()
+		return c.Path + " would be changed"
 	}
 	return string(r)
 }
@@ -137,8 +141,10 @@ func avoid(r Risk, op Operation, s *Step) string {
 	switch {
 	case r == RiskScaleDown:
 		return "keep the number of replicas"
+	case r == RiskData && s.Op != OpDelete && s.Op != OpRecreate:
+		return "keep the number of replicas, or set persistentVolumeClaimRetentionPolicy.whenScaled to Retain"
 	case r == RiskStateful:
-		return "leave its spec as it is"
+		return "leave that as it is"
 	case s.Op == OpRecreate:
 		return "leave the immutable field as it is"
 	case s.MakesRoom():

@@ -41,9 +41,11 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 const NotAsked = "the API server was not asked"
 
 // notYet says why the server can't be asked: the object's namespace or kind
-// comes with this very plan.
+// comes with this very plan, or the namespace is going away.
 func (b *builder) notYet(id manifest.ID) string {
 	switch {
+	case b.namespaceGoes(id.Namespace):
+		return fmt.Sprintf("the namespace %s is being deleted", id.Namespace)
 	case id.Namespace == "" || !b.namespaceMissing(id.Namespace):
 	case b.bringsNamespace(id.Namespace):
 		return fmt.Sprintf("the namespace %s comes with this plan", id.Namespace)

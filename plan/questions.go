@@ -12,6 +12,9 @@ type Questions struct {
 	// QuotaNamespaces are where ResourceQuotas count what the plan changes
 	// (Input.Quotas).
 	QuotaNamespaces []string
+	// ClaimNamespaces are where StatefulSets leave volume claims, or take these along
+	// (Input.Claims).
+	ClaimNamespaces []string
 }
 
 // dryRuns are the steps that have not been predicted.

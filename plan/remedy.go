@@ -16,6 +16,8 @@ func remedy(step *Step, r Refusal) string {
 		return roomier
 	case byAdmission(r):
 		return "make the object fit what the cluster admits, or have its administrators admit it"
+	case r.Reason == "Forbidden" && strings.Contains(r.Message, "because it is being terminated"): // since the namespace was looked at
+		return "wait until the namespace is gone, or install into another one"
 	case r.Reason == "Forbidden":
 		return permit(step, r)
 	case r.Reason == "Invalid":

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -15,7 +13,8 @@ type Risk string
 
 const (
 	// RiskData: what the object holds goes with it: the objects of a namespace
-	// or of a CRD's kind, the data of a volume.
+	// or of a CRD's kind, the data of a volume. A StatefulSet's claims go with it, or
+	// with the pods that it is scaled down by, only if it asks for that.
 	RiskData Risk = "data"
 	// RiskDelete: the object is deleted.
 	RiskDelete Risk = "delete"
@@ -23,8 +22,9 @@ const (
 	RiskRecreate Risk = "recreate"
 	// RiskScaleDown: there will be fewer replicas.
 	RiskScaleDown Risk = "scale-down"
-	// RiskStateful: the spec of a StatefulSet, a volume claim or a volume is
-	// changed in place.
+	// RiskStateful: the spec of a volume claim or a volume is changed in place, or
+	// what the data of a StatefulSet with volumes depends on: its claims, service,
+	// selector, mounts of the data or images.
 	RiskStateful Risk = "stateful"
 )
 
@@ -42,7 +42,7 @@ func (s *Step) Risks() []Risk {
 func (s *Step) bears(r Risk) bool {
 	switch r {
 	case RiskData:
-		return s.deletesMoreThanItsOwn() && holdsData(s.Object) || s.Op == OpRecreate && losesData(s)
+		return losesData(s)
 	case RiskDelete:
 		return s.deletesMoreThanItsOwn() && !s.createdAgain()
 	case RiskRecreate:
@@ -50,7 +50,7 @@ func (s *Step) bears(r Risk) bool {
 	case RiskScaleDown:
 		return s.Writes() && scalesDown(s)
 	case RiskStateful:
-		return s.Writes() && kinds.Of(s.Object.GroupKind()).Stateful && slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec") })
+		return s.Writes() && s.changesState()
 	}
 	return false
 }
@@ -81,14 +81,13 @@ func holdsData(id manifest.ID) bool { return kinds.Of(id.GroupKind()).Holds != "
 // hooks delete and create such objects from run to run.
 func recreatable(id manifest.ID) bool { return kinds.Of(id.GroupKind()).InChart }
 
-// losesData says it of an object that is created again. The claims of a
-// StatefulSet stay, unless it asks for something else.
+// losesData says whether data goes that was there before the run.
 func losesData(s *Step) bool {
-	if s.Object.GroupKind() != kinds.StatefulSet || s.Before == nil {
-		return holdsData(s.Object)
+	switch s.Object.GroupKind() {
+	case kinds.StatefulSet, kinds.PersistentVolumeClaim, kinds.PersistentVolume:
+		return slices.ContainsFunc(s.volumes(), func(v volumeEffect) bool { return v.Fate == VolumeDeleted })
 	}
-	retention, _, _ := unstructured.NestedString(s.Before.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
-	return retention == "Delete"
+	return (s.deletesMoreThanItsOwn() || s.Op == OpRecreate) && holdsData(s.Object)
 }
 
 // scalesDown says whether there will be fewer replicas: of the object itself,

@@ -34,7 +34,7 @@ func TestAPlanIsBoundToItsCluster(t *testing.T) {
 				p.Cluster = c
 				return p
 			}
-			got := strings.Join(plan.Stale(made(test.was), made(test.is)), "\n")
+			got := said(plan.Stale(made(test.was), made(test.is)))
 			if test.says == "" && got != "" || !strings.Contains(got, test.says) {
 				t.Errorf("got %q, want %q in it", got, test.says)
 			}

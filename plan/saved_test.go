@@ -123,7 +123,7 @@ func TestStale(t *testing.T) {
 		"a new resourceVersion":   {func(in *plan.Input) { liveA(in).SetResourceVersion("99") }, ""},
 		"another's label":         {func(in *plan.Input) { l := liveA(in).GetLabels(); l["other"] = "x"; liveA(in).SetLabels(l) }, ""},
 		"a new status":            {func(in *plan.Input) { liveA(in).Object["status"] = map[string]any{"phase": "x"} }, ""},
-		"the field itself moved":  {func(in *plan.Input) { setKey(in, "v9") }, "it was changed since"},
+		"the field itself moved":  {func(in *plan.Input) { setKey(in, "v9") }, "ConfigMap/a was changed since the plan was made: data.key v1 → v9"},
 		"somebody did it already": {func(in *plan.Input) { setKey(in, "v2") }, "no longer needed"},
 		"a namesake":              {func(in *plan.Input) { liveA(in).SetUID("other") }, "created anew"},
 		"it was deleted":          {func(in *plan.Input) { in.Live[in.Stored[0].ID] = plan.Observation{} }, "was planned"},
@@ -137,7 +137,7 @@ func TestStale(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := oneChange(t)
 			test.change(&in)
-			got := strings.Join(plan.Stale(reviewed, build(t, in)), "\n")
+			got := said(plan.Stale(reviewed, build(t, in)))
 			if test.stale == "" && got != "" {
 				t.Errorf("the plan is called stale: %s", got)
 			}
@@ -214,4 +214,13 @@ func TestBuildGivesTheSameBytesEveryTime(t *testing.T) {
 			t.Fatal(diff)
 		}
 	}
+}
+
+// said is what people are told of differences.
+func said(differences []plan.Difference) string {
+	var lines []string
+	for _, d := range differences {
+		lines = append(lines, d.String())
+	}
+	return strings.Join(lines, "\n")
 }

@@ -82,6 +82,8 @@ type setup struct {
 	// Against compares with what is stored in the place of live objects.
 	Against    *plan.Against `json:"against"`
 	RecordSize int           `json:"recordSize"`
+	// Claims are the volume claims in the release's namespace, where they were listed.
+	Claims []string `json:"claims"`
 	// Warnings are what gathering found odd.
 	Warnings []string `json:"warnings"`
 	// Deny are the words of --deny.
@@ -187,7 +189,7 @@ func (s scenario) savedAndFresh(built *plan.Plan) {
 	fresh := *built
 	saved.Cluster, fresh.Cluster = plan.Cluster{UID: "c"}, plan.Cluster{UID: "c"}
 	if stale := plan.Stale(&saved, &fresh); len(stale) > 0 {
-		s.t.Errorf("the saved plan is stale: %s", strings.Join(stale, "\n"))
+		s.t.Errorf("the saved plan is stale: %s", said(stale))
 	}
 }
 
@@ -231,6 +233,9 @@ func (s scenario) input(setup setup) plan.Input {
 		Cluster: plan.Cluster{Server: "https://prod-eu:6443", UID: "cluster"}, Pending: setup.Pending, Values: setup.Values,
 		Now:        time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC),
 		RollbackTo: setup.RollbackTo, Live: map[manifest.ID]plan.Observation{}, Kinds: map[schema.GroupKind]plan.Kind{},
+	}
+	if setup.Claims != nil {
+		in.Claims = map[string][]string{"shop": setup.Claims}
 	}
 	in.RecordSize, in.MaxRecordSize = setup.RecordSize, 1<<20
 	for _, text := range setup.Warnings {
@@ -392,7 +397,7 @@ func (s scenario) objects(section string, setup setup, kinds map[schema.GroupKin
 }
 
 // clusterWide are the kinds of the scenarios that have no namespace.
-var clusterWide = []string{"Namespace", "ClusterRole", "CustomResourceDefinition"}
+var clusterWide = []string{"Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PersistentVolume"}
 
 func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[schema.GroupKind]plan.Kind) []manifest.Object {
 	for _, o := range objects {

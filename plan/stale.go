@@ -5,91 +5,88 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // Stale says in which ways a plan made now differs from one that was reviewed
 // earlier; nothing means that the reviewed one still holds. What counts is what
 // would be done: objects whose status, resourceVersion or unrelated fields have
 // moved on do not make a plan stale.
-func Stale(reviewed, fresh *Plan) []string {
+func Stale(reviewed, fresh *Plan) []Difference {
 	if other := otherCluster(reviewed, fresh); other != "" {
-		return []string{other}
+		return []Difference{{What: other}}
 	}
-	var out []string
-	if reviewed.FromRevision != fresh.FromRevision {
-		out = append(out, fmt.Sprintf("the release was at revision %d and is at revision %d now", reviewed.FromRevision, fresh.FromRevision))
+	var out []Difference
+	switch {
+	case reviewed.FromRevision == fresh.FromRevision:
+	case fresh.FoundPending && fresh.FromRevision == reviewed.ToRevision:
+		out = append(out, Difference{What: fmt.Sprintf("a run that has written revision %d was interrupted: what it has done is kept", fresh.FromRevision)})
+	default:
+		out = append(out, Difference{What: fmt.Sprintf("the release was at revision %d and is at revision %d now", reviewed.FromRevision, fresh.FromRevision)})
 	}
 	if text(Step{Changes: reviewed.Values}) != text(Step{Changes: fresh.Values}) && len(out) == 0 {
-		out = append(out, "the values would change in another way than it says")
+		out = append(out, Difference{What: "the values would change in another way than it says"})
 	}
 	out = append(out, steps(reviewed, fresh, len(out) > 0)...)
 	for _, p := range fresh.Problems {
 		if p.Blocking {
-			out = append(out, about(p.Object, p.What))
+			out = append(out, Difference{Object: p.Object, What: p.What})
 		}
 	}
 	return out
 }
 
-// about names the object of a problem; those of the whole release have none.
-func about(id manifest.ID, text string) string {
-	if id.Kind == "" {
-		return text
-	}
-	return id.String() + ": " + text
-}
-
 // steps says in which ways the steps of two plans differ. moved says that the
 // release has moved on, so that what would be recorded has to differ.
-func steps(reviewed, fresh *Plan, moved bool) []string {
-	var out []string
+func steps(reviewed, fresh *Plan, moved bool) []Difference {
+	var out []Difference
 	before, after := decisions(reviewed), decisions(fresh)
+	found := map[string]*Step{}
+	fresh.AllSteps(func(_ StageName, s *Step) { found[s.ID] = s })
+	of := func(s *Step, format string, args ...any) {
+		out = append(out, Difference{Object: s.Object, What: fmt.Sprintf(format, args...)})
+	}
 	reviewed.AllSteps(func(_ StageName, s *Step) {
 		now, still := after[s.ID]
 		was := before[s.ID]
 		switch {
 		case s.Op == OpRecord:
 			if !moved && now != was {
-				out = append(out, "what would be recorded has changed")
+				of(s, "what would be recorded has changed")
 			}
 		case !still && s.MakesRoom(): // it has gone by itself
 		case !still, now.op == OpNone && s.Op != OpNone:
-			out = append(out, fmt.Sprintf("%s: %s is no longer needed", s.Object, s.Op))
+			of(s, "%s is no longer needed", s.Op)
 		case now.op != was.op:
-			out = append(out, fmt.Sprintf("%s: %s was planned, now it takes %s", s.Object, s.Op, now.op))
+			of(s, "%s was planned, now it takes %s", s.Op, now.op)
 		case s.MakesRoom() && was.uid != now.uid, s.Op == OpRun && was.uid != now.uid && now.uid != "":
-			out = append(out, meetsAnother(s))
+			of(s, meetsAnother)
 		case s.Op != OpRun && now.uid != was.uid && s.Op != OpNone:
-			out = append(out, fmt.Sprintf("%s: it was deleted and created anew since", s.Object))
+			of(s, "it was deleted and created anew since")
 		case now.what != was.what:
-			out = append(out, fmt.Sprintf("%s: it was changed since, so %s means something else now", s.Object, s.Op))
+			out = append(out, changedSince(reviewed, s, found[s.ID]))
 		case now.sent != was.sent:
-			out = append(out, fmt.Sprintf("%s: what %s would send is not what the plan says", s.Object, s.Op))
+			of(s, "what %s would send is not what the plan says", s.Op)
 		}
 	})
 	fresh.AllSteps(func(_ StageName, s *Step) {
 		switch _, was := before[s.ID]; {
 		case was, s.Op == OpRecord:
 		case s.MakesRoom():
-			out = append(out, meetsAnother(s))
+			of(s, meetsAnother)
 		default:
-			out = append(out, fmt.Sprintf("%s: %s is new", s.Object, s.Op))
+			of(s, "%s is new", s.Op)
 		}
 	})
 	if len(out) == 0 && !slices.Equal(order(reviewed), order(fresh)) {
-		out = append(out, "the steps come in another order")
+		out = append(out, Difference{What: "the steps come in another order"})
 	}
 	if len(out) == 0 && !moved && wayBack(reviewed) != wayBack(fresh) {
-		out = append(out, "a failure would lead back to another revision")
+		out = append(out, Difference{What: "a failure would lead back to another revision"})
 	}
 	return out
 }
 
-func meetsAnother(s *Step) string {
-	return fmt.Sprintf("%s: the hook would meet another object in its place than it would have then", s.Object)
-}
+const meetsAnother = "the hook would meet another object in its place than it would have then"
 
 // decision is what of a step must stay the same.
 type decision struct {
@@ -124,8 +121,14 @@ func decisions(p *Plan) map[string]decision {
 // sentBy is what the requests of every writing step come from. It is compared as it
 // is saved: an empty list in one plan and none in the other are the same.
 func sentBy(s *Step) Step {
+	hook := s.Hook
+	if hook != nil { // how it differs from an earlier one changes nothing
+		compared := *hook
+		compared.Since = ""
+		hook = &compared
+	}
 	return Step{
-		When: s.When, Of: s.Of, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: s.Hook,
+		When: s.When, Of: s.Of, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: hook,
 		Body: s.Body, HandOver: s.HandOver, Clears: s.Clears, Empties: s.Empties,
 	}
 }

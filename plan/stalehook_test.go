@@ -45,7 +45,7 @@ func TestAHookWithAnotherObjectInItsPlaceIsStale(t *testing.T) {
 		"born in the place": {"", "one", "another object in its place"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := strings.Join(plan.Stale(build(t, hooked(t, test.was)), build(t, hooked(t, test.is))), "\n")
+			got := said(plan.Stale(build(t, hooked(t, test.was)), build(t, hooked(t, test.is))))
 			if test.says == "" && got != "" || !strings.Contains(got, test.says) {
 				t.Errorf("got %q, want %q in it", got, test.says)
 			}

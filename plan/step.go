@@ -156,7 +156,22 @@ type HookRun struct {
 	// Foreign says of a deletion before the run that the object is not known to be
 	// the release's.
 	Foreign bool `json:"foreign,omitempty"`
+	// Since says of the run how the hook differs from that of the last revision that
+	// was deployed, which the step's Changes list; "" where there is none to compare.
+	Since HookSince `json:"since,omitempty"`
 }
+
+// HookSince is how a hook differs from the same one of an earlier revision.
+type HookSince string
+
+const (
+	// HookNew: there was no such hook for this event.
+	HookNew HookSince = "new"
+	// HookChanged: it differs in more than labels.
+	HookChanged HookSince = "changed"
+	// HookSame: it is as before, but for labels.
+	HookSame HookSince = "same"
+)
 
 // InPlace says of a hook that was a resource until now whether it stays the same
 // object, which is brought to what the hook says. What runs to its end is deleted
@@ -227,7 +242,9 @@ type Problem struct {
 	Step     string      `json:"step,omitempty"`
 	Object   manifest.ID `json:"object,omitzero"`
 	Blocking bool        `json:"blocking"`
-	What     string      `json:"what"`
+	// Foremost is what has to be read before anything else of the plan.
+	Foremost bool   `json:"foremost,omitempty"`
+	What     string `json:"what"`
 	// Do is what to do about it, "" when there is nothing to say.
 	Do string `json:"do,omitempty"`
 }

@@ -1,11 +1,22 @@
 package plan
 
+import "slices"
+
 // summarize counts steps and problems.
 func (b *builder) summarize() {
 	b.checkRecord()
 	b.plan.rate()
 	b.judge()
 	b.checkAccess()
+	slices.SortStableFunc(b.plan.Problems, func(a, b Problem) int {
+		if a.Foremost == b.Foremost {
+			return 0
+		}
+		if a.Foremost {
+			return -1
+		}
+		return 1
+	})
 	b.plan.recount()
 }
 
@@ -17,6 +28,9 @@ func (p *Document) recount() {
 		s.Risks.count(step.Risk)
 		if !step.HookDeletion() { // counted with its hook
 			s.count(step.Op)
+			if step.LabelsOnly() {
+				s.LabelsOnly++
+			}
 		}
 		for _, c := range step.Changes {
 			if c.Cause == CauseDrift {

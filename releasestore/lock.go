@@ -69,8 +69,9 @@ func (o LockOptions) seconds() int32 {
 type Holder struct {
 	Identity Identity
 	// Since is when it was taken and Renewed when it was last renewed, both by
-	// the holder's clock: they are for people.
-	Since, Renewed time.Time
+	// the holder's clock, and Read when that was read, by one's own: they are for
+	// people.
+	Since, Renewed, Read time.Time
 	// Duration is how long the lock outlives its last renewal.
 	Duration time.Duration
 	// Unchanged is how long the Lease has not been renewed, as far as this Locker
@@ -85,6 +86,20 @@ type Holder struct {
 // not renewed it for so long that it counts as lost there, too (see HeldLock.Check).
 func (h Holder) abandoned() bool { return h.Identity == "" || h.Unchanged >= h.Duration }
 
+// Text tells people who holds the lock: "ann on ci-1, process 7, for 23s (renewed 2s
+// ago)".
+func (h Holder) Text() string {
+	text := h.Identity.Text()
+	ago := func(t time.Time) string { return max(0, h.Read.Sub(t)).Round(time.Second).String() }
+	if !h.Since.IsZero() {
+		text += ", for " + ago(h.Since)
+	}
+	if !h.Renewed.IsZero() {
+		text += " (renewed " + ago(h.Renewed) + " ago)"
+	}
+	return text
+}
+
 // LockedError says who holds the lock.
 type LockedError struct {
 	Key release.Key
@@ -92,8 +107,7 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("lock release %s: %s has been working on it since %s; its lock was last renewed at %s",
-		e.Key, e.Identity.Text(), e.Since.Format(time.RFC3339), e.Renewed.Format(time.RFC3339))
+	return fmt.Sprintf("release %s is locked by %s", e.Key, e.Text())
 }
 
 // Lock takes the release's lock and renews it until Release. The identity must be
@@ -155,7 +169,7 @@ func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, h
 
 // holder tells of a Lease that has just been read.
 func (l *Locker) holder(lease *coordinationv1.Lease) Holder {
-	h := Holder{Identity: identityOf(lease), Duration: DefaultDuration, Unchanged: l.unchanged(lease)}
+	h := Holder{Identity: identityOf(lease), Duration: DefaultDuration, Unchanged: l.unchanged(lease), Read: l.clock.Now()}
 	if lease.Spec.AcquireTime != nil {
 		h.Since = lease.Spec.AcquireTime.Time
 	}

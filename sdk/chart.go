@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -14,6 +15,8 @@ import (
 type Chart struct {
 	chart    *chart.Chart
 	warnings []chart.Warning
+	// pin is where it was fetched from, nil for a folder or a file.
+	pin *plan.ChartSource
 }
 
 // LoadChart reads a chart from a folder or a .tgz file. Links that lead out of the
@@ -36,7 +39,7 @@ func (c *Chart) Version() string { return c.chart.Metadata.Version }
 func (c *Chart) AppVersion() string { return c.chart.Metadata.AppVersion }
 
 func (c *Chart) source(values map[string]any) engine.Source {
-	return engine.Source{Chart: c.chart, Warnings: c.warnings, Values: values}
+	return engine.Source{Chart: c.chart, Fetched: c.pin, Warnings: c.warnings, Values: values}
 }
 
 // Rendering is a rendered chart.

@@ -31,13 +31,19 @@ type Options struct {
 	// Observe is told what happens during Apply, from many goroutines but one call
 	// at a time. It must not block for long.
 	Observe func(Event)
-	// Warn is told what the API server warns of, such as deprecated versions.
+	// Warn is told what the API server warns of, such as deprecated versions, and that
+	// the source of a plan's chart gives no answer.
 	Warn func(text string)
+	// Sources are asked before a plan is applied whether its chart is still the same
+	// there; nil asks nobody.
+	Sources *Sources
 }
 
 // Client plans and applies against one cluster.
 type Client struct {
-	engine *engine.Engine
+	engine  *engine.Engine
+	sources *Sources
+	warn    func(text string)
 }
 
 // Release is a release's namespace and name.
@@ -81,7 +87,7 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	if o.Observe != nil {
 		e.Observer = observer(o.Observe)
 	}
-	return &Client{engine: e}, nil
+	return &Client{engine: e, sources: o.Sources, warn: warn}, nil
 }
 
 func openStore(api *cluster.Client, o Options, clock releasestore.SystemClock) (*releasestore.Store, error) {
@@ -136,11 +142,15 @@ type Result struct {
 // from what the plan holds, and goes on only when that says the same. It returns
 // when all is ready, or has failed; when ctx ends, it records the revision as failed,
 // and rolls back where the plan is atomic. The result says how far it came, with an
-// error, too.
+// error, too. The chart is in the plan and not fetched; with [Options.Sources] its
+// source is asked first whether it still has the same bytes.
 //
 // Errors: [ErrBlocked], *[StaleError], *[LockedError], *[NotReadyError],
 // *[RolledBackError], and those of the API server.
 func (c *Client) Apply(ctx context.Context, p *Plan) (*Result, error) {
+	if err := c.unmoved(ctx, p); err != nil {
+		return &Result{}, err
+	}
 	outcome, err := c.engine.ApplyReviewed(ctx, p.plan, releasestore.LockOptions{Wait: p.lockWait})
 	result := &Result{Written: outcome.Written}
 	if r := outcome.Revision; r != nil {

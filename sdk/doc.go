@@ -26,6 +26,8 @@
 //     plans against a cluster and writes nothing to it.
 //   - [Client.Apply] applies a plan, provided that it still holds: a plan that was
 //     overtaken by other changes is a [StaleError], and nothing is written.
+//   - [LoadChart] reads a folder or an archive; [Sources.LoadChart] also fetches charts
+//     from repositories and registries.
 //   - [Plan.Encode] and [Decode] keep a plan for an approval. The bytes hold the
 //     release's secrets.
 //   - [Template] renders a chart without a cluster.

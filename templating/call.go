@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"text/template/parse"
+
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
 // param is one parameter of a function.
@@ -46,9 +48,9 @@ type function struct {
 	name     string
 	params   []param
 	variadic bool
-	weight   weight
+	weight   budget.Weight
 	// guard refuses calls that would use too much; nil for most.
-	guard guard
+	guard budget.Guard
 	// grows says that the result is memory of its own, to be counted.
 	grows bool
 	// invoke runs it. Arguments have been checked against params.
@@ -60,7 +62,7 @@ type function struct {
 // newFunction wraps any Go function of one result, or two with an error.
 func newFunction(name string, fn reflect.Value) *function {
 	t := fn.Type()
-	f := &function{name: name, weight: ordinary(), variadic: t.IsVariadic(), params: make([]param, t.NumIn())}
+	f := &function{name: name, weight: budget.Ordinary(), variadic: t.IsVariadic(), params: make([]param, t.NumIn())}
 	for i := range f.params {
 		in := t.In(i)
 		if f.variadic && i == len(f.params)-1 {
@@ -172,14 +174,14 @@ func (s *state) run(f *function, args []any) any {
 			floats = true
 		}
 	}
-	if err := s.step(f.weight.call + size/f.weight.bytes); err != nil {
+	if err := s.Step(f.weight.Call + size/f.weight.Bytes); err != nil {
 		s.check(err)
 	}
-	if err := s.room(size); err != nil {
+	if err := s.Room(size); err != nil {
 		s.check(err)
 	}
 	if f.guard != nil {
-		if err := f.guard(&s.budget, args); err != nil {
+		if err := f.guard(&s.Budget, args); err != nil {
 			s.check(fmt.Errorf("%s: %w", f.name, err))
 		}
 	}
@@ -197,7 +199,7 @@ func (s *state) run(f *function, args []any) any {
 		s.wrote(f.name, args, result)
 	}
 	if f.grows {
-		s.check(s.made(sizeOf(result)))
+		s.check(s.Made(sizeOf(result)))
 	}
 	return result
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"sigs.k8s.io/yaml"
 	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/yamltext"
 )
 
 // encodingFunctions are Helm's encoders and decoders. Those without "must" give
@@ -34,7 +36,7 @@ func encodingFunctions() map[string]any {
 func unmarshalYAML(data []byte, into any) error { return yaml.Unmarshal(data, into) }
 
 func fromYAML(text string) map[string]any {
-	if table, ok := flatTable(text); ok {
+	if table, ok := yamltext.UnmarshalFlat(text); ok {
 		return table
 	}
 	return decodeTable(text, unmarshalYAML)
@@ -46,7 +48,10 @@ func toYAML(v any) string {
 }
 
 func mustToYAML(v any) (string, error) {
-	if text, ok := yamlText(v); ok {
+	if table, is := v.(Values); is {
+		v = map[string]any(table)
+	}
+	if text, ok := yamltext.Marshal(v); ok {
 		return text, nil
 	}
 	data, err := yaml.Marshal(v)

@@ -57,7 +57,7 @@ func (s *state) pipeline(dot any, pipe *parse.PipeNode) any {
 func (s *state) assign(name string, value any) {
 	for i := len(s.vars) - 1; i >= 0; i-- {
 		if s.vars[i].name == name {
-			s.check(s.step((len(s.vars) - i) / 16))
+			s.check(s.Step((len(s.vars) - i) / 16))
 			s.vars[i].value = value
 			return
 		}
@@ -68,7 +68,7 @@ func (s *state) assign(name string, value any) {
 func (s *state) variable(name string) any {
 	for i := len(s.vars) - 1; i >= 0; i-- {
 		if s.vars[i].name == name {
-			s.check(s.step((len(s.vars) - i) / 16))
+			s.check(s.Step((len(s.vars) - i) / 16))
 			return s.vars[i].value
 		}
 	}

@@ -3,11 +3,13 @@ package templating
 import (
 	"strings"
 	"text/template/parse"
+
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
 // execution is the state of one render.
 type execution struct {
-	budget
+	budget.Budget
 	options   Options
 	functions *registry
 	root      *names

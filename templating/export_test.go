@@ -3,6 +3,7 @@ package templating
 import (
 	"time"
 
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
@@ -14,14 +15,14 @@ type Effort struct {
 
 // The limits of an Effort.
 const (
-	MaxSteps = maxSteps
-	MaxBytes = maxBytes
-	MaxKeys  = maxKeySeconds * time.Second
+	MaxSteps = budget.MaxSteps
+	MaxBytes = budget.MaxBytes
+	MaxKeys  = budget.MaxKeySeconds * time.Second
 )
 
 // RenderEffort renders a chart and says what that took.
 func RenderEffort(c *chart.Chart, top map[string]any) (Effort, error) {
 	e := newExecution(Options{})
 	_, err := e.render(c, top)
-	return Effort{Steps: e.steps, Bytes: e.bytes, Keys: e.keys}, err
+	return Effort{Steps: e.Steps, Bytes: e.Bytes, Keys: e.Keys}, err
 }

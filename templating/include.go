@@ -32,13 +32,13 @@ func (s *state) execute(n *names, t *template, data any) string {
 func (s *state) tpl(args []any) any {
 	text, _ := args[0].(string)
 	if !strings.Contains(text, "{{") {
-		s.check(s.made(len(text)))
+		s.check(s.Made(len(text)))
 		return dropNoValue(text)
 	}
 	u, ok := s.tpls[text]
 	if !ok {
 		var err error
-		s.check(s.step(len(text)))
+		s.check(s.Step(len(text)))
 		if s.words += wordsOf(text); s.words > maxWords {
 			s.fail("the actions of all texts of tpl have more than %d words in all", maxWords)
 		}

@@ -26,7 +26,7 @@ func (s *state) print(v any) {
 	if s.reads != nil {
 		s.reads.whole(v, 0)
 	}
-	s.check(s.checkSize(v))
+	s.check(s.CheckSize(v))
 	s.write(fmt.Sprint(printable(v)))
 }
 

@@ -59,7 +59,7 @@ func (l *loop) overTable(m map[string]any) bool {
 	if l.reads != nil {
 		l.reads.level(m)
 	}
-	l.check(l.step(len(m)))
+	l.check(l.Step(len(m)))
 	keys := sortedKeys(m)
 	values := make([]any, len(keys))
 	for i, k := range keys {
@@ -82,7 +82,7 @@ func (l *loop) overReflect(v reflect.Value) bool {
 		}
 		return v.Len() > 0
 	case v.Kind() == reflect.Map:
-		l.check(l.step(v.Len()))
+		l.check(l.Step(v.Len()))
 		entries := sortedEntries(v)
 		for i := 0; i < len(entries) && !l.leaves; i++ {
 			l.body(fromReflect(entries[i].key), fromReflect(entries[i].value))
@@ -114,7 +114,7 @@ func (l *loop) overNumber(v reflect.Value) bool {
 
 // body runs the body once.
 func (l *loop) body(key, value any) {
-	if err := l.step(1); err != nil {
+	if err := l.Step(1); err != nil {
 		l.check(err)
 	}
 	decl := l.node.Pipe.Decl

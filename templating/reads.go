@@ -3,6 +3,8 @@ package templating
 import (
 	"reflect"
 	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
 // Watched is a table of the values, and keys of it that somebody doubts. One
@@ -45,7 +47,7 @@ func newReads(watch []Watched) *reads {
 	if len(watch) == 0 {
 		return nil
 	}
-	r := &reads{tables: map[uintptr][]*record{}, room: 10 * maxValueNodes}
+	r := &reads{tables: map[uintptr][]*record{}, room: 10 * budget.MaxValueNodes}
 	for _, w := range watch {
 		one := &record{keys: map[string]bool{}}
 		r.records = append(r.records, one)
@@ -149,7 +151,7 @@ func (r *reads) wholeTable(t map[string]any, depth int) {
 // everything counts as read.
 func (r *reads) spend(n, depth int) bool {
 	r.room -= n + 1
-	if depth > maxValueDepth {
+	if depth > budget.MaxValueDepth {
 		r.room = -1
 	}
 	return r.room >= 0

@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"github.com/Masterminds/sprig/v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
 // registry holds the functions that templates can call.
@@ -52,8 +54,8 @@ func (r *registry) get(name string) *function {
 		return nil
 	}
 	f := newFunction(name, reflect.ValueOf(raw))
-	f.guard, f.weight = guardOf(name), weightOf(name)
-	f.grows = makesMemory(name, reflect.TypeOf(raw).Out(0))
+	f.guard, f.weight = budget.GuardOf(name), budget.WeightOf(name)
+	f.grows = budget.MakesMemory(name, reflect.TypeOf(raw).Out(0))
 	r.ready[name] = f
 	return f
 }

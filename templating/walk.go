@@ -48,7 +48,7 @@ func (s *state) text() string {
 }
 
 func (s *state) write(text string) {
-	if err := s.made(len(text)); err != nil {
+	if err := s.Made(len(text)); err != nil {
 		s.check(err)
 	}
 	s.out = append(s.out, text...)
@@ -57,12 +57,12 @@ func (s *state) write(text string) {
 // walk executes one node. It follows text/template in every result.
 func (s *state) walk(dot any, node parse.Node) flow {
 	s.node = node
-	if err := s.step(1); err != nil {
+	if err := s.Step(1); err != nil {
 		s.check(err)
 	}
 	switch node := node.(type) {
 	case *parse.TextNode:
-		if err := s.made(len(node.Text)); err != nil {
+		if err := s.Made(len(node.Text)); err != nil {
 			s.check(err)
 		}
 		s.out = append(s.out, node.Text...)
@@ -142,7 +142,7 @@ func (s *state) enter(node parse.Node) {
 	if len(s.calls) >= maxDepth {
 		s.fail("templates call each other more than %d deep; look for one that calls itself", maxDepth)
 	}
-	s.check(s.step(callSteps))
+	s.check(s.Step(callSteps))
 	s.calls = append(s.calls, call{from: s.tmpl, node: node})
 }
 

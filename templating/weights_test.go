@@ -9,6 +9,8 @@ import (
 	"testing"
 	"text/template/parse"
 	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
 // measured is a call of a function: how long it takes, what it is charged, and how
@@ -16,7 +18,7 @@ import (
 type measured struct {
 	name, with  string
 	call, whole time.Duration
-	used        budget
+	used        budget.Budget
 }
 
 // BenchmarkWeights calls every function of templates with arguments of many sorts and
@@ -26,7 +28,7 @@ type measured struct {
 func BenchmarkWeights(b *testing.B) {
 	var all []measured
 	for name := range newRegistry(&execution{}).names {
-		if keyTime(name, []any{""}) > 0 {
+		if budget.KeyTime(name, []any{""}) > 0 {
 			continue // see BenchmarkKeyTimes
 		}
 		worst := measured{name: name}
@@ -41,7 +43,7 @@ func BenchmarkWeights(b *testing.B) {
 	}
 	slices.SortFunc(all, func(a, b measured) int { return int(b.whole - a.whole) })
 	for _, m := range all {
-		b.Logf("%9v  %-26s %-22q %v a call, %d steps, %d bytes", m.whole.Round(time.Millisecond), m.name, m.with, m.call, m.used.steps, m.used.bytes)
+		b.Logf("%9v  %-26s %-22q %v a call, %d steps, %d bytes", m.whole.Round(time.Millisecond), m.name, m.with, m.call, m.used.Steps, m.used.Bytes)
 	}
 }
 
@@ -56,7 +58,7 @@ func BenchmarkKeyTimes(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		b.Logf("genPrivateKey %-8s %v, charged %v", kind, (processor()-began)/calls, keyTime("genPrivateKey", []any{kind}))
+		b.Logf("genPrivateKey %-8s %v, charged %v", kind, (processor()-began)/calls, budget.KeyTime("genPrivateKey", []any{kind}))
 	}
 	const calls = 50
 	f := newRegistry(&execution{}).get("genCA")
@@ -66,7 +68,7 @@ func BenchmarkKeyTimes(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.Logf("genCA %v, charged %v", (processor()-began)/calls, keyTime("genCA", []any{"a", 365}))
+	b.Logf("genCA %v, charged %v", (processor()-began)/calls, budget.KeyTime("genCA", []any{"a", 365}))
 }
 
 // argumentsToMeasure are texts and values that a call is tried with.
@@ -93,36 +95,6 @@ func argumentsToMeasure() map[string][2]any {
 	all["a time"] = [2]any{"2006-01-02", time.Unix(1, 1)}
 	all["a zone"] = [2]any{"Europe/Berlin", "2006-01-02"}
 	return all
-}
-
-// A key costs the time that it takes on average: a chart can make twelve RSA keys
-// of 4,096 bits or a hundred of 2,048 bits, and no key uses up steps.
-func TestKeysHaveTheirOwnBudget(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		args []any
-		most int
-	}{
-		{"genPrivateKey", []any{"rsa"}, 12},
-		{"genPrivateKey", []any{"dsa"}, 12},
-		{"genPrivateKey", []any{"ed25519"}, 100_000},
-		{"genCA", []any{"a", 365}, 100},
-		{"genSelfSignedCert", []any{"a", nil, nil, 365}, 100},
-		{"genCAWithKey", []any{"a", 365, strings.Repeat("x", 1700)}, 2500},
-		{"genCAWithKey", []any{"a", 365, strings.Repeat("x", 17000)}, 2}, // RSA, 20,000 bits
-	} {
-		var b budget
-		made := 0
-		for guardOf(c.name)(&b, c.args) == nil {
-			made++
-		}
-		if made != c.most {
-			t.Errorf("%s %.20v: %d are allowed, want %d", c.name, c.args, made, c.most)
-		}
-		if b.steps != 0 {
-			t.Errorf("%s uses %d steps", c.name, b.steps)
-		}
-	}
 }
 
 // What is slow is charged by what it takes, whatever its arguments.
@@ -183,7 +155,7 @@ func measureCall(name string, values [2]any, swapped bool) (m measured, ok bool)
 				ok = false
 			}
 		}()
-		e.budget = budget{steps: 2} // the nodes around a call
+		e.Budget = budget.Budget{Steps: 2} // the nodes around a call
 		s.run(f, args)
 		return true
 	}
@@ -198,8 +170,8 @@ func measureCall(name string, values [2]any, swapped bool) (m measured, ok bool)
 		took = processor() - began
 		m.call = took / time.Duration(calls)
 	}
-	m.used = e.budget
-	m.whole = m.call * time.Duration(min(maxSteps/m.used.steps, maxBytes/max(m.used.bytes, 1)))
+	m.used = e.Budget
+	m.whole = m.call * time.Duration(min(budget.MaxSteps/m.used.Steps, budget.MaxBytes/max(m.used.Bytes, 1)))
 	return m, true
 }
 

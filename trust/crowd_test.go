@@ -115,7 +115,7 @@ func upgrades(namespace string, flags ...string) [][]string {
 }
 
 // whoHolds is how the others are told who is at work.
-var whoHolds = regexp.MustCompile(`\S+ has been working on it since \d{4}-`)
+var whoHolds = regexp.MustCompile(`is locked by \S+`)
 
 // apartText tells of clocks that are apart.
 func apartText(apart time.Duration, many int) string {

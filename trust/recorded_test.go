@@ -8,6 +8,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -285,15 +287,23 @@ func (log auditLog) writes(t testing.TB) map[string][]write {
 // mark makes a request and waits until it is in the log, and so are those before it.
 func (log auditLog) mark(t testing.TB) {
 	t.Helper()
-	config := cluster.Config(t)
-	client, err := kubernetes.NewForConfig(config)
+	file, err := os.Open(string(log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	from, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(cluster.Config(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	name := "end-of-" + strings.ToLower(rand.Text())
 	_, _ = client.CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{}) // there is none
-	for range 100 {
-		data, err := os.ReadFile(string(log))
+	for range 600 {
+		data, err := io.ReadAll(io.NewSectionReader(file, from, math.MaxInt64-from))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,8 @@ import (
 
 // TestScenarios runs each script of testdata/scenarios, unmodified, with our
 // program, Helm 3 and Helm 4. Ours has to pass. What the others do is reported as
-// it is seen: a table in docs/trust.md. With -audit, whatever ours writes has to be in its
-// plans, see played.unplanned.
+// it is seen: a table in docs/trust.md. Whatever ours writes has to be in its plans, by
+// the API server's audit log, see played.unplanned.
 //
 // A script's first line is "# S1: what it shows". $RELEASE is the program, $NS an
 // empty namespace (the kubeconfig's too), $FAULTY a kubeconfig for the same through
@@ -31,11 +31,9 @@ func TestScenarios(t *testing.T) {
 	}
 	outcomes := make(map[string][]outcome, len(scripts)) // by script, in the order of hands
 	hands := hands(t)
-	if *audited {
-		recorder := newRecorder(t, clustertest.Program(t))
-		hands[0].program = recorder.program()
-		defer func() { recorder.asPlanned(t, all(outcomes)) }()
-	}
+	recorder := newRecorder(t, clustertest.Program(t))
+	hands[0].program = recorder.program()
+	defer func() { recorder.asPlanned(t, all(outcomes)) }()
 	t.Run("all", func(t *testing.T) {
 		for _, script := range scripts {
 			outcomes[script] = make([]outcome, len(hands))

@@ -14,11 +14,8 @@ import (
 )
 
 var (
-	soak = flag.Bool("soak", false, "run every sweep whole")
-	// audited is not the default: beside other tests the API server rotates the log
-	// at 100 MB, and what is in older files is not read yet.
-	audited = flag.Bool("audit", false, "match what our program writes in TestScenarios with its plans, by the audit log; for TestScenarios alone")
-	update  = flag.Bool("update", false, "write results into docs/trust.md")
+	soak   = flag.Bool("soak", false, "run every sweep whole")
+	update = flag.Bool("update", false, "write results into docs/trust.md")
 )
 
 // cluster is the control plane of the whole suite.
@@ -40,10 +37,7 @@ func TestMain(m *testing.M) {
 	// Most of the time these tests wait: for pods, or for a dead run's lease.
 	_ = flag.Set("test.parallel", "6")
 	code := clustertest.Main(m, options, func(c *clustertest.Cluster) { cluster = c })
-	rotated, _ := filepath.Glob(strings.TrimSuffix(options.AuditLog, ".log") + "-*.log")
-	for _, file := range append(rotated, options.AuditLog) {
-		_ = os.Remove(file)
-	}
+	_ = os.Remove(options.AuditLog)
 	os.Exit(code)
 }
 

@@ -60,15 +60,20 @@ func TestHostile(t *testing.T) {
 }
 
 func (c hostile) run(t *testing.T, program string) {
-	args := append([]string{"template", "web", c.write(t)}, c.Args...)
+	c.refused(t, os.Environ(), program, append([]string{"template", "web", c.write(t)}, c.Args...)...)
+}
+
+// refused runs the program, which has to refuse the input in time and with a message.
+func (c hostile) refused(t *testing.T, env []string, program string, args ...string) {
+	t.Helper()
 	limit := hostileTime
 	if c.Keys {
 		limit = hostileKeys
 	}
-	u := clustertest.Measure(t, os.Environ(), program, args...)
+	u := clustertest.Measure(t, env, program, args...)
 	for range hostileTries - 1 {
 		if u.Wall > limit {
-			u = clustertest.Measure(t, os.Environ(), program, args...)
+			u = clustertest.Measure(t, env, program, args...)
 		}
 	}
 	t.Logf("%v, %v of a processor, %d MiB: %.300s", u.Wall.Round(time.Millisecond), u.CPU.Round(time.Millisecond), u.MaxRSS>>20, u.Stderr)
@@ -91,6 +96,9 @@ func (c hostile) run(t *testing.T, program string) {
 		if !strings.Contains(u.Stderr, part) {
 			t.Errorf("the message lacks %q: %.2000s", part, u.Stderr)
 		}
+	}
+	if strings.Count("\n"+u.Stderr, "\nError: ") > 1 {
+		t.Errorf("more than one message: %.2000s", u.Stderr)
 	}
 	for _, panicked := range []string{"goroutine ", "panic:"} {
 		if strings.Contains(u.Stderr, panicked) {

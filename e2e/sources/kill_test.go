@@ -121,8 +121,7 @@ func TestKilledCommandsLeaveOldOrNew(t *testing.T) {
 		h.ok("package", "web")
 		packages = append(packages, h.read("web-1.0.0.tgz"))
 	}
-	h.ok("pull", "a/alpha", "--version", "1.0.0")
-	pulled := []string{h.read("alpha-1.0.0.tgz")}
+	pulled := []string{string(a.File("/alpha-1.0.0.tgz")), string(sourcetest.Chart(t, "alpha", "1.0.0", strings.Repeat("other ", 10_000)))}
 	const index = ".cache/helm/repository/a-index.yaml"
 	for name, tc := range map[string]struct {
 		file    string
@@ -132,7 +131,7 @@ func TestKilledCommandsLeaveOldOrNew(t *testing.T) {
 	}{
 		"repo update": {index, indexes, func(i int) { a.Put("/index.yaml", []byte(indexes[i%2])) }, []string{"repo", "update"}},
 		"package":     {"web-1.0.0.tgz", packages, func(i int) { h.write("web/values.yaml", values[i%2]) }, []string{"package", "web"}},
-		"pull":        {"alpha-1.0.0.tgz", pulled, func(int) {}, []string{"pull", a.URL + "/alpha-1.0.0.tgz"}},
+		"pull":        {"alpha-1.0.0.tgz", pulled, func(i int) { a.Put("/alpha-1.0.0.tgz", []byte(pulled[i%2])) }, []string{"pull", a.URL + "/alpha-1.0.0.tgz"}},
 	} {
 		tc.before(0)
 		takes := h.takes(tc.args...)

@@ -5,6 +5,8 @@ package sources_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -158,6 +160,24 @@ func TestCheck27And29Push(t *testing.T) {
 	helms.ok("push", file, "oci://"+other.Host+"/charts")
 }
 
+// A .prov beside an archive is a layer of its own. What is in it is not looked at here.
+func TestCheck28PushProvenance(t *testing.T) {
+	r, h := plainRegistry(t), newHome(t)
+	file := h.chartFile("alpha", "1.0.0", "")
+	h.write(file+".prov", "signed")
+	h.ok("push", file, "oci://"+r.Host+"/charts")
+	var m struct{ Layers []struct{ MediaType string } }
+	must(t, json.Unmarshal(fetchManifest(t, "http://"+r.Host+"/v2/charts/alpha/manifests/1.0.0"), &m))
+	if len(m.Layers) != 2 {
+		t.Errorf("%+v", m)
+	}
+	other := newHome(t)
+	other.helm("pull", "oci://"+r.Host+"/charts/alpha", "--version", "1.0.0", "--prov", "--plain-http")
+	if other.read(file) != h.read(file) || other.read(file+".prov") != "signed" {
+		t.Error("Helm pulls other bytes")
+	}
+}
+
 func canonical(t testing.TB, v any) string {
 	t.Helper()
 	data, err := json.MarshalIndent(v, "", " ")
@@ -269,37 +289,48 @@ func TestCheck34Patience(t *testing.T) {
 	}
 }
 
-func TestPackagesAreTheSame(t *testing.T) {
+// An archive is the same whoever makes it, and where, and of files that were written in
+// whatever order.
+func TestCheck45PackagesAreTheSame(t *testing.T) {
 	h := newHome(t)
+	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: um\nversion: 1.0.0\ndependencies: [{name: a, version: 1.0.0, repository: \"\"}]\n", "templates/cm.yaml": "a: um\n", "values.yaml": "# comment\na: {b: c}\n"}
 	for _, sub := range []string{"a", "b", "c"} {
-		h.write("um/charts/"+sub+"/Chart.yaml", "apiVersion: v2\nname: "+sub+"\nversion: 1.0.0\n")
-		h.write("um/charts/"+sub+"/templates/cm.yaml", "a: {{ .Chart.Name }}\n")
+		files["charts/"+sub+"/Chart.yaml"] = "apiVersion: v2\nname: " + sub + "\nversion: 1.0.0\n"
+		files["charts/"+sub+"/templates/cm.yaml"] = "a: {{ .Chart.Name }}\n"
 	}
-	h.write("um/Chart.yaml", "apiVersion: v2\nname: um\nversion: 1.0.0\ndependencies: [{name: a, version: 1.0.0, repository: \"\"}]\n")
-	h.write("um/templates/cm.yaml", "a: um\n")
-	h.write("um/values.yaml", "# comment\na: {b: c}\n")
-	h.ok("package", "um")
-	want := h.read("um-1.0.0.tgz")
+	names := slices.Sorted(maps.Keys(files))
+	made := map[string]string{}
 	for i := range 20 {
-		h.env = append(h.env, "TZ="+[]string{"UTC", "Asia/Tokyo"}[i%2])
-		c := exec.Command("sh", "-c", "umask 0"+[]string{"77", "02"}[i%2]+"; find um -type f | xargs touch; exec "+program(t)+" package um")
-		c.Dir, c.Env = h.dir, h.env
+		slices.Reverse(names)
+		folder := fmt.Sprint(i)
+		for _, name := range names {
+			h.write(folder+"/um/"+name, files[name])
+		}
+		if os.Geteuid() == 0 {
+			must(t, exec.Command("chown", "-R", fmt.Sprint(1000+i), h.path(folder)).Run())
+		}
+		epoch := []string{"SOURCE_DATE_EPOCH=", "SOURCE_DATE_EPOCH=1700000000"}[i%2]
+		c := exec.Command("sh", "-c", "umask 0"+[]string{"77", "02"}[i/2%2]+"; cd "+folder+"; exec "+program(t)+" package um")
+		c.Dir, c.Env = h.dir, append(h.env, epoch, "TZ="+[]string{"UTC", "Asia/Tokyo"}[i/4%2])
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if h.read("um-1.0.0.tgz") != want {
+		archive := h.read(folder + "/um-1.0.0.tgz")
+		if made[epoch] != "" && made[epoch] != archive {
 			t.Fatal("another archive")
 		}
+		made[epoch] = archive
 	}
-	h.ok("package", "um", "--check")
-	h.write("um/values.yaml", "a: d\n")
-	if r := h.k("package", "um", "--check"); r.code != 2 || !strings.Contains(r.out, "is not what would be made now") {
+	h.ok("package", "0/um")
+	h.ok("package", "0/um", "--check")
+	h.write("0/um/values.yaml", "a: d\n")
+	if r := h.k("package", "0/um", "--check"); r.code != 2 || !strings.Contains(r.out, "is not what would be made now") {
 		t.Errorf("%+v", r)
 	}
 }
 
-// Check 46 is this and the signatures of slice verify.
-func TestPackageIsTheFolder(t *testing.T) {
+// Its signatures are checked elsewhere.
+func TestCheck46PackageIsTheFolder(t *testing.T) {
 	h := newHome(t)
 	h.write("um/Chart.yaml", "apiVersion: v2\nname: um\nversion: 1.0.0\n")
 	h.write("um/templates/cm.yaml", "a: {{ .Values.a }}\nf: {{ .Files.Get \"file\" }}\n")

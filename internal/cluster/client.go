@@ -35,13 +35,15 @@ type Options struct {
 	// CacheDir is where discovery is cached, in kubectl's layout; "" is
 	// kubectl's own place: KUBECACHEDIR, else ~/.kube/cache.
 	CacheDir string
+	// Context is the name of the kubeconfig's context, for people.
+	Context string
 	// Warn hears the API server's warnings, each text once. nil drops them.
 	Warn func(text string)
 }
 
 // Client is a connection to one cluster. It is safe for concurrent use.
 type Client struct {
-	host string
+	host, context string
 	// ca identifies the certificate authorities that host is checked by.
 	ca      string
 	objects rest.Interface
@@ -73,7 +75,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	c := &Client{host: config.Host, slots: make(chan struct{}, Concurrency)}
+	c := &Client{host: config.Host, context: o.Context, slots: make(chan struct{}, Concurrency)}
 	if c.ca, err = authority(config); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}

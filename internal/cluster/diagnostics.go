@@ -3,112 +3,97 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// Bounds of what Diagnose tells.
+// Bounds of what is told of one object.
 const (
-	maxDiagnostics = 6
-	maxTroublePods = 3
-	maxEvents      = 3
+	maxReasons = 6
+	maxEvents  = 3
 
 	troublesTimeout = 15 * time.Second
 )
 
-// Diagnose explains why an object is not ready: container states of its pods,
-// the last warning events of both, and the end of one troubled container's log.
-// Pods of older revisions and events from before since are history, not reasons.
+// reasons explain why an object is not ready: container states and conditions of its
+// pods, and the last warning events of both, by cause. pods are those of its newest
+// revision. Pods of older revisions and events from before are history, not reasons.
 // What can't be read is left out.
-func (c *Client) Diagnose(ctx context.Context, ref apply.Ref, since time.Time) apply.Diagnosis {
-	ctx, cancel := context.WithTimeout(ctx, troublesTimeout)
-	defer cancel()
-	events := warner{c, ref.Namespace, since}
-	lines := events.about(ctx, ref.Kind, func(name string) bool { return name == ref.Name })
-	b, err := c.behind(ctx, ref, since)
-	if err != nil || ref.Kind == "Pod" {
-		for _, pod := range b.pods {
-			lines = append(lines, containerStates(pod)...)
-		}
-		return apply.Diagnosis{Reasons: last(lines, maxDiagnostics)}
+func (s *survey) reasons(ctx context.Context, a apply.Asked) (reasons []apply.Reason, pods []corev1.Pod) {
+	events := warner{s, a.Namespace, a.Since}
+	found := events.about(ctx, a.Kind, func(name string) bool { return name == a.Name })
+	b, err := s.behind(ctx, a)
+	if err != nil {
+		return last(apply.Grouped(found), maxReasons), nil
 	}
 	if b.replicaSet != nil && len(b.pods) == 0 {
 		// Why no pod comes into being is told of the ReplicaSet.
-		lines = append(lines, events.about(ctx, "ReplicaSet", b.replicaSet)...)
+		found = append(found, events.about(ctx, "ReplicaSet", b.replicaSet)...)
 	}
-	lines = append(lines, events.ofPods(ctx, b.pods)...)
-	for _, pod := range b.inTheWay {
-		for _, state := range containerStates(pod) {
-			lines = append(lines, state+" (of an earlier revision, and waited for before it is replaced)")
+	troubled := map[string]bool{}
+	for _, pod := range b.pods {
+		if states := podStates(pod); len(states) > 0 {
+			troubled[pod.Name] = true
+			found = append(found, states...)
 		}
 	}
-	found := apply.Diagnosis{Reasons: last(lines, maxDiagnostics)}
-	if ref.Kind != "Job" { // apply shows its log
-		found.Log = c.failingContainerLog(ctx, b.pods)
+	if len(troubled) > 0 && a.Kind != "Pod" {
+		found = append(found, events.about(ctx, "Pod", func(name string) bool { return troubled[name] })...)
 	}
-	return found
+	for _, pod := range b.inTheWay {
+		for _, state := range podStates(pod) {
+			state.Cause += " (of an earlier revision, and waited for before it is replaced)"
+			found = append(found, state)
+		}
+	}
+	return last(apply.Grouped(found), maxReasons), b.pods
 }
 
 // warner reads the warning events of a namespace that were last seen at since or
 // after.
 type warner struct {
-	*Client
+	*survey
 	namespace string
 	since     time.Time
 }
 
-// ofPods are the states and events of the first few pods that have any.
-func (w warner) ofPods(ctx context.Context, pods []corev1.Pod) []string {
-	var lines []string
-	troubled := map[string]bool{}
-	for _, pod := range pods {
-		states := containerStates(pod)
-		if len(states) == 0 || len(troubled) == maxTroublePods {
-			continue
-		}
-		troubled[pod.Name] = true
-		lines = append(lines, states...)
-	}
-	if len(troubled) == 0 {
-		return lines
-	}
-	return append(lines, w.about(ctx, "Pod", func(name string) bool { return troubled[name] })...)
-}
-
-// about are the last three warnings about objects of a kind, newest last: one
-// request, however many objects there are.
-func (w warner) about(ctx context.Context, kind string, which func(name string) bool) []string {
+// about are the last three warnings about objects of a kind, newest last.
+func (w warner) about(ctx context.Context, kind string, which func(name string) bool) []apply.Reason {
 	namespace := w.namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
-	var list *corev1.EventList
-	err := w.read(ctx, func(ctx context.Context) (err error) {
-		list, err = w.core.Events(namespace).List(ctx, metav1.ListOptions{
-			FieldSelector: fields.Set{"involvedObject.kind": kind, "type": corev1.EventTypeWarning}.AsSelector().String(),
-		})
-		return err
-	})
+	all, err := w.warnings(ctx, kind, namespace)
 	if err != nil {
 		return nil
 	}
-	events := slices.DeleteFunc(list.Items, func(e corev1.Event) bool {
-		return !which(e.InvolvedObject.Name) || happened(e).Before(w.since)
-	})
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return happened(a).Compare(happened(b)) })
-	var lines []string
-	for _, e := range last(events, maxEvents) {
-		lines = append(lines, fmt.Sprintf("%s/%s: %s: %s", kind, e.InvolvedObject.Name, e.Reason, strings.TrimSpace(e.Message)))
+	var events []corev1.Event
+	for _, e := range all {
+		if which(e.InvolvedObject.Name) && !happened(e).Before(w.since) {
+			events = append(events, e)
+		}
 	}
-	return lines
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return happened(a).Compare(happened(b)) })
+	var reasons []apply.Reason
+	for _, e := range events {
+		reasons = append(reasons, apply.Reason{
+			Of: []string{kind + "/" + e.InvolvedObject.Name}, Trouble: true,
+			Cause: e.Reason + ": " + ownName.ReplaceAllString(strings.TrimSpace(e.Message), ""),
+		})
+	}
+	return last(apply.Grouped(reasons), maxEvents)
 }
+
+// ownName is where the kubelet names the pod in its events, which say so anyway: " in
+// pod web-1_shop(4f3c…)".
+var ownName = regexp.MustCompile(` in pod \S+_\S+\([-0-9a-f]+\)`)
 
 // happened is when an event was last seen; old and new recorders write it down
 // in different places.
@@ -125,25 +110,45 @@ func happened(e corev1.Event) time.Time {
 
 func last[T any](items []T, n int) []T { return items[max(0, len(items)-n):] }
 
-// containerStates are the states of containers that are not running well.
-func containerStates(pod corev1.Pod) []string {
-	var lines []string
+// podStates are the states of a pod's containers that are not running well, or of the
+// pod where it has come to none.
+func podStates(pod corev1.Pod) []apply.Reason {
+	var out []apply.Reason
+	add := func(trouble bool, format string, args ...any) *apply.Reason {
+		out = append(out, apply.Reason{Of: []string{"Pod/" + pod.Name}, Cause: fmt.Sprintf(format, args...), Trouble: trouble})
+		return &out[len(out)-1]
+	}
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		switch {
 		case s.State.Waiting != nil && s.State.Waiting.Reason != "":
-			line := fmt.Sprintf("Pod/%s: container %s is waiting: %s", pod.Name, s.Name, s.State.Waiting.Reason)
-			if s.RestartCount > 0 {
-				line += fmt.Sprintf(" after %d restarts", s.RestartCount)
+			state := s.State.Waiting
+			r := add(state.Reason != "ContainerCreating" && state.Reason != "PodInitializing", "container %s is waiting: %s", s.Name, state.Reason)
+			if r.Restarts = int(s.RestartCount); r.Restarts == 0 && state.Message != "" {
+				r.Cause += ": " + state.Message
 			}
-			lines = append(lines, line)
 		case s.State.Terminated != nil && s.State.Terminated.ExitCode != 0:
-			lines = append(lines, fmt.Sprintf("Pod/%s: container %s ended with exit code %d", pod.Name, s.Name, s.State.Terminated.ExitCode))
+			add(true, "container %s ended with exit code %d", s.Name, s.State.Terminated.ExitCode)
 		case !s.Ready && s.State.Running != nil:
-			lines = append(lines, fmt.Sprintf("Pod/%s: container %s is running and not ready", pod.Name, s.Name))
+			add(false, "container %s is running and not ready", s.Name)
 		}
 	}
-	if len(lines) == 0 && pod.Status.Phase == corev1.PodPending {
-		lines = append(lines, fmt.Sprintf("Pod/%s: it is pending", pod.Name))
+	switch scheduled := scheduling(pod); {
+	case len(out) > 0:
+	case scheduled.Status == corev1.ConditionFalse:
+		add(true, "FailedScheduling: %s", scheduled.Message)
+	case pod.Status.Phase == corev1.PodFailed:
+		add(true, "it has failed: %s", strings.TrimSpace(pod.Status.Reason+" "+pod.Status.Message))
+	case pod.Status.Phase == corev1.PodPending:
+		add(false, "it is pending")
 	}
-	return lines
+	return out
+}
+
+func scheduling(pod corev1.Pod) corev1.PodCondition {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
 }

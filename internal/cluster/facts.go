@@ -31,7 +31,7 @@ type Facts struct {
 // render without what needs them. Not being allowed to see the namespace
 // kube-system only leaves its UID empty.
 func (c *Client) Facts(ctx context.Context) (Facts, error) {
-	facts := Facts{Cluster: plan.Cluster{Server: c.host, CA: c.Authority()}}
+	facts := Facts{Cluster: plan.Cluster{Context: c.context, Server: c.host, CA: c.Authority()}}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		facts.KubeVersion, err = c.version(ctx)

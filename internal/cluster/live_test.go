@@ -214,15 +214,15 @@ func TestLiveDiagnostics(t *testing.T) {
 	namespace := control.Namespace(t)
 	control.Apply(t, namespace, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: none}\nspec: {hard: {pods: \"0\"}}")
 	created := create(t, c, object(t, namespace, web))
-	var told []string
+	var told []apply.Reason
 	for range 100 {
 		if told = c.Diagnose(t.Context(), refOf(created), time.Time{}).Reasons; len(told) > 0 {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	if len(told) == 0 || !strings.Contains(told[0], "exceeded quota: none") {
-		t.Errorf("troubles %q", told)
+	if len(told) == 0 || !strings.Contains(told[0].Cause, "exceeded quota: none") {
+		t.Errorf("troubles %v", told)
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	_, pods, err := c.podsOf(ctx, ref)
+	_, pods, err := c.survey(false).podsOf(ctx, apply.Asked{Ref: ref})
 	if err != nil {
 		return "", fmt.Errorf("find the pods of %s: %w", ref.ID, c.explain(err))
 	}

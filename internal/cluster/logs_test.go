@@ -141,7 +141,7 @@ func TestDiagnose(t *testing.T) {
 		"Pod/bad: Sooner: it happened",
 		"Pod/bad: Later: it happened",
 	}
-	if diff := cmp.Diff(apply.Diagnosis{Reasons: want}, got); diff != "" {
+	if diff := cmp.Diff(want, got.Text()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -27,7 +27,7 @@ var buildProgram = sync.OnceValues(func() (string, error) { return Build("kubect
 // build, and returns its path. Main removes it as well.
 func Build(name string, flags ...string) (string, error) {
 	path := filepath.Join(programFolder(), name)
-	args := append([]string{"build", "-o", path}, flags...)
+	args := append([]string{"build", "-tags", "urfave_cli_no_docs", "-o", path}, flags...) // as .goreleaser.yaml has it
 	command := exec.Command("go", append(args, "github.com/kubectl-release/kubectl-release")...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {

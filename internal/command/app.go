@@ -31,8 +31,9 @@ type Streams struct {
 }
 
 // Main runs the program with args (args[0] is its name) and returns its exit
-// code: see the table in exit.go.
-func Main(ctx context.Context, args []string, s Streams) int {
+// code: see the table in exit.go. When ctx ends, it comes to an end in order; when
+// leave is closed, it says what it leaves behind and returns at once.
+func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) int {
 	cli.FlagStringer = flagLine // the library has no other door for it
 	s.Out, s.Err = outlived(s.Out), outlived(s.Err)
 	p := newProgram(s, invocation.Name(args[0], os.Getenv(helmPlugin), os.Getenv("_")))
@@ -42,11 +43,21 @@ func Main(ctx context.Context, args []string, s Streams) int {
 		p.complete(app, args[2:])
 		return exitDone
 	}
-	ordered, err := flagsFirst(app, args)
-	if err == nil {
-		err = app.RunContext(ctx, ordered)
+	done := make(chan error, 1)
+	go func() { done <- p.run(ctx, app, args) }()
+	select {
+	case err := <-done:
+		return p.exit(err)
+	case <-leave:
+		return p.left(ctx)
 	}
-	return p.exit(err)
+}
+
+func (p *program) run(ctx context.Context, app *cli.App, args []string) (err error) {
+	if p.commandLine, err = flagsFirst(app, args[1:]); err != nil {
+		return err
+	}
+	return app.RunContext(ctx, append(args[:1:1], p.commandLine.words()...))
 }
 
 // program is one run of the command line.
@@ -56,6 +67,10 @@ type program struct {
 	streams, raw Streams
 	// invocation is how the program was called, for hints that can be pasted.
 	invocation invocation.Invocation
+	// commandLine is what was typed.
+	commandLine *flagOrder
+	// underway is what the program would leave behind if it left now.
+	underway underway
 	// mask hides secrets in what is printed beside a plan, as soon as they are
 	// known.
 	mask atomic.Pointer[redact.Mask]

@@ -20,7 +20,7 @@ func (p *program) applyCommand() *cli.Command {
 		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
 			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
-		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag(), pinnedFlag()},
+		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag(), pinnedFlag(), replanFlag()},
 			openingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
 		Action: p.streamed(func(c *cli.Context) error {
 			args, err := arguments(c, 1, 2)
@@ -29,6 +29,9 @@ func (p *program) applyCommand() *cli.Command {
 			}
 			if len(args) == 1 {
 				return p.applySaved(c, args[0])
+			}
+			if c.Bool("replan") {
+				return usage("--replan is for a saved plan; a chart is planned now anyway")
 			}
 			if c.Bool("pinned") {
 				return usage("--pinned is for a saved plan; a chart is pinned by its digest: CHART@sha256:… in a registry, or --version VERSION@sha256:…")
@@ -65,8 +68,15 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 	if chosen != "" && chosen != os.Getenv("HELM_NAMESPACE") && s.namespace != saved.Release.Namespace {
 		return usage("the plan is for namespace %s, not %s", saved.Release.Namespace, s.namespace)
 	}
+	if s.namespace != saved.Release.Namespace {
+		p.invocation = p.invocation.In(saved.Release.Namespace)
+		s.engine.Invocation = p.invocation
+	}
 	if err := p.unmoved(c, saved); err != nil {
 		return err
+	}
+	if c.Bool("replan") {
+		return p.applyOnward(c, s, saved)
 	}
 	return p.reviewed(c, s, saved)
 }
@@ -104,7 +114,7 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 		}
 		return nil
 	}
-	if err := p.confirm(c); err != nil {
+	if err := p.confirmPlan(c, made); err != nil {
 		return err
 	}
 	if isTerminal(p.raw.Out) && p.stream == nil {
@@ -115,23 +125,29 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 
 // reviewed applies a plan that somebody has seen before.
 func (p *program) reviewed(c *cli.Context, s *session, made *plan.Plan) error {
+	p.underway.begin(made)
 	outcome, err := s.engine.ApplyReviewed(c.Context, made, lockOptions(c))
 	s.progress.Stop()
 	return p.finish(c, made, outcome, err)
 }
 
-// confirm asks whether to go on. Without a terminal only --yes is an answer.
-func (p *program) confirm(c *cli.Context) error {
+func (p *program) confirmPlan(c *cli.Context, made *plan.Plan) error {
+	return p.confirm(c, fmt.Sprintf("\nApply these changes to %s in %s?", made.Release, made.Cluster), "not applied; nothing was written")
+}
+
+// confirm asks a question; an error says what has not happened when the answer is not
+// yes. Without a terminal only --yes is an answer.
+func (p *program) confirm(c *cli.Context, question, otherwise string) error {
 	if c.Bool("yes") {
 		return nil
 	}
 	if !isTerminal(p.raw.In) {
-		return errors.New("nobody is there to be asked: add --yes to apply without a question")
+		return fmt.Errorf("%s: nobody is there to be asked; --yes goes on without a question", otherwise)
 	}
-	fmt.Fprint(p.streams.Err, "\nGo on? Only \"yes\" is accepted: ")
+	fmt.Fprintf(p.streams.Err, "%s Type yes: ", question)
 	answer, err := bufio.NewReader(p.streams.In).ReadString('\n')
 	if err != nil || strings.TrimSpace(answer) != "yes" {
-		return errors.New("not applied; nothing was written")
+		return errors.New(otherwise)
 	}
 	return nil
 }
@@ -140,12 +156,8 @@ func (p *program) confirm(c *cli.Context) error {
 func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome, err error) error {
 	if err != nil {
 		var back *engine.RolledBackError
-		switch {
-		case errors.As(err, &back):
-		case outcome.Written:
-			err = fmt.Errorf("%w\npart of the plan was applied; %s", err, p.nextStep(made))
-		case outcome.Recorded:
-			err = fmt.Errorf("%w\nno object was changed", err)
+		if !errors.As(err, &back) && (outcome.Written || outcome.Recorded) {
+			err = &unfinishedError{err, made, outcome}
 		}
 		if p.stream != nil {
 			p.stream.close(c.Context, ending{outcome: outcome, err: err})
@@ -166,13 +178,15 @@ func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome,
 	return nil
 }
 
-// nextStep is what to do about a run that has failed half-way.
-func (p *program) nextStep(made *plan.Plan) string {
-	const again = "run it again to go on from there"
-	if made.Operation == plan.Upgrade || made.Operation == plan.Rollback {
-		return again + ", or go back: " + p.command("rollback", made.Release.Name)
+// testsResult does not call passed what has not run.
+func testsResult(made *plan.Plan) string {
+	switch {
+	case made.Summary.Hooks > 0:
+		return "The tests of release " + made.Release.Name + " have passed."
+	case len(made.Options.OnlyTests)+len(made.Options.SkipTests) > 0:
+		return "None of the tests of release " + made.Release.String() + " was chosen; nothing has been tested."
 	}
-	return again
+	return "Release " + made.Release.String() + " has no tests."
 }
 
 func (p *program) result(c *cli.Context, made *plan.Plan) {
@@ -187,7 +201,7 @@ func (p *program) result(c *cli.Context, made *plan.Plan) {
 	case plan.Uninstall:
 		fmt.Fprintf(p.streams.Out, "Release %s is uninstalled.\n", name)
 	case plan.Test:
-		fmt.Fprintf(p.streams.Out, "The tests of release %s have passed.\n", name)
+		fmt.Fprintln(p.streams.Out, testsResult(made))
 	}
 	if notes := strings.TrimSpace(made.Notes); notes != "" && !c.Bool("hide-notes") && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
 		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", p.mask.Load().Text(notes))

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -66,49 +64,6 @@ func pathFlags() []cli.Flag {
 	}
 }
 
-// sources is the way to charts that flags and the environment describe.
-func sources(c *cli.Context) (*source.Sources, error) {
-	s, err := repositories(c)
-	if err != nil {
-		return nil, err
-	}
-	s.Offline, s.AllowMismatch = c.Bool("offline"), c.Bool("allow-digest-mismatch")
-	s.Access = tlsAccess(c)
-	s.Access.Username, s.Access.Password, s.Access.PassAll = c.String("username"), c.String("password"), c.Bool("pass-credentials")
-	s.Access.Insecure, s.Access.PlainHTTP = c.Bool("insecure-skip-tls-verify"), c.Bool("plain-http")
-	s.Verification.Wanted = c.Bool("verify") || c.IsSet("verify-key")
-	s.Verification.Keyring, s.Verification.Key = c.String("keyring"), c.String("verify-key")
-	return s, nil
-}
-
-func tlsAccess(c *cli.Context) source.Access {
-	return source.Access{CertFile: c.String("cert-file"), KeyFile: c.String("key-file"), CAFile: c.String("ca-file")}
-}
-
-// repositories are those that are known on this machine.
-func repositories(c *cli.Context) (*source.Sources, error) {
-	paths := sourcePaths(c)
-	settings, err := paths.ReadSettings()
-	return &source.Sources{
-		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version, Verification: source.Verification{Now: time.Now()},
-	}, err
-}
-
-// sourcePaths are the files and folders that flags and the environment name.
-func sourcePaths(c *cli.Context) source.Paths {
-	home, _ := os.UserHomeDir() // nothing is found there then
-	paths := source.FindPaths(os.LookupEnv, runtime.GOOS, home)
-	for flag, path := range map[string]*string{
-		"repository-config": &paths.RepositoryConfig, "repository-cache": &paths.RepositoryCache, "content-cache": &paths.ContentCache,
-		"registry-config": &paths.RegistryConfig,
-	} {
-		if c.IsSet(flag) {
-			*path = c.String(flag)
-		}
-	}
-	return paths
-}
-
 // located is a chart that is here: at a path, or fetched.
 type located struct {
 	// name stands for it in messages.
@@ -150,11 +105,11 @@ func chartRequest(c *cli.Context, name string) resolve.Request {
 // located finds a chart, and fetches it where it is not here; once a run, although a
 // plan may be made again.
 func (p *program) located(c *cli.Context, request resolve.Request) (located, error) {
-	ref, err := resolve.Parse(request, isThere, nil)
+	s, err := sources(c)
 	if err != nil {
 		return located{}, err
 	}
-	s, err := sources(c)
+	ref, err := understood(s, request, isThere)
 	if err != nil {
 		return located{}, err
 	}
@@ -184,6 +139,18 @@ func (p *program) located(c *cli.Context, request resolve.Request) (located, err
 	}
 	p.charts[request] = out
 	return out, nil
+}
+
+// understood is the reference that a request is. Plugins are looked at for URLs alone.
+func understood(s *source.Sources, request resolve.Request, local func(string) bool) (resolve.Reference, error) {
+	var schemes []string
+	if strings.Contains(request.Chart, "://") {
+		var err error
+		if schemes, err = s.Schemes(); err != nil {
+			return resolve.Reference{}, err
+		}
+	}
+	return resolve.Parse(request, local, schemes)
 }
 
 func isThere(path string) bool {
@@ -246,6 +213,7 @@ func (p *program) hintSource(err error) string {
 	var realm *source.RealmError
 	var unsynced *resolve.OutOfSyncError
 	var noAlias *resolve.NoAliasError
+	var scheme *resolve.SchemeError
 	var unverified *source.UnverifiedError
 	switch {
 	case errors.As(err, &unverified):
@@ -254,6 +222,8 @@ func (p *program) hintSource(err error) string {
 		return p.clusterless("dependency", "update") + " makes a new lock"
 	case errors.As(err, &noAlias):
 		return p.clusterless("repo", "add", noAlias.Alias) + " URL makes it known"
+	case errors.As(err, &scheme):
+		return "a getter plugin that fetches them is run when sources.yaml names it: plugins: [NAME]"
 	case errors.As(err, &exists):
 		return "--force-update puts the new one in its place"
 	case errors.As(err, &noIndex):

@@ -45,7 +45,7 @@ func connectionFlags() []cli.Flag {
 		text("client-certificate", "client certificate file", nil),
 		text("client-key", "client key file", nil),
 		text("tls-server-name", "name to expect in the server's certificate", []string{"HELM_KUBETLS_SERVER_NAME"}, "kube-tls-server-name"),
-		&cli.BoolFlag{Name: "kube-insecure-skip-tls-verify", Aliases: []string{"insecure-skip-tls-verify"}, Usage: "do not check the API server's certificate; the short name is for commands that take no chart", EnvVars: []string{"HELM_KUBEINSECURE_SKIP_TLS_VERIFY"}, Category: connectionCategory},
+		&cli.BoolFlag{Name: insecureAPI, Aliases: []string{"insecure-skip-tls-verify"}, Usage: "do not check the API server's certificate; the short name is for commands that take no chart", EnvVars: []string{"HELM_KUBEINSECURE_SKIP_TLS_VERIFY"}, Category: connectionCategory},
 		text("request-timeout", "how long one request may take, such as 10s", nil),
 		text("cache-dir", "where discovery is cached", nil),
 		&cli.Float64Flag{Name: "qps", Usage: "most requests a second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
@@ -53,6 +53,9 @@ func connectionFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "debug", Usage: "tell the requests that are made: -v 6 by its name in Helm", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
 	}
 }
+
+// insecureAPI is the flag that leaves the API server's certificate unchecked.
+const insecureAPI = "kube-insecure-skip-tls-verify"
 
 // connectionOf are the flags that say which cluster and namespace a command is for,
 // as they are repeated in hints. A token is not, nor what the environment tells the
@@ -72,6 +75,9 @@ func connectionOf(c *cli.Context) []string {
 	}
 	for _, group := range c.StringSlice("as-group") {
 		flags = append(flags, "--as-group", group)
+	}
+	if c.Bool(insecureAPI) {
+		flags = append(flags, "--"+insecureAPI)
 	}
 	return flags
 }
@@ -109,7 +115,7 @@ func configFlags(c *cli.Context) *genericclioptions.ConfigFlags {
 	if groups := impersonated(c); len(groups) > 0 {
 		f.ImpersonateGroup = &groups
 	}
-	if insecure := c.Bool("kube-insecure-skip-tls-verify"); insecure {
+	if insecure := c.Bool(insecureAPI); insecure {
 		f.Insecure = &insecure
 	}
 	return f
@@ -151,7 +157,8 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	if raw, err := flags.ToRawKubeConfigLoader().RawConfig(); err == nil && len(raw.Clusters) == 0 &&
+	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
+	if err == nil && len(raw.Clusters) == 0 &&
 		c.String("server") == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
 		return nil, errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
 	}
@@ -162,7 +169,7 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 	config.UserAgent = "kubectl-release/" + Version
 	client, err := cluster.Connect(config, cluster.Options{
 		QPS: float32(c.Float64("qps")), CacheDir: c.String("cache-dir"),
-		Warn: p.serverWarning,
+		Context: contextOf(c, raw.CurrentContext), Warn: p.serverWarning,
 	})
 	if err != nil {
 		return nil, err
@@ -177,9 +184,18 @@ func (p *program) connect(c *cli.Context) (*session, error) {
 		engine: &engine.Engine{
 			Cluster: client, Store: store,
 			Invocation: p.invocation, Locker: releasestore.NewLocker(client.CoordinationV1(), clock),
-			Observer: watched, Now: clock.Now, ToolVersion: toolVersion(), Identity: releasestore.NewIdentity(runText()),
+			Observer: p.underway.heard(watched), Now: clock.Now, ToolVersion: toolVersion(), Identity: releasestore.NewIdentity(runText()),
 		},
 	}, nil
+}
+
+// contextOf is the context by whose name people know the cluster. One whose cluster is
+// overruled by flags says nothing of it.
+func contextOf(c *cli.Context, current string) string {
+	if c.String("server") != "" || c.String("cluster") != "" {
+		return ""
+	}
+	return orDefault(c.String("context"), current)
 }
 
 // watcher prints what a run does: for people, or for machines.

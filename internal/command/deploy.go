@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -29,6 +28,7 @@ func (p *program) planAndApply(c *cli.Context, prepare func(context.Context, *se
 	warned := false
 	see := func(made *plan.Plan) error {
 		p.hide(c, made)
+		p.underway.begin(made)
 		if !warned {
 			warned = true
 			p.warnings(c, made)
@@ -269,19 +269,6 @@ func (p *program) testCommand() *cli.Command {
 			})
 		}),
 	}
-}
-
-// validName is Helm's rule for release names: a DNS label of at most 53
-// characters, dots allowed.
-var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-
-const longestName = 53
-
-func releaseName(name string) error {
-	if len(name) > longestName || !validName.MatchString(name) {
-		return usage("%q is no release name: lower-case letters, digits, dashes and dots, at most %d characters", name, longestName)
-	}
-	return nil
 }
 
 // testFilters reads --filter as Helm does: name=NAME or !name=NAME, several by

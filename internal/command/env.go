@@ -60,7 +60,7 @@ func settings(c *cli.Context) map[string]string {
 		"HELM_NAMESPACE":     cmp.Or(namespace, "default"),
 		"HELM_KUBEAPISERVER": c.String("server"), "HELM_KUBECONTEXT": c.String("context"), "HELM_KUBECAFILE": c.String("certificate-authority"),
 		"HELM_KUBEASUSER": c.String("as"), "HELM_KUBEASGROUPS": strings.Join(impersonated(c), ","), tokenVariable: c.String("token"),
-		"HELM_KUBEINSECURE_SKIP_TLS_VERIFY": strconv.FormatBool(c.Bool("kube-insecure-skip-tls-verify")), "HELM_KUBETLS_SERVER_NAME": c.String("tls-server-name"),
+		"HELM_KUBEINSECURE_SKIP_TLS_VERIFY": strconv.FormatBool(c.Bool(insecureAPI)), "HELM_KUBETLS_SERVER_NAME": c.String("tls-server-name"),
 		"HELM_DEBUG": strconv.FormatBool(c.Bool("debug")), "HELM_QPS": strconv.FormatFloat(c.Float64("qps"), 'f', 2, 64),
 		"HELM_BURST_LIMIT": number("HELM_BURST_LIMIT", 100), "HELM_MAX_HISTORY": number("HELM_MAX_HISTORY", 10),
 		"HELM_DRIVER":             cmp.Or(os.Getenv("HELM_DRIVER"), "secret"),

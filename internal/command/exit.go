@@ -29,6 +29,7 @@ const (
 	exitLocked         = 7
 	exitUntrusted      = 8 // a chart is not what was promised, or not signed as demanded
 	exitOffline        = 9
+	exitLeft           = 130 // by the second Ctrl-C or SIGTERM, as shells tell of the first
 )
 
 // codeError ends the program with a code and without a message.
@@ -45,11 +46,17 @@ func (p *program) exit(err error) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	fmt.Fprintf(p.streams.Err, "Error: %s\n", p.mask.Load().Text(err.Error()))
-	if hint := p.hint(err); hint != "" {
-		fmt.Fprintf(p.streams.Err, "Hint: %s\n", hint)
-	}
+	p.tell(err)
 	return exitCode(err)
+}
+
+// tell prints an error with what to do about it, each command on a line of its own.
+func (p *program) tell(err error) {
+	mask := p.mask.Load()
+	fmt.Fprintf(p.streams.Err, "Error: %s\n", mask.Text(err.Error()))
+	if hint := p.hint(err); hint != "" {
+		fmt.Fprintf(p.streams.Err, "Hint: %s\n", strings.ReplaceAll(mask.Text(hint), "\n", "\n      "))
+	}
 }
 
 func exitCode(err error) int {
@@ -59,7 +66,10 @@ func exitCode(err error) int {
 	var digest *source.DigestError
 	var unverified *source.UnverifiedError
 	var offline *source.OfflineError
+	var left *leftError
 	switch {
+	case errors.As(err, &left):
+		return exitLeft
 	case errors.As(err, &digest), errors.As(err, &unverified):
 		return exitUntrusted
 	case errors.As(err, &offline):
@@ -89,10 +99,14 @@ func (p *program) hint(err error) string {
 	var lost *releasestore.LostError
 	var compared *plan.ComparedError
 	var back *engine.RolledBackError
+	var unfinished *unfinishedError
+	var left *leftError
 	if text := p.hintSource(err); text != "" {
 		return text
 	}
 	switch {
+	case errors.As(err, &left):
+		return left.next
 	case errors.As(err, &back):
 		return p.hintAfter(back)
 	case errors.As(err, &compared):
@@ -104,19 +118,26 @@ func (p *program) hint(err error) string {
 	case errors.As(err, &moved):
 		return "nothing was written; make a new plan, or add --pinned to apply what was planned"
 	case errors.As(err, &stale):
-		return "nothing was written; make a new plan and have it reviewed"
+		return p.hintStale()
 	case errors.As(err, &noRelease):
 		return p.command("list", "--all-namespaces") + " shows the releases that there are"
 	case errors.As(err, &noRevision):
 		return p.command("history", noRevision.Key.Name) + " shows those that there are"
 	case errors.As(err, &locked):
-		return "wait with --lock-timeout, or look: " + p.command("status", locked.Key.Name)
+		queue := append(p.retyped(p.commandLine.path[0], p.commandLine.arguments...), "--lock-timeout", "5m")
+		return "wait for it: " + p.command(queue...) + "\nlook: " + p.command("status", locked.Key.Name)
 	case errors.As(err, &lost):
 		return "somebody else may be at work on it: look with " + p.command("status", lost.Key.Name)
+	case errors.As(err, &unfinished):
+		return p.goOn(unfinished)
 	case errors.Is(err, apply.ErrBlocked):
 		return "nothing was written"
 	case errors.Is(err, context.Canceled):
 		return ""
+	case apierrors.IsForbidden(err) && p.commandLine.path[0] == "list":
+		return "name a namespace that you may read: " + p.invocation.In("NAMESPACE").Command("list")
+	case strings.Contains(err.Error(), "x509: "):
+		return "the API server's certificate is not trusted: is it the right cluster? If so, name its authority: --certificate-authority FILE"
 	case apierrors.IsUnauthorized(err):
 		return "log in again, or choose another context with --context"
 	case strings.Contains(err.Error(), "connection refused"), strings.Contains(err.Error(), "no such host"), strings.Contains(err.Error(), "i/o timeout"):
@@ -124,6 +145,16 @@ func (p *program) hint(err error) string {
 	default:
 		return ""
 	}
+}
+
+// hintStale is how to go on from a plan that no longer holds: see what is different now,
+// or, of one that was not saved, see it again.
+func (p *program) hintStale() string {
+	args := p.commandLine.arguments
+	if len(args) == 1 {
+		args = []string{"--replan", args[0]}
+	}
+	return "nothing was written; see what is different now, and apply that: " + p.command(p.retyped("apply", args...)...)
 }
 
 // hintAfter is what to do about a run that was rolled back, or was to be.

@@ -17,30 +17,33 @@ var optionalValue = map[string]string{
 // and people write flags anywhere: "upgrade web ./chart -n shop --wait" must
 // mean the same as "-n shop upgrade --wait web ./chart". Unknown flags are
 // errors with a suggestion.
-func flagsFirst(app *cli.App, args []string) ([]string, error) {
-	if len(args) == 0 {
-		return args, nil
-	}
-	o := &flagOrder{commands: app.Commands, known: flagIndex(app.Flags)}
-	for rest := args[1:]; len(rest) > 0; {
+func flagsFirst(app *cli.App, args []string) (*flagOrder, error) {
+	o := &flagOrder{all: app.Commands, commands: app.Commands, known: flagIndex(app.Flags)}
+	for rest := args; len(rest) > 0; {
 		var err error
 		if rest, err = o.take(rest); err != nil {
 			return nil, err
 		}
 	}
-	out := append([]string{args[0]}, o.path...)
+	return o, nil
+}
+
+// words are the command line with the flags first.
+func (o *flagOrder) words() []string {
+	out := slices.Clone(o.path)
 	for _, f := range o.flags {
 		out = append(out, f.word(o.known))
 	}
 	if len(o.arguments) > 0 {
 		out = append(append(out, "--"), o.arguments...)
 	}
-	return out, nil
+	return out
 }
 
 type flagOrder struct {
-	commands []*cli.Command
-	known    map[string]cli.Flag
+	// all are the program's commands, commands those below the path so far.
+	all, commands []*cli.Command
+	known         map[string]cli.Flag
 
 	path, arguments []string
 	flags           []givenFlag

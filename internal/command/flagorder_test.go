@@ -31,7 +31,7 @@ func TestOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-			got, err := flagsFirst(p.app(), append([]string{"kubectl-release"}, strings.Fields(c.line)...))
+			got, err := flagsFirst(p.app(), strings.Fields(c.line))
 			message := ""
 			if err != nil {
 				message = err.Error()
@@ -42,7 +42,7 @@ func TestOrder(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if diff := cmp.Diff(c.want, strings.Join(got[1:], " ")); diff != "" {
+			if diff := cmp.Diff(c.want, strings.Join(got.words(), " ")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -51,7 +51,7 @@ func TestOrder(t *testing.T) {
 
 // A suggestion is near in letters, and of two as near the one that begins alike.
 func TestNearest(t *testing.T) {
-	for word, want := range map[string]string{"instal": "install", "vals": "values", "upgrad": "upgrade", "frobnicate": "", "x": ""} {
+	for word, want := range map[string]string{"instal": "install", "vals": "values", "upgrad": "upgrade", "frobnicate": "", "x": "", "nv": "", "pgrade": "upgrade"} {
 		if got := nearest(word, []string{"all", "values", "install", "uninstall", "upgrade"}); got != want {
 			t.Errorf("nearest to %q is %q, want %q", word, got, want)
 		}

@@ -112,7 +112,7 @@ func TestProgressTellsOfAWayBack(t *testing.T) {
 	back := wayBackPlan(web, manifest.ID{Kind: "Service", Name: "web"})
 	late := &apply.NotReadyError{
 		Object: "Deployment/web", Why: "1 of 2 are ready (gave up)",
-		Diagnosis: apply.Diagnosis{Reasons: []string{"it crashes"}, Log: apply.Log{Of: "Pod/web-1", Lines: []string{"oops"}}},
+		Diagnosis: apply.Diagnosis{Reasons: []apply.Reason{{Cause: "it crashes"}}, Log: apply.Log{Of: "Pod/web-1", Lines: []string{"oops"}}},
 	}
 	for _, e := range []apply.Event{
 		{Type: apply.StageStarted, Stage: "wait"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"text/template"
 	"time"
@@ -76,4 +77,17 @@ func fromTemplate(text string) (string, error) {
 func isNoRelease(err error) bool {
 	var missing *engine.NoReleaseError
 	return errors.As(err, &missing)
+}
+
+// validName is Helm's rule for release names: a DNS label of at most 53
+// characters, dots allowed.
+var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+const longestName = 53
+
+func releaseName(name string) error {
+	if len(name) > longestName || !validName.MatchString(name) {
+		return usage("%q is no release name: lower-case letters, digits, dashes and dots, at most %d characters", name, longestName)
+	}
+	return nil
 }

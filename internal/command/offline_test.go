@@ -18,7 +18,7 @@ import (
 // TestMain lets testscript run this binary as the program.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"kubectl-release": func() {
-		os.Exit(command.Main(context.Background(), os.Args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		os.Exit(command.Main(context.Background(), nil, os.Args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}})
 }
 

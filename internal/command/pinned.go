@@ -34,15 +34,13 @@ func (p *program) unmoved(c *cli.Context, saved *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	now, err := s.DigestNow(c.Context, *from)
+	difference, err := s.Moved(c.Context, from)
 	switch {
 	case c.Err() != nil:
 		return c.Err()
 	case err != nil:
-		p.serverWarning(fmt.Sprintf("the chart is applied as it was planned; whether %s is still %s is not known: %s", from.URL, from.Digest, err))
-		return nil
-	}
-	if difference := from.Moved(now); difference != "" {
+		p.serverWarning(err.Error())
+	case difference != "":
 		return &movedError{&engine.StaleError{Differences: []string{difference}}}
 	}
 	return nil

@@ -36,19 +36,29 @@ type progress struct {
 	// step has none of its own.
 	failures []error
 	back     rollbackSteps
+	stage    stageProgress
+	// reasons are events with what is behind a state, to be told together.
+	reasons []apply.Event
+	telling *time.Timer
 	// region is nil without a terminal.
 	region *liveRegion
 	redraw *time.Timer
+}
+
+// stageProgress is how far the stage under way has come.
+type stageProgress struct {
+	began       time.Time
+	steps, done int
 }
 
 type stepProgress struct {
 	name  string
 	began time.Time
 	hook  bool
-	// state is the newest; timer prints it when it lasts.
-	state string
-	timer *time.Timer
-	ended bool
+	// state is the newest; timer prints it when it lasts. reason is why it lasts.
+	state, reason string
+	timer         *time.Timer
+	ended         bool
 }
 
 func (p *program) progress() *progress {
@@ -67,9 +77,14 @@ func (p *progress) Observe(e apply.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.back.see(e)
+	if e.Type != apply.StepProgress {
+		p.tellReasons()
+	}
 	switch e.Type {
 	case apply.StageStarted:
+		p.endStage(e.Time)
 		p.forget()
+		p.stage = stageProgress{began: e.Time, steps: e.Steps}
 		if !bookkeeping(e.Stage) {
 			p.line("• %s", e.Stage)
 		}
@@ -98,6 +113,7 @@ func (p *progress) Observe(e apply.Event) {
 func (p *progress) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.tellReasons()
 	p.forget()
 	p.tellUndone()
 }
@@ -140,12 +156,10 @@ func (p *progress) later(e apply.Event) {
 		return
 	}
 	s.state = e.Message
-	switch _, behind := e.Text(); {
-	case len(behind) > 0: // it takes long
-		p.line("    %s: %s", s.name, s.state)
-		for _, reason := range behind {
-			p.line("      %s", reason)
-		}
+	switch {
+	case len(e.Reasons) > 0:
+		s.reason = e.Reasons[0].String()
+		p.because(e)
 	case p.region != nil: // it is in a line of its own
 	case s.timer != nil:
 		s.timer.Reset(settling)
@@ -167,6 +181,9 @@ func (p *progress) ended(e apply.Event) {
 		return
 	}
 	s.end()
+	if e.Type == apply.StepDone {
+		p.stage.done++
+	}
 	took := e.Time.Sub(s.began)
 	switch {
 	case e.Type == apply.StepFailed:
@@ -198,6 +215,14 @@ func (p *progress) forget() {
 		p.redraw.Stop()
 		p.redraw = nil
 	}
+	p.stage = stageProgress{}
+}
+
+// endStage tells of a stage with many objects that has taken its time.
+func (p *progress) endStage(now time.Time) {
+	if s := p.stage; s.steps > 1 && s.done >= s.steps && now.Sub(s.began) >= lengthy {
+		p.line("    %d done in %s", s.steps, now.Sub(s.began).Round(100*time.Millisecond))
+	}
 }
 
 // live draws the objects under way, now and then, as long as there are any.
@@ -228,12 +253,19 @@ func (p *progress) pending(now time.Time) []string {
 		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.name, b.name))
 	})
 	var lines []string
+	if p.stage.steps > 1 && len(open) > 0 {
+		lines = append(lines, fmt.Sprintf("    %d/%d", p.stage.done, p.stage.steps))
+	}
 	for _, s := range open {
 		state := s.state
 		if state == "" {
 			state = "under way"
 		}
-		lines = append(lines, p.safe(fmt.Sprintf("    %s: %s, %s", s.name, firstLine(state), now.Sub(s.began).Truncate(time.Second))))
+		line := fmt.Sprintf("    %s: %s, %s", s.name, firstLine(state), now.Sub(s.began).Truncate(time.Second))
+		if s.reason != "" {
+			line += "; " + firstLine(s.reason)
+		}
+		lines = append(lines, p.safe(line))
 	}
 	return lines
 }

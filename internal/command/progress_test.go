@@ -66,3 +66,39 @@ func TestProgressNamesTheRecord(t *testing.T) {
 		}
 	})
 }
+
+// Objects that one cause holds up are told together, as soon as it is known.
+func TestProgressTellsACauseOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := newProgram(Streams{Err: &out}, "").progress()
+		object := func(name string) manifest.ID { return manifest.ID{Group: "apps", Kind: "Deployment", Name: name} }
+		see := func(kind apply.EventType, name, message string, behind apply.Diagnosis) {
+			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "wait", Step: name, Op: plan.OpWait, Object: object(name), Message: message, Diagnosis: behind})
+		}
+		stuck := func(pod string) apply.Diagnosis {
+			return apply.Diagnosis{Reasons: []apply.Reason{{Of: []string{"Pod/" + pod}, Cause: "FailedScheduling: 0/3 nodes", Trouble: true}}}
+		}
+		p.Observe(apply.Event{Time: time.Now(), Type: apply.StageStarted, Stage: "wait", Steps: 3})
+		for _, name := range []string{"a", "b", "c"} {
+			see(apply.StepStarted, name, "", apply.Diagnosis{})
+		}
+		see(apply.StepProgress, "a", "0 of 1 replicas are ready", stuck("a-1"))
+		see(apply.StepProgress, "c", "0 of 1 replicas are ready", stuck("c-1"))
+		time.Sleep(time.Second)
+		see(apply.StepProgress, "b", "0 of 2 replicas are ready", apply.Diagnosis{
+			Reasons: []apply.Reason{{Of: []string{"Pod/b-1"}, Cause: "CrashLoopBackOff", Restarts: 2}}, Log: apply.Log{Of: "Pod/b-1", Lines: []string{"oops"}},
+		})
+		for _, name := range []string{"a", "b", "c"} {
+			see(apply.StepDone, name, "", apply.Diagnosis{})
+		}
+		p.Observe(apply.Event{Time: time.Now(), Type: apply.StageStarted, Stage: "record"})
+		p.Stop()
+		want := "• wait\n    not ready: Deployment/a, Deployment/c\n      2 pods: FailedScheduling: 0/3 nodes\n" +
+			"    Deployment/b: 0 of 2 replicas are ready\n      Pod/b-1: CrashLoopBackOff after 2 restarts\n      | log of Pod/b-1:\n      | oops\n" +
+			"    Deployment/a: done after 1s\n    Deployment/b: done after 1s\n    Deployment/c: done after 1s\n    3 done in 1s\n"
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
-	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
@@ -41,11 +40,11 @@ func (p *program) pullCommand() *cli.Command {
 }
 
 func (p *program) pull(c *cli.Context, name string) error {
-	ref, err := resolve.Parse(chartRequest(c, name), func(string) bool { return false }, nil)
+	s, err := sources(c)
 	if err != nil {
 		return err
 	}
-	s, err := sources(c)
+	ref, err := understood(s, chartRequest(c, name), func(string) bool { return false })
 	if err != nil {
 		return err
 	}

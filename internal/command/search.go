@@ -11,8 +11,8 @@ import (
 
 func (p *program) searchCommand() *cli.Command {
 	return &cli.Command{
-		Name: "search", Usage: "find charts, and their versions in a registry", ArgsUsage: "repo|oci://HOST/PATH",
-		Description: describe("Finds charts in the indexes of the repositories that are known; or lists the versions of a\nchart in a registry, with --versions all of its tags.", "kubectl release search repo redis\nkubectl release search oci://ghcr.io/acme/charts/web --versions"),
+		Name: "search", Usage: "find charts, and their versions in a registry", ArgsUsage: "repo|hub|oci://HOST/PATH",
+		Description: describe("Finds charts in the indexes of the repositories that are known, or on a hub; or lists the\nversions of a chart in a registry, with --versions all of its tags.", "kubectl release search repo redis\nkubectl release search oci://ghcr.io/acme/charts/web --versions"),
 		Flags:       joined(searchFlags(), registryFlags(), pathFlags()),
 		Action: p.readOnly(func(c *cli.Context) error {
 			if resolve.IsRegistry(c.Args().First()) {
@@ -23,7 +23,7 @@ func (p *program) searchCommand() *cli.Command {
 			}
 			return cli.ShowSubcommandHelp(c)
 		}),
-		Subcommands: []*cli.Command{p.searchRepoCommand()},
+		Subcommands: []*cli.Command{p.searchRepoCommand(), p.searchHubCommand()},
 	}
 }
 
@@ -33,10 +33,14 @@ func (p *program) searchRepoCommand() *cli.Command {
 		Description: describe("Looks for words in the names, descriptions and keywords of charts, in the indexes that repo\nupdate has fetched. Nobody is asked.", "kubectl release search repo redis\nkubectl release search repo stable/web --versions"),
 		Flags: joined([]cli.Flag{
 			&cli.BoolFlag{Name: "regexp", Aliases: []string{"r"}, Usage: "the words are a regular expression"},
-			&cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 50},
+			widthFlag(),
 		}, searchFlags(), pathFlags()),
 		Action: p.readOnly(p.searchRepo),
 	}
+}
+
+func widthFlag() cli.Flag {
+	return &cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 50}
 }
 
 // hit is the answer for machines, with Helm's keys.

@@ -15,9 +15,12 @@ func searchFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "versions", Aliases: []string{"l"}, Usage: "show every version, not the newest alone"},
 		&cli.StringFlag{Name: "version", Usage: "`RANGE` of versions"},
 		&cli.BoolFlag{Name: "devel", Usage: "prereleases count, too, where --version is not given"},
-		&cli.BoolFlag{Name: "fail-on-no-result", Usage: "exit with 1 when nothing is found"},
-		outputFlag(),
+		noResultFlag(), outputFlag(),
 	}
+}
+
+func noResultFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "fail-on-no-result", Usage: "exit with 1 when nothing is found"}
 }
 
 // registryFlags say how a registry is spoken to. It has no index that could name

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -43,12 +44,15 @@ func unknownCommand(commands []*cli.Command, word, program string) error {
 }
 
 // nearest is the candidate with the smallest edit distance, "" when none is
-// near enough to be meant.
+// near enough to be meant: one letter apart, or beginning alike.
 func nearest(word string, candidates []string) string {
 	slices.Sort(candidates)
 	best, bestDistance := "", max(2, len(word)/3)+1
 	for _, c := range candidates {
 		d := distance(word, c)
+		if d > 1 && sharedPrefix(word, c) == 0 || d >= len(word) {
+			continue
+		}
 		if d < bestDistance || (d == bestDistance && best != "" && sharedPrefix(word, c) > sharedPrefix(word, best)) {
 			best, bestDistance = c, d
 		}
@@ -99,12 +103,21 @@ func arguments(c *cli.Context, least, most int) ([]string, error) {
 }
 
 // badValue says in our words what the flag parser says in its own.
-func badValue(_ *cli.Context, err error, _ bool) error {
+func badValue(c *cli.Context, err error, _ bool) error {
 	var value, flag string
 	if _, scanErr := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &flag); scanErr != nil {
 		if _, scanErr = fmt.Sscanf(err.Error(), "invalid boolean value %q for -%s", &value, &flag); scanErr != nil {
 			return usage("%v", err)
 		}
 	}
-	return usage("%q is no value for flag --%s", value, strings.TrimSuffix(flag, ":"))
+	flag = strings.TrimSuffix(flag, ":")
+	if _, err := strconv.ParseFloat(value, 64); err == nil && isDuration(c, flag) {
+		return usage("%q is no value for flag --%s: the unit is missing, as in %ss", value, flag, value)
+	}
+	return usage("%q is no value for flag --%s", value, flag)
+}
+
+func isDuration(c *cli.Context, name string) bool {
+	_, is := flagIndex(c.Command.Flags)[name].(*cli.DurationFlag)
+	return is
 }

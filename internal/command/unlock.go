@@ -19,33 +19,34 @@ func (p *program) unlockCommand() *cli.Command {
 				return err
 			}
 			if !held {
-				return p.tellPending(c, s, name)
+				return p.tellPending(c, s, name, holder.Unread)
 			}
-			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s, since %s; it was last renewed %s, and living holders renew it every few seconds.\n",
-				name, escape.Line(holder.Identity.Text()), localTime(holder.Since), localTime(holder.Renewed))
-			if err := p.confirm(c); err != nil {
+			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s; living holders renew it every few seconds.\n", name, escape.Line(holder.Text()))
+			if err := p.confirm(c, "Free it?", "the lock was not freed"); err != nil {
 				return err
 			}
 			if err := s.engine.Locker.Free(c.Context, s.key(name), holder.Identity); err != nil {
 				return err
 			}
 			fmt.Fprintln(p.streams.Out, "It is free.")
-			return nil
+			return p.tellPending(c, s, name, false)
 		}),
 	}
 }
 
 // tellPending says what may stand in the way of a release whose lock is free: a
-// pending status, which --take-over passes over.
-func (p *program) tellPending(c *cli.Context, s *session, name string) error {
-	history, err := s.engine.History(c.Context, s.key(name))
+// pending status, and how to go on from it.
+func (p *program) tellPending(c *cli.Context, s *session, name string, unread bool) error {
+	r, err := s.engine.Newest(c.Context, s.key(name))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.streams.Out, "Nobody holds the lock of %s.\n", name)
-	if last := history.Last(); last != nil && last.Info.Status.Pending() {
-		fmt.Fprintf(p.streams.Out, "Its revision %d has been %s since %s (%s); a plan says how to go on from it.\n",
-			last.Version, last.Info.Status, localTime(last.Info.LastDeployed), last.Info.Description)
+	if !r.Info.Status.Pending() {
+		fmt.Fprintf(p.streams.Out, "Nobody holds the lock of %s.\n", name)
+		return nil
 	}
-	return nil
+	next, err := p.next(c, s, r, unread)
+	fmt.Fprintf(p.streams.Out, "Revision %d of %s has been %s since %s (%s).\n%s",
+		r.Version, name, r.Info.Status, localTime(r.Info.LastDeployed), r.Info.Description, next)
+	return err
 }

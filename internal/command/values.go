@@ -23,7 +23,7 @@ func valuesFlags() []cli.Flag {
 		return &cli.StringSliceFlag{Name: name, Aliases: aliases, Usage: usage, Category: valuesCategory, KeepSpace: true}
 	}
 	return []cli.Flag{
-		list("values", "YAML `FILE` of values, - for standard input (repeatable, or separated by commas)", "f"),
+		list("values", "YAML `FILE` of values, or the URL of one, - for standard input (repeatable, or separated by commas)", "f"),
 		list("set", "`KEY=VALUE`, separated by commas (repeatable)"),
 		list("set-string", "`KEY=VALUE` whose value stays a string"),
 		list("set-file", "`KEY=FILE` whose content is the value"),
@@ -142,7 +142,10 @@ func commaSeparated(flag string, given []string) ([]string, error) {
 // of a pull request, may be a link to what somebody else keeps on this machine.
 func (p *program) valuesReader(c *cli.Context) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
-		if name == "-" || c.Bool(outsideLinks) {
+		switch {
+		case strings.Contains(name, "://"):
+			return fetchInput(c, name, c.Bool("offline"))
+		case name == "-" || c.Bool(outsideLinks):
 			return p.readFile(name)
 		}
 		return inputfile.ReadInside(name, maxInputBytes)

@@ -48,7 +48,7 @@ func TestValuesFlags(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out, failure bytes.Buffer
 			args := append([]string{"kubectl-release", "template", "web", "web"}, tc.args...)
-			if code := Main(context.Background(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &failure}); code != exitDone {
+			if code := Main(context.Background(), nil, args, Streams{In: strings.NewReader(""), Out: &out, Err: &failure}); code != exitDone {
 				t.Fatalf("exit code %d: %s", code, failure.String())
 			}
 			_, got, _ := strings.Cut(strings.TrimSpace(out.String()), "all.yaml\n")

@@ -48,7 +48,7 @@ func (p *program) verifyCommand() *cli.Command {
 
 // verified is a chart whose signature is right, wherever it is.
 func (p *program) verified(c *cli.Context, s *source.Sources, name string) (source.Fetched, error) {
-	ref, err := resolve.Parse(chartRequest(c, name), isThere, nil)
+	ref, err := understood(s, chartRequest(c, name), isThere)
 	if err != nil {
 		return source.Fetched{}, err
 	}

@@ -49,6 +49,10 @@ func (j *job) choose() error {
 	if err != nil {
 		return err
 	}
+	schemes, err := j.Sources.Schemes()
+	if err != nil {
+		return err
+	}
 	var lock *resolve.Lock
 	if j.build {
 		lock = j.lock
@@ -68,7 +72,7 @@ func (j *job) choose() error {
 			c.locked = lock.Dependencies[i]
 			wanted.Version, wanted.Repository = c.locked.Version, c.locked.Repository
 		}
-		if c.ref, err = resolve.Dependency(&wanted, known, j.path, j.build); err != nil {
+		if c.ref, err = resolve.Dependency(&wanted, known, j.path, schemes, j.build); err != nil {
 			return err
 		}
 		if j.build && (c.ref.Kind == resolve.Configured || c.ref.Kind == resolve.Unconfigured) {

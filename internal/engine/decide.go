@@ -58,14 +58,16 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 }
 
 // answer has the server predict the steps, and tell whether the rest of the plan
-// is allowed and what quotas there are, side by side. The way back from a failed run
+// is allowed and what quotas and volume claims there are, side by side. The way back from a failed run
 // goes as far as it is allowed to, so that nobody is asked beforehand.
 func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions) error {
 	answered, listed := make(chan plan.Access, 1), make(chan []*unstructured.Unstructured, 1)
+	named := make(chan map[string][]string, 1)
 	needed, counted := open.Permissions, open.QuotaNamespaces
 	if in.Undoing {
-		needed, counted = nil, nil
+		needed, counted, open.ClaimNamespaces = nil, nil, nil
 	}
+	go func() { named <- e.claims(ctx, open.ClaimNamespaces) }()
 	go func() { answered <- e.access(ctx, needed) }()
 	go func() {
 		if in.Quotas == nil {
@@ -78,6 +80,10 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions
 		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
 	})
 	in.Access, in.Quotas = <-answered, <-listed
+	if in.Claims == nil {
+		in.Claims = map[string][]string{}
+	}
+	maps.Copy(in.Claims, <-named)
 	if in.Predictions == nil {
 		in.Predictions = map[string]plan.Prediction{}
 	}

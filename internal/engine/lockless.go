@@ -50,9 +50,9 @@ func (e *Engine) notPermitted(ctx context.Context, forbidden error, needed ...pl
 	}
 }
 
-// pendingOf says whose a pending revision is. unread is true when Leases can't be
+// PendingOf says whose a pending revision is. unread is true when Leases can't be
 // read, so that its run's lock could not be asked for.
-func pendingOf(last *release.Revision, unread bool) (p plan.Pending) {
+func PendingOf(last *release.Revision, unread bool) (p plan.Pending) {
 	description := last.Info.Description
 	if !strings.HasPrefix(description, plan.PendingMark) {
 		return p

@@ -97,7 +97,7 @@ func (e *Engine) inspectPending(ctx context.Context, key release.Key, g *gathere
 		}
 	}
 	working := g.pending.Holder
-	g.pending = pendingOf(last, holder.Unread)
+	g.pending = PendingOf(last, holder.Unread)
 	g.pending.Holder = working
 	if since := last.Info.LastDeployed; !since.IsZero() {
 		g.pending.Age = plan.Age(e.Now().Sub(since))

@@ -12,31 +12,56 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// quotas lists the ResourceQuotas of namespaces, side by side. What may not be
-// listed is left out: then each dry run alone says whether its object fits.
+// quotas lists the ResourceQuotas of namespaces. What may not be listed is left out:
+// then each dry run alone says whether its object fits.
 func (e *Engine) quotas(ctx context.Context, namespaces []string) []*unstructured.Unstructured {
 	found := []*unstructured.Unstructured{}
+	for _, quotas := range e.listed(ctx, kinds.ResourceQuota.Kind, namespaces) {
+		found = append(found, quotas...)
+	}
+	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return found
+}
+
+// claims lists the names of the volume claims of namespaces.
+func (e *Engine) claims(ctx context.Context, namespaces []string) map[string][]string {
+	found := map[string][]string{}
+	for namespace, claims := range e.listed(ctx, kinds.PersistentVolumeClaim.Kind, namespaces) {
+		names := make([]string, len(claims))
+		for i, claim := range claims {
+			names[i] = claim.GetName()
+		}
+		slices.Sort(names)
+		found[namespace] = names
+	}
+	return found
+}
+
+// listed are the objects of a kind of the core group in namespaces, which are asked for
+// side by side. A namespace in which they may not be listed is left out.
+func (e *Engine) listed(ctx context.Context, kind string, namespaces []string) map[string][]*unstructured.Unstructured {
+	found := map[string][]*unstructured.Unstructured{}
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for _, namespace := range namespaces {
 		asked.Go(func() {
-			list, err := e.Cluster.Lookup(ctx, "v1", kinds.ResourceQuota.Kind, namespace, "")
+			list, err := e.Cluster.Lookup(ctx, "v1", kind, namespace, "")
 			if err != nil {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			found[namespace] = nil
 			_ = list.EachListItem(func(item runtime.Object) error { // it never fails here
-				if quota, ok := item.(*unstructured.Unstructured); ok {
-					found = append(found, quota)
+				if o, ok := item.(*unstructured.Unstructured); ok {
+					found[namespace] = append(found[namespace], o)
 				}
 				return nil
 			})
 		})
 	}
 	asked.Wait()
-	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
-		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
-	})
 	return found
 }

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -18,6 +21,14 @@ func (e *StaleError) Error() string {
 	return "the plan is stale:\n  " + strings.Join(e.Differences, "\n  ")
 }
 
+func staleError(differences []plan.Difference) error {
+	out := &StaleError{}
+	for _, d := range differences {
+		out.Differences = append(out.Differences, d.String())
+	}
+	return out
+}
+
 // Replan plans the same target anew: nothing is rendered, everything is looked
 // at afresh. What rendering has warned of is in p and not in the new plan.
 func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
@@ -25,17 +36,71 @@ func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := e.input(p.Operation, p.Release, p.Options, g)
+	return e.replan(ctx, p, g, p.Operation, p.Record)
+}
+
+// PlanOnward plans the target of a reviewed plan from where the release is by now, be
+// that another revision than the plan has started from, and tells the differences from
+// that plan.
+func (e *Engine) PlanOnward(ctx context.Context, p *plan.Plan) (*plan.Plan, []plan.Difference, error) {
+	g, err := e.gather(ctx, p.Release)
+	if err != nil {
+		return nil, nil, err
+	}
+	op, record := p.Operation, p.Record
+	if last := g.history.Last(); last != nil && record != nil && op != plan.Test {
+		next := *record
+		next.Version, next.Info.FirstDeployed = last.Version+1, last.Info.FirstDeployed
+		record = &next
+		if op == plan.Install && last.Info.Status != release.StatusUninstalled {
+			op = plan.Upgrade
+		}
+	}
+	fresh, err := e.replan(ctx, p, g, op, record)
+	if err != nil {
+		return nil, nil, err
+	}
+	return fresh, e.differences(ctx, p, fresh), nil
+}
+
+// differences are those of plan.Stale, with who has changed the objects.
+func (e *Engine) differences(ctx context.Context, reviewed, fresh *plan.Plan) []plan.Difference {
+	found := plan.Stale(reviewed, fresh)
+	versions := map[manifest.ID]string{}
+	fresh.AllSteps(func(_ plan.StageName, s *plan.Step) {
+		versions[s.Object] = schema.FromAPIVersionAndKind(s.APIVersion, s.Object.Kind).Version
+	})
+	var wanted []apply.Ref
+	for _, d := range found {
+		if len(d.Changes) > 0 {
+			wanted = append(wanted, apply.Ref{ID: d.Object, Version: versions[d.Object]})
+		}
+	}
+	if len(wanted) == 0 {
+		return found
+	}
+	live, err := e.Cluster.Observe(ctx, wanted)
+	if err != nil {
+		return found // that they differ is what matters
+	}
+	for i, d := range found {
+		found[i] = d.By(live[d.Object].Managers, e.Now())
+	}
+	return found
+}
+
+func (e *Engine) replan(ctx context.Context, p *plan.Plan, g gathered, op plan.Operation, record *release.Revision) (*plan.Plan, error) {
+	in := e.input(op, p.Release, p.Options, g)
 	in.RollbackTo, in.Secrets = p.RollbackTo, p.Secrets
-	if p.Record != nil {
-		target, err := newTarget(p.Record, p.CRDs, p.ChartTo)
+	if record != nil {
+		target, err := newTarget(record, p.CRDs, p.ChartTo)
 		if err != nil {
 			return nil, err
 		}
 		target.Source = p.ChartSource
 		in.Target = &target
 		if p.Operation != plan.Test {
-			in.Values = valuesChanges(g.history, p.Record)
+			in.Values = valuesChanges(g.history, record)
 		}
 	}
 	return e.decide(ctx, in)
@@ -59,8 +124,8 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 		if err != nil {
 			return err
 		}
-		if differences := plan.Stale(p, fresh); len(differences) > 0 {
-			return &StaleError{Differences: differences}
+		if differences := e.differences(ctx, p, fresh); len(differences) > 0 {
+			return staleError(differences)
 		}
 		outcome, err = e.applyOrRollBack(ctx, fresh, nil, held)
 		return err

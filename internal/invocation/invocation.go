@@ -53,6 +53,13 @@ func (i Invocation) WithoutNamespace() Invocation {
 	return i
 }
 
+// In is the invocation for commands about a namespace, whatever the kubeconfig says.
+func (i Invocation) In(namespace string) Invocation {
+	i = i.WithoutNamespace()
+	i.Flags = slices.Concat([]string{"--namespace", namespace}, i.Flags)
+	return i
+}
+
 // Command is a command of the program as a line for a POSIX shell. Beside
 // --all-namespaces no namespace is named.
 func (i Invocation) Command(args ...string) string {

@@ -19,6 +19,8 @@ import (
 // kind: a Secret or CustomResourceDefinition of another group is a custom resource.
 var (
 	APIService               = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
+	ClusterRole              = schema.GroupKind{Group: rbac, Kind: "ClusterRole"}
+	ClusterRoleBinding       = schema.GroupKind{Group: rbac, Kind: "ClusterRoleBinding"}
 	ConfigMap                = schema.GroupKind{Kind: "ConfigMap"}
 	CustomResourceDefinition = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	DaemonSet                = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
@@ -27,11 +29,15 @@ var (
 	Job                      = schema.GroupKind{Group: "batch", Kind: "Job"}
 	Lease                    = schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}
 	Namespace                = schema.GroupKind{Kind: "Namespace"}
+	NetworkPolicy            = schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
+	PersistentVolume         = schema.GroupKind{Kind: "PersistentVolume"}
 	PersistentVolumeClaim    = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	Pod                      = schema.GroupKind{Kind: "Pod"}
 	ReplicaSet               = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
 	ReplicationController    = schema.GroupKind{Kind: "ReplicationController"}
 	ResourceQuota            = schema.GroupKind{Kind: "ResourceQuota"}
+	Role                     = schema.GroupKind{Group: rbac, Kind: "Role"}
+	RoleBinding              = schema.GroupKind{Group: rbac, Kind: "RoleBinding"}
 	Secret                   = schema.GroupKind{Kind: "Secret"}
 	Service                  = schema.GroupKind{Kind: "Service"}
 	StatefulSet              = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
@@ -54,8 +60,8 @@ type Kind struct {
 	// Holds is what is lost along with a deleted object: "the data of its volume".
 	// It is empty where nothing else is.
 	Holds string
-	// Stateful: a change of an object's spec deserves a look, since data depends
-	// on it.
+	// Stateful: data may depend on an object's spec, so that a change of it deserves a
+	// look.
 	Stateful bool
 	// InChart: all that an object holds is what the chart says, so that nothing is
 	// lost when it is deleted and created again.
@@ -68,6 +74,8 @@ type Kind struct {
 	// Pods is the field of spec that says how many pods of spec.template there are,
 	// "" where none does.
 	Pods string
+	// RollsOut: it replaces its pods by itself when spec.template changes.
+	RollsOut bool
 	// SelectsPods: spec.selector has to select the pods of spec.template.
 	SelectsPods bool
 	// Naming is what names of objects have to be like.

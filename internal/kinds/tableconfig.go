@@ -49,20 +49,20 @@ var (
 // access says who may do what, and what is refused to all.
 var access = []Kind{
 	{
-		GroupKind: schema.GroupKind{Group: rbac, Kind: "ClusterRole"}, Tiers: one(Roles), ClusterScoped: true,
+		GroupKind: ClusterRole, Tiers: one(Roles), ClusterScoped: true,
 		Readiness: AtOnce, InChart: true, Naming: Naming{Form: PathSegment}, Details: role,
 	},
 	{
-		GroupKind: schema.GroupKind{Group: rbac, Kind: "Role"}, Tiers: one(Roles),
+		GroupKind: Role, Tiers: one(Roles),
 		Readiness: AtOnce, InChart: true, Naming: Naming{Form: PathSegment}, Details: role,
 	},
 	{
-		GroupKind: schema.GroupKind{Group: rbac, Kind: "ClusterRoleBinding"}, Tiers: one(Bindings), ClusterScoped: true,
+		GroupKind: ClusterRoleBinding, Tiers: one(Bindings), ClusterScoped: true,
 		Readiness: AtOnce, InChart: true, Naming: Naming{Form: PathSegment}, Details: binding,
 		Immutable: Immutable{Fields: []string{"roleRef"}},
 	},
 	{
-		GroupKind: schema.GroupKind{Group: rbac, Kind: "RoleBinding"}, Tiers: one(Bindings),
+		GroupKind: RoleBinding, Tiers: one(Bindings),
 		Readiness: AtOnce, InChart: true, Naming: Naming{Form: PathSegment}, Details: binding,
 		Immutable: Immutable{Fields: []string{"roleRef"}},
 	},

@@ -17,7 +17,7 @@ var network = []Kind{
 		GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}, Tiers: withWorkloads(Classes), ClusterScoped: true,
 		Readiness: AtOnce, Immutable: Immutable{Fields: []string{"spec.controller"}},
 	},
-	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}, Tiers: one(Inputs), Readiness: AtOnce},
+	{GroupKind: NetworkPolicy, Tiers: one(Inputs), Readiness: AtOnce},
 	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "IPAddress"}, ClusterScoped: true},
 	{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}, ClusterScoped: true},
 }
@@ -26,14 +26,14 @@ var network = []Kind{
 var storage = []Kind{
 	{
 		GroupKind: PersistentVolumeClaim, Tiers: one(Inputs), Readiness: ByRule, Stateful: true,
-		Holds: "the data of its volume", Immutable: Immutable{ByRule: true},
+		Holds: "the data of its volume (unless that has the reclaim policy Retain)", Immutable: Immutable{ByRule: true},
 		Details: []Detail{
 			{Show: Value, Path: "spec.resources.requests.storage"},
 			{Show: Value, Label: "class", Path: "spec.storageClassName"},
 		},
 	},
 	{
-		GroupKind: schema.GroupKind{Kind: "PersistentVolume"}, Tiers: one(Inputs), ClusterScoped: true, Stateful: true,
+		GroupKind: PersistentVolume, Tiers: one(Inputs), ClusterScoped: true, Stateful: true,
 		Holds: "the data of its volume",
 		// What is none of the administrative fields says where the data lives.
 		Immutable: Immutable{Spec: true, Mutable: []string{

@@ -32,24 +32,24 @@ var workloads = []Kind{
 	{
 		GroupKind: Deployment, Tiers: one(Workloads), Readiness: ByRule,
 		Immutable: Immutable{Fields: []string{"spec.selector"}},
-		Pods:      "replicas", SelectsPods: true, Details: replicasAndImages,
+		Pods:      "replicas", RollsOut: true, SelectsPods: true, Details: replicasAndImages,
 	},
 	{
 		GroupKind: StatefulSet, Tiers: one(Workloads), Readiness: ByRule, Stateful: true,
-		Holds: "its pods and, if it asks for that, their volumes",
+		Holds: "its volume claims and their data",
 		Immutable: Immutable{Spec: true, Mutable: []string{
 			"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
 			"persistentVolumeClaimRetentionPolicy", "minReadySeconds",
 		}},
-		Pods: "replicas", SelectsPods: true,
+		Pods: "replicas", RollsOut: true, SelectsPods: true,
 		// The label controller-revision-hash has eleven characters more.
 		Naming:  Naming{Advised: 52},
 		Details: replicasAndImages,
 	},
 	{
 		GroupKind: DaemonSet, Tiers: one(Workloads), Readiness: ByRule,
-		Immutable:   Immutable{Fields: []string{"spec.selector"}},
-		SelectsPods: true, Details: replicasAndImages,
+		Immutable: Immutable{Fields: []string{"spec.selector"}},
+		RollsOut:  true, SelectsPods: true, Details: replicasAndImages,
 	},
 	{
 		GroupKind: ReplicaSet, Tiers: one(Workloads), Readiness: ByRule,

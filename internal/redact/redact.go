@@ -56,6 +56,7 @@ func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
 	}
 	out.Options.Policy = m.policy(p.Options.Policy)
 	out.Values = m.changes(p.Values, false)
+	out.Impact = m.impact(p.Impact)
 	out.Problems = slices.Clone(p.Problems)
 	for i := range out.Problems {
 		out.Problems[i].What = m.Text(out.Problems[i].What)

@@ -84,6 +84,15 @@ func CanaryPlan() *plan.Plan {
 		Stages:   []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}},
 		Problems: []plan.Problem{{Blocking: true, What: "no " + Canary, Do: "say " + Fledgling}, {What: B64(Canary)}},
 	}, Bundle: plan.Bundle{Notes: "log in with " + Canary, Record: &release.Revision{Manifest: Canary}}}
+	p.Impact = plan.Impact{
+		Images: []plan.ImageChange{{From: "x/" + Canary, To: "x/y:" + Fledgling}, {To: Canary}},
+		Access: []plan.AccessChange{
+			{Change: plan.Changed, Gained: []plan.Grant{{Verbs: []string{Canary}, Resources: []string{Fledgling}, Names: []string{Canary}}}},
+			{Change: plan.Created, Role: "Role/" + Canary, Subjects: []string{Fledgling}, Removed: []string{Canary}},
+		},
+		Volumes: []plan.VolumeChange{{Fate: plan.VolumeKept, Claims: []string{Canary}, From: Fledgling, To: Canary, Why: "whenDeleted: Retain"}},
+		CRDs:    []plan.CRDChange{{Change: plan.Changed, Fields: 2, Tightens: []string{Canary}, Drops: []string{Fledgling}}},
+	}
 	p.Summary = plan.Summary{Create: 1, Patch: 2, Blocking: 1, Warnings: 1, Risks: plan.RiskCounts{ScaleDown: 1}}
 	return p
 }

@@ -9,11 +9,17 @@ import (
 
 func (w entryWriter) entry(s *plan.Step) (entry, error) {
 	e := entry{op: s.Op, id: s.ID, name: w.names.name(s.Object), detail: w.detail(s)}
-	if w.folds.alone[s.ID] {
-		e.detail = "pods restart: labels of the pod template change"
+	switch {
+	case w.folds.restarts[s.ID] && w.folds.alone[s.ID]:
+		e.detail = "labels of the pod template change"
+		if s.Restarts() {
+			e.detail = "pods restart: " + e.detail
+		}
+	case w.folds.alone[s.ID]:
+		e.detail = "annotations change"
 	}
 	for _, c := range s.Changes {
-		if w.folds.has(s, c) || !showsChanges(s.Op) {
+		if w.folds.has(s, c) || !showsChanges(s.Op) || s.Op == plan.OpRun && c.OfLabel() && !w.view.full {
 			continue
 		}
 		if limit := w.limit(w.view.rows); limit > 0 && len(e.rows) == limit {
@@ -26,7 +32,7 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 		}
 		e.rows = append(e.rows, r)
 	}
-	if w.view.bodies && (s.Op == plan.OpCreate || s.Op == plan.OpRun) {
+	if w.view.bodies && (s.Op == plan.OpCreate || s.Op == plan.OpRun && len(s.Changes) == 0) {
 		e.body = fullBody(s)
 	}
 	if len(e.rows) == 0 && e.detail == "" {
@@ -36,7 +42,7 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 }
 
 func showsChanges(op plan.Op) bool {
-	return op == plan.OpPatch || op == plan.OpReplace || op == plan.OpAdopt || op == plan.OpRecreate || op == plan.OpKeep
+	return op == plan.OpPatch || op == plan.OpReplace || op == plan.OpAdopt || op == plan.OpRecreate || op == plan.OpKeep || op == plan.OpRun
 }
 
 // detail says what the step does, where the changes don't say it themselves.

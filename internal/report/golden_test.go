@@ -146,6 +146,9 @@ func summarize(p *plan.Document) plan.Summary {
 			panic(fmt.Sprintf("step %s: unknown op %q", step.ID, step.Op))
 		}
 		*counter++
+		if step.LabelsOnly() {
+			s.LabelsOnly++
+		}
 		if risk := map[plan.Risk]*int{
 			plan.RiskData: &s.Risks.Data, plan.RiskDelete: &s.Risks.Delete, plan.RiskRecreate: &s.Risks.Recreate,
 			plan.RiskScaleDown: &s.Risks.ScaleDown, plan.RiskStateful: &s.Risks.Stateful,

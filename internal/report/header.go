@@ -50,12 +50,8 @@ func facts(p *plan.Document) []string {
 	if p.Against != nil && p.Against.Offline {
 		cluster = append(cluster, "offline")
 	}
-	if server := p.Cluster.Server; server != "" {
-		_, host, found := strings.Cut(server, "://")
-		if !found {
-			host = server
-		}
-		cluster = append(cluster, "cluster "+escape.Line(strings.TrimSuffix(host, "/")))
+	if p.Cluster.Server != "" {
+		cluster = append(cluster, escape.Line(p.Cluster.String()))
 	}
 	if p.KubeVersion != "" {
 		cluster = append(cluster, "Kubernetes "+escape.Line(strings.TrimPrefix(p.KubeVersion, "v")))
@@ -87,7 +83,7 @@ func headerNotes(p *plan.Document, v view) []note {
 	var notes []note
 	add := func(label string, items ...string) {
 		if len(items) > 0 {
-			notes = append(notes, note{label, items})
+			notes = append(notes, note{label: label, items: items})
 		}
 	}
 	user, defaults := valueChanges(p, v)

@@ -85,6 +85,9 @@ func (w entryWriter) hookText(s *plan.Step) string {
 	if room := w.rooms[roomOf(s)]; room != nil {
 		text = "delete " + w.inPlaceOf(room) + ", then " + text
 	}
+	if s.Hook.Since == plan.HookNew {
+		text = "new: " + text
+	}
 	succeeded, failed := s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.HookFailed)
 	switch {
 	case s.Object.IsCRD(): // which hooks never delete

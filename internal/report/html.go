@@ -70,24 +70,30 @@ func (h *htmlWriter) head(p *page) {
 		h.tag("p", "facts", strings.Join(p.facts, " · "))
 	}
 	h.WriteString("\n")
+	h.notices("risks", "Read this first", p.foremost)
 	if p.dangers != "" {
 		h.tag("p", "verdict dangers", p.dangers)
 		h.WriteString("\n")
 	}
 	h.tag("p", "verdict", p.verdict)
 	h.WriteString("\n")
+	h.notes(p.impact)
 	h.notices("blocking", "Blocked: nothing will be written", p.blocking)
 	h.notices("risks", "Look at these first", p.risks)
 	h.notices("warnings", "Warnings", p.warnings)
-	for _, n := range p.notes {
+	h.notes(p.notes)
+	if len(p.sections) > 0 {
+		h.WriteString(`<p class="tools"><input id="search" type="search" placeholder="Search objects and fields" aria-label="Search"> ` +
+			`<button id="open">Unfold all</button> <button id="close">Fold all</button></p>` + "\n")
+	}
+}
+
+func (h *htmlWriter) notes(notes []note) {
+	for _, n := range notes {
 		h.WriteString(`<div class="note">`)
 		h.tag("b", "", n.label)
 		h.list("", n.items)
 		h.WriteString("</div>\n")
-	}
-	if len(p.sections) > 0 {
-		h.WriteString(`<p class="tools"><input id="search" type="search" placeholder="Search objects and fields" aria-label="Search"> ` +
-			`<button id="open">Unfold all</button> <button id="close">Fold all</button></p>` + "\n")
 	}
 }
 

@@ -115,17 +115,27 @@ func (m *markdown) head(first string, p *page) {
 	if len(p.facts) > 0 {
 		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
 	}
+	m.alert("WARNING", "", p.foremost)
+	if len(p.foremost) > 0 {
+		m.add("\n")
+	}
 	if p.dangers != "" {
 		m.add("**" + inline(p.dangers) + "**\n\n")
 	}
 	m.add("**" + inline(p.verdict) + "**\n")
+	m.notes(p.impact)
 	m.alert("CAUTION", "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written.", p.blocking)
 	m.alert("WARNING", "", p.risks)
 	m.alert("NOTE", "", p.warnings)
-	if len(p.notes) > 0 {
+	m.notes(p.notes)
+}
+
+// notes is a list of notes, each with its label.
+func (m *markdown) notes(notes []note) {
+	if len(notes) > 0 {
 		m.add("\n")
 	}
-	for _, n := range p.notes {
+	for _, n := range notes {
 		const shown = 40
 		if !m.add("- " + inline(n.label) + ": " + codes(n.items, shown) + "\n") {
 			m.omit(inline(n.label), "- "+inline(n.label)+": "+codes(n.items, len(n.items))+"\n")

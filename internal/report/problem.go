@@ -10,20 +10,24 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// problems are the plan's problems, blocking ones apart, in the plan's order.
-func problems(p *plan.Document, names namer) (blocking, warnings []notice) {
+// problems are the plan's problems, the foremost and blocking ones apart, in the plan's
+// order.
+func problems(p *plan.Document, names namer) (foremost, blocking, warnings []notice) {
 	for _, problem := range p.Problems {
 		n := notice{text: escape.Line(problem.What), do: escape.Line(problem.Do)}
 		if problem.Object != (manifest.ID{}) {
 			n.name = names.name(problem.Object)
 		}
-		if problem.Blocking {
+		switch {
+		case problem.Foremost:
+			foremost = append(foremost, n)
+		case problem.Blocking:
 			blocking = append(blocking, n)
-		} else {
+		default:
 			warnings = append(warnings, n)
 		}
 	}
-	return blocking, warnings
+	return foremost, blocking, warnings
 }
 
 // risks are the steps to look at first. Plain deletes share one line; when
@@ -41,7 +45,7 @@ func risks(p *plan.Document, names namer) []notice {
 		case plan.RiskScaleDown:
 			out = append(out, notice{name: name, text: scaleDown(s)})
 		case plan.RiskData:
-			out = append(out, notice{name: name, text: because(loss(s), s.Why)})
+			out = append(out, notice{name: name, text: loss(p, s)})
 		case plan.RiskStateful:
 			out = append(out, notice{name: name, text: statefulChange(s)})
 		}
@@ -63,13 +67,22 @@ func scaleDown(s *plan.Step) string {
 	return reason("scale down", s.Why)
 }
 
-// loss says what goes along with an object.
-func loss(s *plan.Step) string {
-	what := "delete"
-	if s.Op == plan.OpRecreate {
-		what = "recreate"
+// loss says what goes along with an object: "delete, with its volume claims and their
+// data (whenDeleted: Delete): data-db-0, data-db-1".
+func loss(p *plan.Document, s *plan.Step) string {
+	what, holds := verb(s.Op), kinds.Of(s.Object.GroupKind()).Holds
+	for _, v := range p.Impact.Volumes {
+		if v.Object != s.Object || v.Fate != plan.VolumeDeleted || len(v.Claims) == 0 {
+			continue
+		}
+		text := what + ", with " + holds
+		if !destructive(s.Op) {
+			text = scaleDown(s) + ", and " + count(len(v.Claims), "volume claim goes with its data", "volume claims go with their data")
+		}
+		const shown = 6
+		return fmt.Sprintf("%s (%s): %s", text, escape.Line(v.Why), escape.Line(list(v.Claims, shown)))
 	}
-	return what + ", with " + kinds.Of(s.Object.GroupKind()).Holds
+	return because(what+", with "+holds, s.Why)
 }
 
 func isOrAre(n int) string {

@@ -17,11 +17,15 @@ import (
 type page struct {
 	title string
 	facts []string
-	notes []note
+	// foremost is told before anything else.
+	foremost []notice
+	notes    []note
 	// dangers counts the risks, "" when there are none.
 	dangers string
 	// verdict is the line with the counts, or that there is nothing to do.
 	verdict string
+	// impact is what the plan comes to, below the counts.
+	impact []note
 	// idle means that no object changes and no hook has to run.
 	idle     bool
 	blocking []notice
@@ -38,6 +42,8 @@ type page struct {
 type note struct {
 	label string
 	items []string
+	// lines says that each item begins a line.
+	lines bool
 }
 
 // notice is a problem or a risk.
@@ -97,14 +103,14 @@ type view struct {
 
 func newPage(p *plan.Document, v view) (*page, error) {
 	names := newNamer(p)
-	counted := tallySteps(p, newFolds(p, v.full))
 	folded := newFolds(p, v.full || len(v.only) > 0)
 	out := &page{title: title(p), facts: facts(p)}
 	out.idle = p.Summary.ObjectChanges() == 0 && p.Summary.Hooks == 0
 	out.notes = headerNotes(p, v)
-	out.blocking, out.warnings = problems(p, names)
+	out.foremost, out.blocking, out.warnings = problems(p, names)
 	out.risks = risks(p, names)
-	out.dangers, out.verdict = Dangers(p.Summary.Risks), summaryLine(p, counted)
+	out.dangers, out.verdict = Dangers(p.Summary.Risks), summaryLine(p)
+	out.impact = impact(p, v, names)
 	var err error
 	if out.sections, err = sections(p, v, names, folded); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func Dangers(c plan.RiskCounts) string {
 		{c.Delete, "deletion", "deletions"},
 		{c.Recreate, "delete-and-create", "deletes-and-creates"},
 		{c.ScaleDown, "scale-down", "scale-downs"},
-		{c.Stateful, "change of what holds data", "changes of what holds data"},
+		{c.Stateful, "change of what data depends on", "changes of what data depends on"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, count(part.n, part.one, part.many))
@@ -32,20 +32,20 @@ func Dangers(c plan.RiskCounts) string {
 	return "Risks: " + strings.Join(parts, ", ")
 }
 
-// statefulChange is "change of what holds data: spec.serviceName a → b (1 more)".
+// statefulChange is "has volumes and changes: spec.serviceName a → b and 1 more".
 func statefulChange(s *plan.Step) string {
-	text, more := "change of what holds data", -1
-	for _, c := range s.Changes {
-		if c.Path != "spec" && !strings.HasPrefix(c.Path, "spec.") {
-			continue
-		}
-		if more++; more == 0 {
-			const limit = 60
-			text += ": " + escape.Line(c.Path) + " " + pair(c, limit)
-		}
+	text := "changes"
+	if s.HasVolumes() {
+		text = "has volumes and changes"
 	}
-	if more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	c, others, ok := s.Gravest()
+	if !ok {
+		return text
+	}
+	const limit = 60
+	text += ": " + escape.Line(c.Path) + " " + pair(c, limit)
+	if others > 0 {
+		text += fmt.Sprintf(" and %d more", others)
 	}
 	return text
 }

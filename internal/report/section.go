@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
@@ -37,24 +39,23 @@ type entryWriter struct {
 func (w entryWriter) section(stage plan.Stage) (section, error) {
 	s := section{name: escape.Line(string(stage.Name))}
 	var waits, records []string
-	until := ""
-	for _, wave := range stage.Waves {
-		for i := range wave.Steps {
-			step := &wave.Steps[i]
-			switch {
-			case step.Op == plan.OpRecord:
-				records = append(records, recordText(w.plan, step)...)
-			case !manifest.Selects(w.view.only, step.Object) || w.counted(step):
-			case step.Op == plan.OpWait:
-				waits = append(waits, w.names.name(step.Object))
-				until = escape.Line(step.Why)
-			default:
-				e, err := w.entry(step)
-				if err != nil {
-					return section{}, err
-				}
-				s.entries = append(s.entries, e)
+	until, same := "", 0
+	for _, step := range shownOrder(stage) {
+		switch {
+		case step.Op == plan.OpRecord:
+			records = append(records, recordText(w.plan, step)...)
+		case !manifest.Selects(w.view.only, step.Object) || w.counted(step):
+		case w.asBefore(step):
+			same++
+		case step.Op == plan.OpWait:
+			waits = append(waits, w.names.name(step.Object))
+			until = escape.Line(step.Why)
+		default:
+			e, err := w.entry(step)
+			if err != nil {
+				return section{}, err
 			}
+			s.entries = append(s.entries, e)
 		}
 	}
 	if len(w.view.only) > 0 || stage.Name == plan.StagePending && !w.view.full && !fails(stage) {
@@ -70,6 +71,9 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 			s.text += ", " + until
 		}
 	}
+	if same > 0 {
+		s.text = count(same, "hook as before", "hooks as before")
+	}
 	if len(records) > 0 {
 		s.text = strings.Join(records, ", ")
 	}
@@ -84,6 +88,33 @@ func (w entryWriter) limit(n int) int {
 	return n
 }
 
+// shownOrder are a stage's steps as they are read: by their consequences. Hooks run one
+// after the other, and are shown so.
+func shownOrder(stage plan.Stage) []*plan.Step {
+	var steps []*plan.Step
+	rank := map[*plan.Step]int{}
+	byConsequence := stage.Name == plan.StageResources || stage.Name == plan.StageCRDs
+	for _, wave := range stage.Waves {
+		for i := range wave.Steps {
+			s := &wave.Steps[i]
+			if steps = append(steps, s); byConsequence {
+				rank[s] = s.Consequence()
+			}
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b *plan.Step) int { return cmp.Compare(rank[a], rank[b]) })
+	return steps
+}
+
+// asBefore says whether a step runs a hook that nobody has to look at again.
+func (w entryWriter) asBefore(s *plan.Step) bool {
+	if s.Op != plan.OpRun || s.Hook == nil || s.Hook.Since != plan.HookSame || w.view.full || len(w.view.only) > 0 {
+		return false
+	}
+	room := w.rooms[roomOf(s)]
+	return room == nil || room.Risk == ""
+}
+
 // counted says whether a step is only counted, not printed, or told with its hook.
 func (w entryWriter) counted(s *plan.Step) bool {
 	switch {
@@ -92,7 +123,7 @@ func (w entryWriter) counted(s *plan.Step) bool {
 	case s.Op == plan.OpNone:
 		return len(w.view.only) == 0
 	case w.folds.alone[s.ID]:
-		return !w.folds.restarts[s.ID]
+		return s.LabelsOnly()
 	}
 	return false
 }

@@ -8,25 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// stepCounts are the plan's counts as people see them: objects that only get
-// the labels that everything gets are counted apart.
-type stepCounts struct {
-	plan.Summary
-	labelsOnly int
-}
-
-func tallySteps(p *plan.Document, f collapsed) stepCounts {
-	c := stepCounts{Summary: p.Summary}
-	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if f.alone[s.ID] && !f.restarts[s.ID] {
-			c.labelsOnly++
-		}
-	})
-	return c
-}
-
 // summaryLine is the line that starts with "Plan:", or says that nothing changes.
-func summaryLine(p *plan.Document, c stepCounts) string {
+func summaryLine(p *plan.Document) string {
+	c := p.Summary
 	if c.ObjectChanges() == 0 && c.Blocking == 0 {
 		if text := noChangesLine(p, c); text != "" {
 			return text
@@ -40,11 +24,11 @@ func summaryLine(p *plan.Document, c stepCounts) string {
 		{c.Recreate, "to recreate"},
 		{c.Delete, "to delete"},
 		{c.Replace, "to replace"},
-		{c.Patch - c.labelsOnly, "to change"},
+		{c.Patch - c.LabelsOnly, "to change"},
 		{c.Adopt, "to adopt"},
 		{c.Create, "to create"},
 		{c.Keep, "to keep and let go"},
-		{c.labelsOnly, "in labels only"},
+		{c.LabelsOnly, "with only label changes"},
 		{c.Unchanged, "unchanged"},
 	} {
 		if part.n > 0 {
@@ -59,7 +43,7 @@ func summaryLine(p *plan.Document, c stepCounts) string {
 		text += "no objects"
 	}
 	if c.Hooks > 0 {
-		text += "; " + count(c.Hooks, "hook", "hooks")
+		text += "; " + strings.TrimSuffix(hookCounts(c.Hooks, p.Impact.Hooks), " would run")
 	}
 	if c.Waits > 0 && p.Options.Wait {
 		text += "; then wait"
@@ -70,11 +54,26 @@ func summaryLine(p *plan.Document, c stepCounts) string {
 	return text
 }
 
+// hookCounts is "1 hook changes, 11 hooks as before".
+func hookCounts(n int, h plan.HookChanges) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, count(n, one, many))
+		}
+	}
+	add(h.Changed, "hook changes", "hooks change")
+	add(h.New, "new hook", "new hooks")
+	add(h.Same, "hook as before", "hooks as before")
+	add(n-h.Changed-h.New-h.Same, "hook would run", "hooks would run") // nothing to compare with
+	return strings.Join(parts, ", ")
+}
+
 // noChangesLine is the line for a plan that changes no object.
-func noChangesLine(p *plan.Document, c stepCounts) string {
+func noChangesLine(p *plan.Document, c plan.Summary) string {
 	hooks := ""
 	if c.Hooks > 0 {
-		hooks = fmt.Sprintf("; %s would run", count(c.Hooks, "hook", "hooks"))
+		hooks = "; " + hookCounts(c.Hooks, p.Impact.Hooks)
 	}
 	if p.Against != nil {
 		return comparedVerdict(p, c) + hooks + "."
@@ -105,7 +104,7 @@ func noChangesLine(p *plan.Document, c stepCounts) string {
 }
 
 // comparedVerdict is the line for a comparison that finds no difference.
-func comparedVerdict(p *plan.Document, c stepCounts) string {
+func comparedVerdict(p *plan.Document, c plan.Summary) string {
 	text := "No object changes against " + escape.Line(p.Against.String())
 	if c.Unchanged > 0 {
 		text += " (" + count(c.Unchanged, "object", "objects") + ")"

@@ -66,6 +66,7 @@ func (t *textWriter) page(p *page, summary bool) {
 		t.line(t.paint(bad, p.dangers))
 	}
 	t.wrapped("", p.verdict, "  ")
+	t.notes(p.impact, 6)
 	if len(p.risks)+len(p.warnings) > 0 {
 		t.line("")
 		t.notices("!", bad, p.risks)
@@ -96,19 +97,24 @@ func (t *textWriter) header(p *page) {
 			t.line("  " + fact)
 		}
 	}
+	t.notices("!", bad, p.foremost)
+	t.notes(p.notes, 4)
+}
+
+// notes prints notes with their labels in one column, each in at most that many lines.
+func (t *textWriter) notes(notes []note, lines int) {
 	label := 6
-	for _, n := range p.notes {
+	for _, n := range notes {
 		label = max(label, width(n.label))
 	}
-	for _, n := range p.notes {
-		t.note(n, label+2)
+	for _, n := range notes {
+		t.note(n, label+2, lines)
 	}
 }
 
-// note prints items after a label, at most four lines of them. Lines break
-// between items, and within an item that is wider than a line.
-func (t *textWriter) note(n note, label int) {
-	const maxLines = 4
+// note prints items after a label. Lines break between items, and within an item that
+// is wider than a line.
+func (t *textWriter) note(n note, label, maxLines int) {
 	space := strings.Repeat(" ", label+2)
 	prefix, line, lines := "  "+pad(n.label, label), "", 1
 	flush := func() {
@@ -118,10 +124,10 @@ func (t *textWriter) note(n note, label int) {
 		prefix, line = space, ""
 	}
 	for i, item := range n.items {
-		if i < len(n.items)-1 {
+		if i < len(n.items)-1 && !n.lines {
 			item += ","
 		}
-		if line != "" && len(space)+width(line)+1+width(item) > t.columns {
+		if line != "" && n.lines || line != "" && len(space)+width(line)+1+width(item) > t.columns {
 			flush()
 			if lines++; lines > maxLines && !t.full {
 				line = "… " + strconv.Itoa(len(n.items)-i) + " more (--full)"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -57,9 +58,10 @@ const FileScheme = "file://"
 
 // Dependency says where a dependency comes from. Its version is a range; exact takes
 // it for a version. A repository at a URL is the configured one of that URL, as far as
-// there is one. folder is that of the chart, to which file:// is relative. Errors are
-// sentences about the dependency.
-func Dependency(d *chart.Dependency, known *Repositories, folder string, exact bool) (Reference, error) {
+// there is one. folder is that of the chart, to which file:// is relative; schemes are
+// those of URLs besides http and https that can be fetched. Errors are sentences about
+// the dependency.
+func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes []string, exact bool) (Reference, error) {
 	version, err := dependencyVersion(d, exact)
 	if err != nil {
 		return Reference{}, err
@@ -85,7 +87,7 @@ func Dependency(d *chart.Dependency, known *Repositories, folder string, exact b
 		ref.Name = d.Name
 		return ref, err
 	}
-	if u, err := url.Parse(d.Repository); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if u, err := url.Parse(d.Repository); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && !slices.Contains(schemes, u.Scheme) {
 		return Reference{}, fmt.Errorf("dependency %s: %q is no repository: a URL, %sHOST/PATH, %sFOLDER, or @NAME of one that is configured", d.Name, d.Repository, Scheme, FileScheme)
 	}
 	ref.Kind, ref.URL = Unconfigured, d.Repository

@@ -53,7 +53,7 @@ func TestDependency(t *testing.T) {
 		"dots":         {d: chart.Dependency{Name: "..", Version: "1", Repository: ""}, err: "a name that is none of a chart"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Dependency(&tc.d, knownA(t), "charts/um", tc.exact)
+			got, err := Dependency(&tc.d, knownA(t), "charts/um", nil, tc.exact)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("%v, want %q", err, tc.err)

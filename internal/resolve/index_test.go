@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
 const index = `apiVersion: v1
@@ -161,18 +163,7 @@ func TestReadIndexRefuses(t *testing.T) {
 }
 
 // bigIndex has so many entries of a kilobyte.
-func bigIndex(entries int) string {
-	var b strings.Builder
-	b.WriteString("apiVersion: v1\nentries:\n")
-	for i := range entries {
-		if i%15 == 0 {
-			fmt.Fprintf(&b, "  chart-%04d:\n", i/15)
-		}
-		fmt.Fprintf(&b, "  - apiVersion: v2\n    appVersion: 1.2.3\n    created: \"2026-01-01T00:00:00.000000000Z\"\n    description: %s\n    digest: %064x\n    name: chart-%04d\n    urls:\n    - https://charts.example.com/chart-%04d-1.%d.0.tgz\n    version: 1.%d.0\n",
-			strings.Repeat("long ", 150), i, i/15, i/15, i%15, i%15)
-	}
-	return b.String()
-}
+func bigIndex(entries int) string { return string(sourcetest.Index(sourcetest.Many(entries)...)) }
 
 // Looking up one chart does not hold the others.
 func TestReadIndexIsFrugal(t *testing.T) {

@@ -21,6 +21,8 @@ type Settings struct {
 	// Realms are, by registry, the origins that make its tokens and so see its
 	// credentials; the registry itself does anyway.
 	Realms map[string][]string `json:"realms,omitempty"`
+	// Plugins are the names of the getter plugins that may be run.
+	Plugins []string `json:"plugins,omitempty"`
 	// Verify are the charts that have to be signed.
 	Verify []Rule `json:"verify,omitempty"`
 }

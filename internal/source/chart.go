@@ -206,11 +206,26 @@ func (s *Sources) download(ctx context.Context, f Found, at string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	if resp.ContentLength > maxArchiveBytes {
-		return nil, &inputfile.TooLargeError{Name: redacted(at), Most: maxArchiveBytes}
+	return readBody(resp, at, maxArchiveBytes)
+}
+
+// File fetches a file of at most so many bytes that is no chart, without credentials but
+// those of the netrc file.
+func (s *Sources) File(ctx context.Context, url string, most int64) ([]byte, error) {
+	resp, err := s.get(ctx, request{url: url})
+	if err != nil {
+		return nil, err
 	}
-	data, err := inputfile.ReadAll(resp.Body, redacted(at), maxArchiveBytes)
+	return readBody(resp, url, most)
+}
+
+// readBody reads an answer of at most so many bytes, and closes it.
+func readBody(resp *http.Response, at string, most int64) ([]byte, error) {
+	defer resp.Body.Close()
+	if resp.ContentLength > most {
+		return nil, &inputfile.TooLargeError{Name: redacted(at), Most: most}
+	}
+	data, err := inputfile.ReadAll(resp.Body, redacted(at), most)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", redacted(at), err)
 	}

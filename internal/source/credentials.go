@@ -46,6 +46,18 @@ func (s *Sources) credential(ctx context.Context, i resolve.Image) (auth.Credent
 	return auth.EmptyCredential, nil
 }
 
+// login is what the netrc file knows of the server of a URL. A file that can't be read
+// knows nothing.
+func (s *Sources) login(url string) (resolve.Login, bool) {
+	s.netrc.Do(func() {
+		if data, err := inputfile.Read(s.Paths.Netrc, maxConfigBytes); err == nil {
+			s.logins = resolve.ParseNetrc(data)
+		}
+	})
+	found, ok := s.logins[resolve.NetrcMachine(url)]
+	return found, ok
+}
+
 // given is a user's password, or a token where there is no user.
 func given(user, password string) auth.Credential {
 	if user == "" {

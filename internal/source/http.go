@@ -172,7 +172,8 @@ type request struct {
 // get sends a request and gives an answer of status 200, or of 304 where that was
 // asked for. Errors: *StatusError, *OfflineError, *UnreachedError.
 func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
-	r.url = resolve.Mirrored(s.Settings.Mirrors, r.url)
+	named := r.url
+	r.url = resolve.Mirrored(s.Settings.Mirrors, named)
 	u, err := url.Parse(r.url)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a URL: %w", r.url, err)
@@ -183,6 +184,12 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	home := r.home
 	if home == "" || r.access.PassAll {
 		home = r.url
+	}
+	if login, ok := s.login(r.url); ok && r.access.Username == "" && resolve.SameOrigin(home, named) {
+		home, r.access.Username, r.access.Password = r.url, login.User, login.Password
+	}
+	if answer, done, err := s.byPlugin(ctx, u, r, home); done || err != nil {
+		return answer, err
 	}
 	client, err := s.client(r.access, home)
 	if err != nil {

@@ -16,6 +16,8 @@ type Paths struct {
 	Plugins                                                         string
 	// OtherCredentials are those of Docker and Podman.
 	OtherCredentials []string
+	// Netrc has the logins of HTTP repositories for which nothing else gives any.
+	Netrc string
 	// Settings are our own: mirrors, and what else Helm has no file for.
 	Settings string
 	// GnuPG is the folder in which GnuPG keeps its keys.
@@ -69,6 +71,11 @@ func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
 	} else if dir := get("XDG_RUNTIME_DIR"); dir != "" {
 		p.OtherCredentials = append(p.OtherCredentials, filepath.Join(dir, "containers", "auth.json"))
 	}
+	netrc := ".netrc"
+	if goos == "windows" {
+		netrc = "_netrc"
+	}
+	p.Netrc = own("NETRC", filepath.Join(home, netrc))
 	p.Plugins = own("HELM_PLUGINS", filepath.Join(p.Data, "plugins"))
 	p.Settings = own("KUBECTL_RELEASE_SOURCES", filepath.Join(p.Config, "kubectl-release", "sources.yaml"))
 	p.GnuPG = cmp.Or(get("GNUPGHOME"), filepath.Join(home, ".gnupg"))

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// askingTime is how long an answer of DigestNow is waited for.
+// askingTime is how long an answer of digestNow is waited for.
 const askingTime = 30 * time.Second
 
 // Pin is what a plan keeps of where the chart is from. r is the reference that was
@@ -29,11 +29,25 @@ func (f Fetched) Pin(r resolve.Reference, named string) *plan.ChartSource {
 	return pin
 }
 
-// DigestNow is the digest that a plan's source has by now: one HEAD of a registry's tag,
+// Moved says in a sentence that a plan's source means other bytes by now than were
+// planned, or "". Nobody is asked where it can't: nil is a chart that was not fetched.
+// Errors: nobody can be asked, or the version has gone.
+func (s *Sources) Moved(ctx context.Context, from *plan.ChartSource) (string, error) {
+	if from == nil || from.Fixed {
+		return "", nil
+	}
+	now, err := s.digestNow(ctx, *from)
+	if err != nil {
+		return "", fmt.Errorf("the chart is applied as it was planned; whether %s is still %s is not known: %w", from.URL, from.Digest, err)
+	}
+	return from.Moved(now), nil
+}
+
+// digestNow is the digest that a plan's source has by now: one HEAD of a registry's tag,
 // or one conditional request for a repository's index. Where no index says the digest,
 // and with AllowMismatch, the archive is read for it, and not kept. Errors: those of
 // Find; the version has gone, or the plan does not hold the whole URL.
-func (s *Sources) DigestNow(ctx context.Context, from plan.ChartSource) (string, error) {
+func (s *Sources) digestNow(ctx context.Context, from plan.ChartSource) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, askingTime)
 	defer stop()
 	if resolve.IsRegistry(from.URL) {

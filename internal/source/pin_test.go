@@ -37,7 +37,7 @@ func TestDigestNow(t *testing.T) {
 		for name, s := range map[string]*Sources{"where it was planned": planner, "another name": other, "no name": stranger} {
 			server.Requests()
 			fresh := &Sources{Paths: s.Paths, UserAgent: "test"} // each is a run of its own
-			got, err := fresh.DigestNow(t.Context(), pin)
+			got, err := fresh.digestNow(t.Context(), pin)
 			if err != nil || got != now.digest {
 				t.Errorf("%s: %s, %v; want %s", name, got, err, now.digest)
 			}
@@ -48,7 +48,7 @@ func TestDigestNow(t *testing.T) {
 		server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: "alpha-1.0.0.tgz", Digest: sourcetest.Digest(republished)}))
 	}
 	server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.1", URL: "alpha-1.0.1.tgz"}))
-	if _, err := (&Sources{Paths: planner.Paths}).DigestNow(t.Context(), pin); err == nil || !strings.Contains(err.Error(), "1.0.0") {
+	if _, err := (&Sources{Paths: planner.Paths}).digestNow(t.Context(), pin); err == nil || !strings.Contains(err.Error(), "1.0.0") {
 		t.Errorf("the version has gone: %v", err)
 	}
 }
@@ -62,11 +62,11 @@ func TestDigestNowWithoutAPromise(t *testing.T) {
 	for _, ref := range []resolve.Reference{configured("a", "alpha", ""), {Kind: resolve.Remote, URL: server.URL + "/alpha.tgz"}} {
 		server.Put("/alpha.tgz", []byte("old"))
 		pin := pinnedTo(t, s, ref)
-		if now, err := s.DigestNow(t.Context(), pin); err != nil || pin.Moved(now) != "" {
+		if now, err := s.digestNow(t.Context(), pin); err != nil || pin.Moved(now) != "" {
 			t.Errorf("%s, %v", now, err)
 		}
 		server.Put("/alpha.tgz", []byte("new"))
-		if now, err := s.DigestNow(t.Context(), pin); err != nil || now != Sum([]byte("new")) {
+		if now, err := s.digestNow(t.Context(), pin); err != nil || now != Sum([]byte("new")) {
 			t.Errorf("%s, %v", now, err)
 		}
 		if _, kept := s.At(Sum([]byte("new"))); kept {
@@ -81,7 +81,7 @@ func TestDigestNowWithheld(t *testing.T) {
 	server.Put("/alpha.tgz", []byte("x"))
 	pin := pinnedTo(t, s, resolve.Reference{Kind: resolve.Remote, URL: server.URL + "/alpha.tgz?token=secret"})
 	server.Requests()
-	if _, err := s.DigestNow(t.Context(), pin); err == nil || !strings.Contains(err.Error(), "does not hold the query") || len(server.Requests()) != 0 {
+	if _, err := s.digestNow(t.Context(), pin); err == nil || !strings.Contains(err.Error(), "does not hold the query") || len(server.Requests()) != 0 {
 		t.Errorf("%+v: %v", pin, err)
 	}
 }
@@ -94,7 +94,7 @@ func TestDigestNowOfATag(t *testing.T) {
 	pin := pinnedTo(t, s, ref)
 	*manifest = append(*manifest, '\n')
 	server.Requests()
-	if now, err := s.DigestNow(t.Context(), pin); err != nil || now != sum(*manifest) || pin.Moved(now) == "" {
+	if now, err := s.digestNow(t.Context(), pin); err != nil || now != sum(*manifest) || pin.Moved(now) == "" {
 		t.Errorf("%s, %v", now, err)
 	}
 	if q := server.Requests(); len(q) != 1 || q[0].Method != http.MethodHead {
@@ -106,7 +106,7 @@ func TestDigestNowOfATag(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := (&Sources{Paths: s.Paths}).DigestNow(ended, pin); err == nil {
+	if _, err := (&Sources{Paths: s.Paths}).digestNow(ended, pin); err == nil {
 		t.Error("it asks after the end")
 	}
 }

@@ -11,6 +11,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"sync"
@@ -36,6 +37,15 @@ type Sources struct {
 	Verification Verification
 	// Settings are our own, from sources.yaml.
 	Settings resolve.Settings
+
+	// Environment is that of getter plugins, as NAME=VALUE, and PluginErrors where their
+	// standard errors go; nil is nothing and nowhere.
+	Environment  func() []string
+	PluginErrors io.Writer
+
+	// netrc reads the logins of Paths.Netrc once.
+	netrc  sync.Once
+	logins map[string]resolve.Login
 
 	mutex   sync.Mutex
 	clients map[clientKey]*http.Client

@@ -263,6 +263,42 @@ func TestCredentialsStay(t *testing.T) {
 	}
 }
 
+// A netrc file has the logins of repositories that have none of their own, each for its
+// own server; a mirror has its own, too.
+func TestNetrc(t *testing.T) {
+	elsewhere := sourcetest.Serve(t, sourcetest.Options{TLS: true})
+	server := sourcetest.Serve(t, sourcetest.Options{TLS: true, User: "u", Password: "p"})
+	content := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	elsewhere.Put("/alpha-1.0.0.tgz", content)
+	server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: elsewhere.URL + "/alpha-1.0.0.tgz"}))
+	machine := func(r *sourcetest.Repository) string {
+		return "machine " + strings.TrimPrefix(r.URL, "https://") + " login u password p\n"
+	}
+	with := func(netrc string) *Sources {
+		s := ours(t)
+		s.Access.Insecure = true
+		s.Paths.Netrc = filepath.Join(t.TempDir(), "netrc")
+		must(t, os.WriteFile(s.Paths.Netrc, []byte(netrc), 0o600))
+		return s
+	}
+	ref := resolve.Reference{Kind: resolve.Unconfigured, URL: server.URL, Name: "alpha"}
+	if _, err := fetch(t, with(machine(server)), ref); err != nil {
+		t.Error(err)
+	}
+	if q := elsewhere.Requests(); len(q) != 1 || q[0].Header.Get("Authorization") != "" {
+		t.Errorf("the login has gone to another server: %+v", q)
+	}
+	if _, err := fetch(t, with("default login u password p\n"+machine(elsewhere)), ref); err == nil {
+		t.Error("the login of another machine was used")
+	}
+	s := with(machine(server))
+	s.Settings.Mirrors = []resolve.Mirror{{Prefix: "https://charts.example.com/", To: server.URL + "/"}}
+	ref.URL = "https://charts.example.com"
+	if _, err := fetch(t, s, ref); err != nil {
+		t.Error(err)
+	}
+}
+
 // What passes is tried again, as long as the server asks.
 func TestRetries(t *testing.T) {
 	server := sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, r *http.Request, n int) bool {

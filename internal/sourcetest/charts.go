@@ -6,10 +6,15 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
 // Archive packs files into the .tgz of a chart: their names are below a folder of the
@@ -70,6 +75,20 @@ func Index(entries ...Entry) []byte {
 	return b.Bytes()
 }
 
+// Many are entries of a kilobyte each, as those of large public repositories are:
+// fifteen versions of chart-0000, of chart-0001, and so on. Their archives are nowhere.
+func Many(entries int) []Entry {
+	out := make([]Entry, entries)
+	for i := range out {
+		name, version := fmt.Sprintf("chart-%04d", i/15), fmt.Sprintf("1.%d.0", i%15)
+		out[i] = Entry{
+			Name: name, Version: version, URL: "https://charts.example.com/" + name + "-" + version + ".tgz",
+			Digest: fmt.Sprintf("%064x", i), Description: strings.Repeat("long ", 150),
+		}
+	}
+	return out
+}
+
 // Publish puts charts into a repository, by name and versions, with an index of them.
 func (r *Repository) Publish(t testing.TB, charts map[string][]string) {
 	t.Helper()
@@ -83,6 +102,24 @@ func (r *Repository) Publish(t testing.TB, charts map[string][]string) {
 		}
 	}
 	r.Put("/index.yaml", Index(entries...))
+}
+
+// PutImage has the repository answer as a registry that has a chart's archive at a tag,
+// whatever is in it: a real one takes charts alone. path is such as "charts/alpha".
+func (r *Repository) PutImage(t testing.TB, path, tag string, archive []byte) {
+	t.Helper()
+	config := []byte("{}")
+	manifest, err := json.Marshal(ocispec.Manifest{
+		Config: ocispec.Descriptor{MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config), Size: int64(len(config))},
+		Layers: []ocispec.Descriptor{{MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Digest: digest.FromBytes(archive), Size: int64(len(archive))}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "/v2/" + path
+	r.Put(at+"/manifests/"+tag, manifest)
+	r.Put(at+"/manifests/sha256:"+Digest(manifest), manifest)
+	r.Put(at+"/blobs/sha256:"+Digest(archive), archive)
 }
 
 // Digest is the SHA-256 of bytes in hex, as Helm's index has it.

@@ -45,7 +45,7 @@ type RegistryOptions struct {
 func StartRegistry(t testing.TB, o RegistryOptions) *Registry {
 	t.Helper()
 	folder := t.TempDir()
-	r := &Registry{program: o.Program, folder: folder, Host: freeAddress(t), log: filepath.Join(folder, "log")}
+	r := &Registry{program: o.Program, folder: folder, Host: FreeAddress(t), log: filepath.Join(folder, "log")}
 	config := fmt.Sprintf("version: 0.1\nlog: {accesslog: {disabled: false}, level: warn}\nstorage: {filesystem: {rootdirectory: %s}, delete: {enabled: true}}\nhttp:\n  addr: %s\n  secret: test\n", filepath.Join(folder, "data"), r.Host)
 	if o.User != "" {
 		var key string
@@ -133,8 +133,8 @@ func write(t testing.TB, file, content string) {
 	}
 }
 
-// freeAddress is one that nobody listens at just now.
-func freeAddress(t testing.TB) string {
+// FreeAddress is HOST:PORT of this machine at which nobody listens just now.
+func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

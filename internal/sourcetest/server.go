@@ -14,10 +14,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
 // Repository is a static repository on 127.0.0.1. Its fields may change while it
@@ -166,6 +169,11 @@ func (r *Repository) serve(w http.ResponseWriter, q *http.Request, n int, conten
 	if q.Header.Get("If-None-Match") == etag {
 		w.WriteHeader(http.StatusNotModified)
 		return
+	}
+	if strings.Contains(q.URL.Path, "/manifests/") {
+		w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
+		w.Header().Set("Docker-Content-Digest", "sha256:"+Digest(content))
+		w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 	}
 	if strings.HasSuffix(q.URL.Path, ".yaml") && strings.Contains(q.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")

@@ -60,7 +60,8 @@ func apiserverArguments(l layout, etcd, secure int, auditLog string) []string {
 		"--profiling=false",
 	}
 	if auditLog != "" {
-		args = append(args, "--audit-policy-file="+l.file("audit-policy.yaml"), "--audit-log-path="+auditLog)
+		args = append(args, "--audit-policy-file="+l.file("audit-policy.yaml"), "--audit-log-path="+auditLog,
+			"--audit-log-maxsize=100000") // megabytes: one file, however long the tests take
 	}
 	return args
 }

@@ -1,4 +1,4 @@
-package templating
+package budget
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 )
 
 // guardPrintf adds what widths and precisions pad to what arguments weigh.
-func guardPrintf(b *budget, args []any) error {
+func guardPrintf(b *Budget, args []any) error {
 	format, padding, run := text(args[0]), 0, 0
 	growth := 4 // %q
 	if strings.Contains(format, "%[") {
@@ -27,16 +27,16 @@ func guardPrintf(b *budget, args []any) error {
 		run = 0
 	}
 	if padding > 64<<10 {
-		return b.room(padding)
+		return b.Room(padding)
 	}
 	return nil
 }
 
 // guardOfReader is guardOf for what reads text.
-func guardOfReader(name string) guard {
+func guardOfReader(name string) Guard {
 	switch name {
 	case "fromYaml", "fromYamlArray", "fromJson", "fromJsonArray", "mustFromJson":
-		return func(b *budget, a []any) error { return guardDecode(b, text(a[0])) }
+		return func(b *Budget, a []any) error { return guardDecode(b, text(a[0])) }
 	case "fromToml":
 		return guardTOML
 	}
@@ -45,33 +45,33 @@ func guardOfReader(name string) guard {
 
 // guardDecode counts values and, much less, their text: 0.4 MB of YAML in flow
 // style take as long as 5 MB of the CRDs that people write.
-func guardDecode(b *budget, in string) error {
+func guardDecode(b *Budget, in string) error {
 	if len(in) > maxDecode {
 		return fmt.Errorf("the text is %d MiB; at most %d MiB can be decoded", len(in)>>20, maxDecode>>20)
 	}
 	nodes := strings.Count(in, "\n") + strings.Count(in, ",") + strings.Count(in, "[") + strings.Count(in, "{")
-	if nodes > maxValueNodes {
-		return fmt.Errorf("the text has more than %d values", maxValueNodes)
+	if nodes > MaxValueNodes {
+		return fmt.Errorf("the text has more than %d values", MaxValueNodes)
 	}
-	if err := b.step(10*nodes + len(in)/4); err != nil {
+	if err := b.Step(10*nodes + len(in)/4); err != nil {
 		return err
 	}
-	return b.made(2 * len(in))
+	return b.Made(2 * len(in))
 }
 
 // guardTOML also bounds dotted keys: each dot is a table within a table, and
 // reading a key takes the square of their number.
-func guardTOML(b *budget, args []any) error {
+func guardTOML(b *Budget, args []any) error {
 	in := text(args[0])
 	if err := guardDecode(b, in); err != nil {
 		return err
 	}
 	for line := range strings.Lines(in) {
 		dots := strings.Count(line, ".")
-		if dots > maxValueDepth {
-			return fmt.Errorf("a line of the text has more than %d dots", maxValueDepth)
+		if dots > MaxValueDepth {
+			return fmt.Errorf("a line of the text has more than %d dots", MaxValueDepth)
 		}
-		if err := b.step(dots * dots / 8); err != nil {
+		if err := b.Step(dots * dots / 8); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package templating
+package budget
 
 import (
 	"reflect"
@@ -6,49 +6,49 @@ import (
 	"time"
 )
 
-// weight is what a call of a function costs in steps, on top of the nodes that it
+// Weight is what a call of a function costs in steps, on top of the nodes that it
 // consists of: a step for each 0.2 µs that BenchmarkWeights measures, 0.3 µs for what
 // takes milliseconds.
-type weight struct {
-	// call is for any call.
-	call int
-	// bytes is how many bytes of the texts among the arguments cost another step.
-	bytes int
+type Weight struct {
+	// Call is for any call.
+	Call int
+	// Bytes is how many bytes of the texts among the arguments cost another step.
+	Bytes int
 }
 
-// ordinary is the weight of most functions.
-func ordinary() weight { return weight{call: 3, bytes: 16} }
+// Ordinary is the weight of most functions.
+func Ordinary() Weight { return Weight{Call: 3, Bytes: 16} }
 
-// weightOf is the weight of a function.
-func weightOf(name string) weight {
-	w := ordinary()
+// WeightOf is the weight of the template function of that name.
+func WeightOf(name string) Weight {
+	w := Ordinary()
 	switch name {
 	case "derivePassword":
-		w.call = 700_000 // 0.2 s
+		w.Call = 700_000 // 0.2 s
 	case "bcrypt", "htpasswd":
-		w.call = 200_000 // 0.06 s
+		w.Call = 200_000 // 0.06 s
 	case "dateInZone", "date_in_zone", "htmlDateInZone":
-		w.call = 400 // reads the zone from a file
+		w.Call = 400 // reads the zone from a file
 	case "regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind", "regexFindAll", "mustRegexFindAll", "regexSplit", "mustRegexSplit",
 		"regexReplaceAll", "mustRegexReplaceAll", "regexReplaceAllLiteral", "mustRegexReplaceAllLiteral":
-		w.call = 50
+		w.Call = 50
 	case "toYaml", "mustToYaml", "toYamlPretty", "fromYaml", "fromYamlArray", "toToml", "mustToToml", "fromToml":
-		w.call = 50
+		w.Call = 50
 	case "semver", "semverCompare":
-		w = weight{call: 50, bytes: 1}
+		w = Weight{Call: 50, Bytes: 1}
 	case "encryptAES", "decryptAES":
-		w.call = 30
+		w.Call = 30
 	case "toJson", "mustToJson", "toPrettyJson", "mustToPrettyJson", "toRawJson", "mustToRawJson",
 		"fromJson", "fromJsonArray", "mustFromJson", "deepCopy", "mustDeepCopy", "urlParse", "shuffle", "initials", "seq":
-		w.call = 10
+		w.Call = 10
 	case "camelcase", "snakecase", "kebabcase", "swapcase", "title", "date":
-		w = weight{call: 10, bytes: 2}
+		w = Weight{Call: 10, Bytes: 2}
 	}
 	switch {
 	case strings.HasPrefix(name, "rand"):
-		w.call = 20
+		w.Call = 20
 	case countsOn(name):
-		w = weight{call: 10, bytes: 2}
+		w = Weight{Call: 10, Bytes: 2}
 	}
 	return w
 }
@@ -64,10 +64,10 @@ func countsOn(name string) bool {
 	return strings.HasPrefix(name, "duration")
 }
 
-// keyTime is what making or reading keys takes of a processor, on average: an RSA
+// KeyTime is what making or reading keys takes of a processor, on average: an RSA
 // key is made by trying numbers until two are prime, so that one takes three
 // times as long as another.
-func keyTime(name string, args []any) time.Duration {
+func KeyTime(name string, args []any) time.Duration {
 	switch name {
 	case "genPrivateKey":
 		return keyTimeOf(text(args[0]))

@@ -1,4 +1,10 @@
-package templating
+// Package yamltext writes and reads the plain part of YAML, which is most of what
+// charts pass through toYaml and fromYaml, without the long way through JSON, a parser
+// and an emitter: the same text and the same values as sigs.k8s.io/yaml, or none.
+//
+// It is here for speed alone (BenchmarkMarshal, BenchmarkUnmarshalFlat); thirty thousand
+// random values and two fuzz targets hold it to the library.
+package yamltext
 
 import (
 	"bytes"
@@ -8,17 +14,13 @@ import (
 	"strings"
 )
 
-// toYaml is what charts call most, and the way through JSON, a YAML parser and
-// a YAML emitter is long. yamlText writes the same text directly for values
-// made of maps, lists, numbers and plain words, and gives up (ok is false) on
-// all else: then the long way is taken. A test holds the two together.
-func yamlText(v any) (text string, ok bool) {
+// Marshal gives the text that sigs.k8s.io/yaml's Marshal gives, without the line end,
+// for values made of maps, lists, numbers and plain words; ok is false for all else.
+func Marshal(v any) (text string, ok bool) {
 	w := &yamlWriter{}
 	switch v := v.(type) {
 	case map[string]any:
 		ok = w.top(v, len(v), func() bool { return w.table(v, 0, false) })
-	case Values:
-		ok = w.top(map[string]any(v), len(v), func() bool { return w.table(v, 0, false) })
 	case []any:
 		ok = w.top(v, len(v), func() bool { return w.items(v, 0, false) })
 	case string:
@@ -268,11 +270,12 @@ func isDotted(s string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// flatTable reads lines of "key: word" as fromYaml would, and gives up on all
-// else. Charts pass tables of labels through toYaml and fromYaml to merge them.
-func flatTable(text string) (map[string]any, bool) {
+// UnmarshalFlat reads lines of "key: word" as sigs.k8s.io/yaml's Unmarshal does; ok is
+// false for all else. Charts pass tables of labels through toYaml and fromYaml to merge
+// them.
+func UnmarshalFlat(text string) (table map[string]any, ok bool) {
 	text = strings.TrimSuffix(text, "\n")
-	table := map[string]any{}
+	table = map[string]any{}
 	if text == "{}" {
 		return table, true
 	}

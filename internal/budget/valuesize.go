@@ -1,4 +1,4 @@
-package templating
+package budget
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 // weighAll makes sure that arguments which will be printed, encoded, copied or
 // compared all the way down are neither endless nor too large: templates can
 // build maps that contain themselves, or one another many times over.
-func weighAll(b *budget, args []any) error {
+func weighAll(b *Budget, args []any) error {
 	for _, a := range args {
-		if err := b.checkSize(a); err != nil {
+		if err := b.CheckSize(a); err != nil {
 			return err
 		}
 	}
@@ -20,9 +20,9 @@ func weighAll(b *budget, args []any) error {
 
 // weighBy is weighAll for functions that take some steps for each part of a
 // value and can make its text so many times as long, which takes time as well.
-func weighBy(steps, growth int) guard {
-	return func(b *budget, args []any) error {
-		before := b.steps
+func weighBy(steps, growth int) Guard {
+	return func(b *Budget, args []any) error {
+		before := b.Steps
 		bytes := 0
 		for _, a := range args {
 			n, err := b.measure(a)
@@ -32,36 +32,36 @@ func weighBy(steps, growth int) guard {
 			bytes += n
 		}
 		grown := product(bytes, growth)
-		if err := b.room(grown); err != nil {
+		if err := b.Room(grown); err != nil {
 			return err
 		}
-		return b.step((steps-1)*(b.steps-before) + grown/16)
+		return b.Step((steps-1)*(b.Steps-before) + grown/16)
 	}
 }
 
-// checkSize measures one value and counts the effort.
-func (b *budget) checkSize(v any) error {
+// CheckSize measures one value and counts the effort.
+func (b *Budget) CheckSize(v any) error {
 	_, err := b.measure(v)
 	return err
 }
 
 // measure is weighed; it also gives the size of all text in the value.
-func (b *budget) measure(v any) (int, error) {
+func (b *Budget) measure(v any) (int, error) {
 	switch v := v.(type) {
 	case nil, bool, int, int64, float64:
 		return 0, nil
 	case string:
 		return len(v), nil
 	}
-	room := maxBytes - b.bytes
-	s := &valueSize{nodes: maxValueNodes, bytes: room}
+	room := MaxBytes - b.Bytes
+	s := &valueSize{nodes: MaxValueNodes, bytes: room}
 	if err := s.weigh(v, 0); err != nil {
 		return 0, err
 	}
-	return room - s.bytes, b.step(maxValueNodes - s.nodes)
+	return room - s.bytes, b.Step(MaxValueNodes - s.nodes)
 }
 
-var errNodes = fmt.Errorf("the value has more than %d parts; does it contain itself many times?", maxValueNodes)
+var errNodes = fmt.Errorf("the value has more than %d parts; does it contain itself many times?", MaxValueNodes)
 
 // valueSize counts down what a value may still have.
 type valueSize struct{ nodes, bytes int }
@@ -70,7 +70,7 @@ func (s *valueSize) weigh(v any, depth int) error {
 	s.nodes--
 	s.bytes -= 2 * depth
 	switch {
-	case depth > maxValueDepth:
+	case depth > MaxValueDepth:
 		return errors.New("the value is nested too deeply; does it contain itself?")
 	case s.nodes < 0:
 		return errNodes
@@ -85,8 +85,8 @@ func (s *valueSize) weigh(v any, depth int) error {
 		return nil
 	case map[string]any:
 		return s.table(v, depth)
-	case Values:
-		return s.table(v, depth)
+	case interface{ AsMap() map[string]any }: // the tables that templates are given
+		return s.table(v.AsMap(), depth)
 	case []any:
 		for _, e := range v {
 			if err := s.weigh(e, depth+1); err != nil {

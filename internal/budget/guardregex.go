@@ -1,4 +1,4 @@
-package templating
+package budget
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 
 // guardOfRegex is guardOf for regular expressions. Go's never take exponential
 // time, but time in proportion to the text and the expression together.
-func guardOfRegex(name string) guard {
+func guardOfRegex(name string) Guard {
 	switch name {
 	case "regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind":
-		return func(b *budget, a []any) error { return guardMatch(b, a) }
+		return func(b *Budget, a []any) error { return guardMatch(b, a) }
 	case "regexFindAll", "mustRegexFindAll", "regexSplit", "mustRegexSplit":
 		return guardMatches
 	case "regexReplaceAll", "mustRegexReplaceAll", "regexReplaceAllLiteral", "mustRegexReplaceAllLiteral":
@@ -22,13 +22,13 @@ func guardOfRegex(name string) guard {
 }
 
 // guardMatch counts compiling the first argument and matching the second.
-func guardMatch(b *budget, args []any) error {
+func guardMatch(b *Budget, args []any) error {
 	expr, in := text(args[0]), text(args[1])
 	if len(expr) > maxPattern {
 		return fmt.Errorf("the regular expression is longer than %d KiB", maxPattern>>10)
 	}
 	size := patternSize(expr)
-	return b.step(2*len(expr) + size + product(size, len(in))/16)
+	return b.Step(2*len(expr) + size + product(size, len(in))/16)
 }
 
 // patternSize is about how many instructions an expression compiles to. Only
@@ -49,7 +49,7 @@ func patternSize(expr string) int {
 }
 
 // guardMatches also counts a list of all matches.
-func guardMatches(b *budget, args []any) error {
+func guardMatches(b *Budget, args []any) error {
 	if err := guardMatch(b, args); err != nil {
 		return err
 	}
@@ -57,17 +57,17 @@ func guardMatches(b *budget, args []any) error {
 	if n := number(args[2]); n >= 0 {
 		matches = min(matches, n)
 	}
-	return b.room(product(matches, 24))
+	return b.Room(product(matches, 24))
 }
 
 // guardRegexReplace bounds the result: a match gives the replacement's text,
 // and each $ in it can give what was matched.
-func guardRegexReplace(b *budget, args []any) error {
+func guardRegexReplace(b *Budget, args []any) error {
 	if err := guardMatch(b, args); err != nil {
 		return err
 	}
 	expr, in, with := text(args[0]), text(args[1]), text(args[2])
-	if b.room(product(len(in)+1, len(with)+1)) == nil {
+	if b.Room(product(len(in)+1, len(with)+1)) == nil {
 		return nil
 	}
 	re, err := regexp.Compile(expr)
@@ -75,5 +75,5 @@ func guardRegexReplace(b *budget, args []any) error {
 		return nil //nolint:nilerr // the function itself reports it
 	}
 	matches := len(re.FindAllStringIndex(in, -1))
-	return b.room(product(matches, len(with)) + product(strings.Count(with, "$"), len(in)))
+	return b.Room(product(matches, len(with)) + product(strings.Count(with, "$"), len(in)))
 }

@@ -1,4 +1,4 @@
-package templating
+package yamltext
 
 import (
 	"math/rand/v2"
@@ -11,11 +11,11 @@ import (
 
 // The short way to YAML must give what the long way gives, whenever it gives
 // anything; and it must be worth having.
-func TestYAMLText(t *testing.T) {
+func TestMarshal(t *testing.T) {
 	taken, seeds := 0, uint64(30_000)
 	for seed := range seeds {
 		v := grownValue(rand.New(rand.NewPCG(seed, 2)), 0)
-		got, ok := yamlText(v)
+		got, ok := Marshal(v)
 		if !ok {
 			continue
 		}
@@ -33,14 +33,14 @@ func TestYAMLText(t *testing.T) {
 	}
 }
 
-// FuzzYAMLText does the same for any text, as key and as value.
-func FuzzYAMLText(f *testing.F) {
+// FuzzMarshal does the same for any text, as key and as value.
+func FuzzMarshal(f *testing.F) {
 	for _, s := range yamlWords {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, v := range []any{a, map[string]any{a: b}, []any{a, map[string]any{b: []any{a}}}} {
-			got, ok := yamlText(v)
+			got, ok := Marshal(v)
 			if !ok {
 				continue
 			}
@@ -55,8 +55,8 @@ func FuzzYAMLText(f *testing.F) {
 	})
 }
 
-// FuzzFlatTable holds the short way of fromYaml against the long one.
-func FuzzFlatTable(f *testing.F) {
+// FuzzUnmarshalFlat holds the short way of fromYaml against the long one.
+func FuzzUnmarshalFlat(f *testing.F) {
 	for _, a := range yamlWords {
 		f.Add("key: " + a + "\nother: b\n")
 		f.Add(a + ": b")
@@ -65,7 +65,7 @@ func FuzzFlatTable(f *testing.F) {
 	f.Add("a: b\na: c\n")
 	f.Add("a: b\n c: d\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		got, ok := flatTable(text)
+		got, ok := UnmarshalFlat(text)
 		if !ok {
 			return
 		}
@@ -111,4 +111,32 @@ func grownValue(r *rand.Rand, depth int) any {
 		return []any{nil, true, false, 0, -7, int64(1) << 60, 0.1, 1e6, 1e21, -0.5, 1e-7, 123456789.0, 1e15}[r.IntN(13)]
 	}
 	return words[r.IntN(len(words))]
+}
+
+func BenchmarkMarshal(b *testing.B) {
+	v := map[string]any{"app": "web", "replicas": 3, "labels": map[string]any{"app.kubernetes.io/name": "web", "tier": "front"}, "ports": []any{80, 443}}
+	b.Run("here", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = Marshal(v)
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = yaml.Marshal(v)
+		}
+	})
+}
+
+func BenchmarkUnmarshalFlat(b *testing.B) {
+	const text = "app.kubernetes.io/name: web\napp.kubernetes.io/instance: shop\nhelm.sh/chart: web-1.2.3\n"
+	b.Run("here", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = UnmarshalFlat(text)
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			_ = yaml.Unmarshal([]byte(text), &map[string]any{})
+		}
+	})
 }

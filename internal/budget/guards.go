@@ -1,4 +1,4 @@
-package templating
+package budget
 
 import (
 	"errors"
@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// guard refuses a call that would use more than the budget has left. It runs
+// Guard refuses a call that would use more than the budget has left. It runs
 // before the function, which is sprig's or Go's and knows no limits.
-type guard func(b *budget, args []any) error
+type Guard func(b *Budget, args []any) error
 
-// guardOf is the guard of a function; most need none beyond what every call
-// counts.
-func guardOf(name string) guard {
-	for _, of := range []func(string) guard{guardOfWeigher, guardOfText, guardOfRegex, guardOfMaker, guardOfKeys, guardOfReader} {
+// GuardOf is the guard of the template function of that name; nil for most, which
+// need none beyond what every call counts. The arguments of a guard are those of the
+// call, of the types that the function's parameters have.
+func GuardOf(name string) Guard {
+	for _, of := range []func(string) Guard{guardOfWeigher, guardOfText, guardOfRegex, guardOfMaker, guardOfKeys, guardOfReader} {
 		if g := of(name); g != nil {
 			return g
 		}
@@ -22,7 +23,7 @@ func guardOf(name string) guard {
 }
 
 // guardOfWeigher is guardOf for what goes through a value all the way down.
-func guardOfWeigher(name string) guard {
+func guardOfWeigher(name string) Guard {
 	if countsOn(name) {
 		return weighBy(8, 0)
 	}
@@ -44,9 +45,9 @@ func guardOfWeigher(name string) guard {
 	case "deepEqual", "eq", "ne":
 		return weighBy(2, 1)
 	case "has", "mustHas", "uniq", "mustUniq", "without", "mustWithout":
-		return func(b *budget, a []any) error { return guardSearch(b, name, a) }
+		return func(b *Budget, a []any) error { return guardSearch(b, name, a) }
 	case "set":
-		return func(b *budget, a []any) error { return b.made(64 + len(text(a[1]))) }
+		return func(b *Budget, a []any) error { return b.Made(64 + len(text(a[1]))) }
 	case "printf":
 		return guardPrintf
 	}
@@ -54,7 +55,7 @@ func guardOfWeigher(name string) guard {
 }
 
 // guardDict weighs keys, which become texts whatever they are.
-func guardDict(b *budget, args []any) error {
+func guardDict(b *Budget, args []any) error {
 	keys := make([]any, 0, len(args)/2+1)
 	for i := 0; i < len(args); i += 2 {
 		keys = append(keys, args[i])
@@ -63,13 +64,13 @@ func guardDict(b *budget, args []any) error {
 }
 
 // guardOfText is guardOf for what makes one text of others.
-func guardOfText(name string) guard {
+func guardOfText(name string) Guard {
 	switch name {
 	case "repeat":
-		return func(b *budget, a []any) error { return b.room(product(number(a[0]), len(text(a[1])))) }
+		return func(b *Budget, a []any) error { return b.Room(product(number(a[0]), len(text(a[1])))) }
 	case "indent", "nindent":
-		return func(b *budget, a []any) error {
-			return b.room(product(number(a[0]), strings.Count(text(a[1]), "\n")+1))
+		return func(b *Budget, a []any) error {
+			return b.Room(product(number(a[0]), strings.Count(text(a[1]), "\n")+1))
 		}
 	case "replace":
 		return guardReplace
@@ -82,12 +83,12 @@ func guardOfText(name string) guard {
 }
 
 // guardOfMaker is guardOf for what makes lists.
-func guardOfMaker(name string) guard {
+func guardOfMaker(name string) Guard {
 	switch name {
 	case "until":
-		return func(_ *budget, a []any) error { return items(number(a[0])) }
+		return func(_ *Budget, a []any) error { return items(number(a[0])) }
 	case "untilStep":
-		return func(_ *budget, a []any) error { return guardSteps(number(a[0]), number(a[1]), number(a[2])) }
+		return func(_ *Budget, a []any) error { return guardSteps(number(a[0]), number(a[1]), number(a[2])) }
 	case "seq":
 		return guardSeq
 	case "split", "splitn", "splitList":
@@ -100,25 +101,25 @@ func guardOfMaker(name string) guard {
 }
 
 // guardOfKeys is guardOf for what makes keys, hashes and random text.
-func guardOfKeys(name string) guard {
+func guardOfKeys(name string) Guard {
 	switch name {
 	case "randAlphaNum", "randAlpha", "randAscii", "randNumeric":
-		return func(b *budget, a []any) error {
-			return errors.Join(b.room(number(a[0])), b.step(product(randomSteps, number(a[0]))))
+		return func(b *Budget, a []any) error {
+			return errors.Join(b.Room(number(a[0])), b.Step(product(randomSteps, number(a[0]))))
 		}
 	case "randBytes":
-		return func(b *budget, a []any) error { return b.room(product(2, number(a[0]))) }
+		return func(b *Budget, a []any) error { return b.Room(product(2, number(a[0]))) }
 	case "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey",
 		"genSignedCert", "genSignedCertWithKey", "buildCustomCert":
-		return func(b *budget, a []any) error { return b.key(keyTime(name, a)) }
+		return func(b *Budget, a []any) error { return b.key(KeyTime(name, a)) }
 	}
 	return nil
 }
 
-// makesMemory says whether a function's result is new memory. Functions that
+// MakesMemory says whether a function's result is new memory. Functions that
 // hand on what they were given (default, get, ternary …) have results of any
 // type and are not counted.
-func makesMemory(name string, result reflect.Type) bool {
+func MakesMemory(name string, result reflect.Type) bool {
 	switch name {
 	case "concat":
 		return true
@@ -150,14 +151,14 @@ func guardSteps(start, stop, step int) error {
 	return nil
 }
 
-func guardSeq(b *budget, args []any) error {
+func guardSeq(b *Budget, args []any) error {
 	n := make([]int, len(args))
 	for i, a := range args {
 		n[i] = number(a)
 	}
 	switch len(n) {
 	case 1:
-		return errors.Join(items(n[0]), b.room(8*abs(n[0])))
+		return errors.Join(items(n[0]), b.Room(8*abs(n[0])))
 	case 2:
 		return items(abs(n[1] - n[0]))
 	case 3:
@@ -168,15 +169,15 @@ func guardSeq(b *budget, args []any) error {
 
 func abs(n int) int { return max(n, -n) }
 
-func guardReplace(b *budget, args []any) error {
+func guardReplace(b *Budget, args []any) error {
 	old, with, in := text(args[0]), text(args[1]), text(args[2])
 	if len(with) <= len(old) {
 		return nil
 	}
-	return b.room(product(len(with), strings.Count(in, old)))
+	return b.Room(product(len(with), strings.Count(in, old)))
 }
 
-func guardJoin(b *budget, args []any) error {
+func guardJoin(b *Budget, args []any) error {
 	if err := weighAll(b, args); err != nil {
 		return err
 	}
@@ -184,18 +185,18 @@ func guardJoin(b *budget, args []any) error {
 	if list.Kind() != reflect.Slice && list.Kind() != reflect.Array {
 		return nil
 	}
-	return b.room(product(len(text(args[0])), list.Len()))
+	return b.Room(product(len(text(args[0])), list.Len()))
 }
 
-func guardWrap(b *budget, args []any) error {
+func guardWrap(b *Budget, args []any) error {
 	width, separator := max(number(args[0]), 1), 1
 	if len(args) == 3 {
 		separator = len(text(args[1]))
 	}
-	return b.room(product(len(text(args[len(args)-1]))/width+1, separator))
+	return b.Room(product(len(text(args[len(args)-1]))/width+1, separator))
 }
 
-func guardLists(b *budget, args []any) error {
+func guardLists(b *Budget, args []any) error {
 	n := 0
 	for _, a := range args {
 		if v := reflect.ValueOf(a); v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
@@ -205,12 +206,12 @@ func guardLists(b *budget, args []any) error {
 	if err := items(n); err != nil {
 		return err
 	}
-	return b.step(n / 8)
+	return b.Step(n / 8)
 }
 
 // guardSplit counts what a text is split into: split and splitn make a map of
 // the parts, splitList a list.
-func guardSplit(b *budget, args []any) error {
+func guardSplit(b *Budget, args []any) error {
 	separator, in := text(args[0]), text(args[len(args)-1])
 	parts := strings.Count(in, separator) + 1
 	if len(args) == 3 && number(args[1]) > 0 {
@@ -219,20 +220,20 @@ func guardSplit(b *budget, args []any) error {
 	if err := items(parts); err != nil {
 		return err
 	}
-	return b.made(product(parts, 96))
+	return b.Made(product(parts, 96))
 }
 
 // guardSearch counts comparisons: one for each item, or for each pair of items.
-func guardSearch(b *budget, name string, args []any) error {
+func guardSearch(b *Budget, name string, args []any) error {
 	if err := weighBy(2, 1)(b, args); err != nil {
 		return err
 	}
 	switch name {
 	case "uniq", "mustUniq":
 		n := lengthOf(args[0])
-		return b.step(product(n, n) / 2)
+		return b.Step(product(n, n) / 2)
 	case "without", "mustWithout":
-		return b.step(product(lengthOf(args[0]), len(args)-1))
+		return b.Step(product(lengthOf(args[0]), len(args)-1))
 	}
 	return nil
 }

@@ -1,0 +1,63 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Reason is one cause why objects are not ready.
+type Reason struct {
+	// Of are those that it holds up: "Pod/web-1".
+	Of []string
+	// Cause is the state of a container, or a condition or warning event of the object.
+	Cause string
+	// Restarts is how often that container was started again, the most of all of them.
+	Restarts int
+	// Trouble says that it is more than a stage on the way to ready, such as
+	// ContainerCreating.
+	Trouble bool
+}
+
+// String is "Pod/web-1: CAUSE", or "3 pods: CAUSE".
+func (r Reason) String() string {
+	text, upTo := strings.Join(r.Of, ", "), ""
+	if n := len(r.Of); n > 1 {
+		text, upTo = fmt.Sprintf("%d objects", n), "up to "
+		if !slices.ContainsFunc(r.Of, func(name string) bool { return !strings.HasPrefix(name, "Pod/") }) {
+			text = fmt.Sprintf("%d pods", n)
+		}
+	}
+	if text != "" {
+		text += ": "
+	}
+	text += r.Cause
+	switch {
+	case r.Restarts == 1:
+		text += " after a restart"
+	case r.Restarts > 1:
+		text += fmt.Sprintf(" after %s%d restarts", upTo, r.Restarts)
+	}
+	return text
+}
+
+// Grouped are reasons with those of one cause made one, in the order in which the
+// causes come first.
+func Grouped(reasons []Reason) []Reason {
+	var out []Reason
+	for _, r := range reasons {
+		i := slices.IndexFunc(out, func(known Reason) bool { return known.Cause == r.Cause })
+		if i < 0 {
+			r.Of = slices.Clone(r.Of)
+			out = append(out, r)
+			continue
+		}
+		for _, name := range r.Of {
+			if !slices.Contains(out[i].Of, name) {
+				out[i].Of = append(out[i].Of, name)
+			}
+		}
+		out[i].Restarts, out[i].Trouble = max(out[i].Restarts, r.Restarts), out[i].Trouble || r.Trouble
+	}
+	return out
+}

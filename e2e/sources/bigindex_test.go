@@ -1,0 +1,38 @@
+//go:build cluster
+
+package sources_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+)
+
+// An index of 15,000 entries, as large as those of public repositories are, is read for
+// one chart in little memory. How long it takes is in docs/bench.md.
+func TestCheck11LargeIndex(t *testing.T) {
+	server, h := sourcetest.Serve(t, sourcetest.Options{}), newHome(t)
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	own := sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: "alpha-1.0.0.tgz", Digest: sourcetest.Digest(archive)}
+	server.Put("/alpha-1.0.0.tgz", archive)
+	server.Put("/index.yaml", sourcetest.Index(append(sourcetest.Many(15_000), own)...))
+	h.ok("repo", "add", "big", server.URL)
+	server.Requests()
+	u := clustertest.Measure(t, h.env, program(t), "show", "chart", "big/alpha")
+	if u.ExitCode != 0 {
+		t.Fatal(u.Stderr)
+	}
+	t.Logf("%v of a processor, %d MiB", u.CPU, u.MaxRSS>>20)
+	if u.MaxRSS > 80_000_000 {
+		t.Errorf("took %d MiB", u.MaxRSS>>20)
+	}
+	if asked := server.Asked(); !slices.Equal(asked, []string{"GET /alpha-1.0.0.tgz OK"}) {
+		t.Errorf("asked %q", asked)
+	}
+	h.ok("repo", "update")
+	if asked := server.Asked(); !slices.Equal(asked, []string{"GET /index.yaml Not Modified"}) {
+		t.Errorf("asked %q", asked)
+	}
+}

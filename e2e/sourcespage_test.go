@@ -1,0 +1,61 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+)
+
+// TestSourcesPage runs every command that docs/sources.md shows, in its order, with a
+// repository and a registry of this machine in the place of those of the page.
+func TestSourcesPage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(inTree("docs", "sources.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := shown(string(text))
+	if len(commands) < 10 {
+		t.Fatalf("the page shows %q", commands)
+	}
+	p := newPinning(t)
+	server := sourcetest.Serve(t, sourcetest.Options{})
+	server.Publish(t, map[string][]string{"web": {"1.0.0", "1.4.2", "2.0.0"}, "alpha": {"1.4.2"}})
+	here := strings.NewReplacer("https://charts.example.com", server.URL, "ghcr.io", p.registry.Host)
+	namespace, path := cluster.Namespace(t), pluginFolder(t)
+	run := func(code int, line string) {
+		t.Helper()
+		script := "export PATH=" + path + ":$PATH HELM_NAMESPACE=" + namespace + " HELM_CACHE_HOME=" + p.dir + "/cache HELM_CONFIG_HOME=" + p.dir + "/config; cd " + p.dir + "; " + here.Replace(line)
+		if r := cluster.Run(t, "bash", "", "-c", script); r.ExitCode != code {
+			t.Fatalf("$ %s\nexit code %d, want %d\n%s%s", line, r.ExitCode, code, r.Stdout, r.Stderr)
+		}
+	}
+	clustertest.WriteFiles(t, p.dir, map[string]string{
+		"token":                 "secret",
+		"web/Chart.yaml":        here.Replace("apiVersion: v2\nname: web\nversion: 1.4.2\ndependencies: [{name: alpha, version: ^1, repository: 'https://charts.example.com'}]\n"),
+		"web/templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+		"other/web-1.4.2.tgz":   string(sourcetest.Chart(t, "web", "1.4.2", "other")),
+	})
+	run(0, "kubectl release dependency update ./web && kubectl release package ./web")
+	push := func(file string) {
+		t.Helper()
+		run(0, "kubectl release push "+filepath.Join(p.dir, file)+" oci://ghcr.io/acme/charts --force")
+	}
+	push("web-1.4.2.tgz")
+	for _, line := range commands {
+		if strings.HasPrefix(line, "kubectl release apply") {
+			// What the page tells behind it: somebody has moved the tag.
+			push("other/web-1.4.2.tgz")
+			run(4, line)
+			push("web-1.4.2.tgz")
+			continue
+		}
+		run(0, line)
+	}
+}

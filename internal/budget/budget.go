@@ -1,0 +1,77 @@
+// Package budget counts what a render uses up and refuses what would be too much:
+// steps, text and memory, time for keys, and the size of values. Template functions
+// are sprig's or Go's and know no limits; each call is counted by its weight, and
+// where that does not do, looked at by a guard before it runs.
+//
+// It calls no function of templates and knows nothing of templates' syntax.
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Budget is what one render has used up. Errors of its methods end the render. The
+// zero Budget has used nothing. It is not safe for concurrent use.
+type Budget struct {
+	// Steps are nodes executed and calls by weight, at most MaxSteps.
+	Steps int
+	// Bytes is all text and memory made, at most MaxBytes.
+	Bytes int
+	// Keys is the processor time for making keys, at most MaxKeySeconds.
+	Keys time.Duration
+}
+
+var (
+	errSteps = errors.New("the chart takes too long to render: it executes more than 5 million steps; look for an endless loop")
+	errBytes = fmt.Errorf("the chart makes too much text: more than %d MiB in all", MaxBytes>>20)
+	errKeys  = fmt.Errorf("the chart makes too many keys: they would take more than %d seconds of a processor; make keys outside of the chart, or smaller ones", MaxKeySeconds)
+	errItems = fmt.Errorf("the list would be too long: more than %d items", maxItems)
+)
+
+// Step counts n steps.
+func (b *Budget) Step(n int) error {
+	b.Steps += n
+	if b.Steps > MaxSteps {
+		return errSteps
+	}
+	return nil
+}
+
+// key counts a key that takes so long to make.
+func (b *Budget) key(takes time.Duration) error {
+	b.Keys += takes
+	if b.Keys > MaxKeySeconds*time.Second {
+		return errKeys
+	}
+	return nil
+}
+
+// Made counts text, and memory that a function fills.
+func (b *Budget) Made(n int) error {
+	b.Bytes += n
+	if b.Bytes > MaxBytes {
+		return errBytes
+	}
+	return nil
+}
+
+// Room says whether n more bytes may be made, without counting them yet.
+func (b *Budget) Room(n int) error {
+	if n < 0 || n > MaxBytes-b.Bytes {
+		return errBytes
+	}
+	return nil
+}
+
+// product is a*b for room, safe from overflow.
+func product(a, b int) int {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	if a > MaxBytes || b > MaxBytes {
+		return MaxBytes + 1
+	}
+	return a * b
+}

@@ -1,0 +1,36 @@
+package budget
+
+import (
+	"strings"
+	"testing"
+)
+
+// A key costs the time that it takes on average: a chart can make twelve RSA keys
+// of 4,096 bits or a hundred of 2,048 bits, and no key uses up steps.
+func TestKeysHaveTheirOwnBudget(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []any
+		most int
+	}{
+		{"genPrivateKey", []any{"rsa"}, 12},
+		{"genPrivateKey", []any{"dsa"}, 12},
+		{"genPrivateKey", []any{"ed25519"}, 100_000},
+		{"genCA", []any{"a", 365}, 100},
+		{"genSelfSignedCert", []any{"a", nil, nil, 365}, 100},
+		{"genCAWithKey", []any{"a", 365, strings.Repeat("x", 1700)}, 2500},
+		{"genCAWithKey", []any{"a", 365, strings.Repeat("x", 17000)}, 2}, // RSA, 20,000 bits
+	} {
+		var b Budget
+		made := 0
+		for GuardOf(c.name)(&b, c.args) == nil {
+			made++
+		}
+		if made != c.most {
+			t.Errorf("%s %.20v: %d are allowed, want %d", c.name, c.args, made, c.most)
+		}
+		if b.Steps != 0 {
+			t.Errorf("%s uses %d steps", c.name, b.Steps)
+		}
+	}
+}

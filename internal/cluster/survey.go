@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+)
+
+// survey reads what stands behind objects. Of many objects it lists whole namespaces,
+// each list once; of a single one, only what is its own. It is not safe for concurrent
+// use.
+type survey struct {
+	*Client
+	many    bool
+	pods    map[string]listed[corev1.Pod]
+	holders map[string]listed[unstructured.Unstructured]
+	events  map[string]listed[corev1.Event]
+}
+
+type listed[T any] struct {
+	items []T
+	err   error
+}
+
+func (c *Client) survey(many bool) *survey {
+	return &survey{
+		Client: c, many: many, pods: map[string]listed[corev1.Pod]{},
+		holders: map[string]listed[unstructured.Unstructured]{}, events: map[string]listed[corev1.Event]{},
+	}
+}
+
+// once is a list that is read once: its key says what is in it.
+func once[T any](ctx context.Context, s *survey, memo map[string]listed[T], key string, read func(context.Context) ([]T, error)) ([]T, error) {
+	known, ok := memo[key]
+	if !ok {
+		known.err = s.read(ctx, func(ctx context.Context) (err error) {
+			known.items, err = read(ctx)
+			return err
+		})
+		memo[key] = known
+	}
+	return known.items, known.err
+}
+
+// options are those of the request for the objects of a selector, and the key of what
+// it lists. Whole namespaces come from the API server's cache.
+func (s *survey) options(namespace string, selector labels.Selector) (metav1.ListOptions, string) {
+	if s.many {
+		return metav1.ListOptions{ResourceVersion: "0"}, namespace
+	}
+	return metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize}, namespace + "\n" + selector.String()
+}
+
+// podsBy are the pods of a selector.
+func (s *survey) podsBy(ctx context.Context, namespace string, selector labels.Selector) ([]corev1.Pod, error) {
+	options, key := s.options(namespace, selector)
+	all, err := once(ctx, s, s.pods, key, func(ctx context.Context) ([]corev1.Pod, error) {
+		list, err := s.core.Pods(namespace).List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	})
+	if !s.many {
+		return all, err
+	}
+	var out []corev1.Pod
+	for _, pod := range all {
+		if selector.Matches(labels.Set(pod.Labels)) {
+			out = append(out, pod)
+		}
+	}
+	return out, err
+}
+
+// holdersBy are the ReplicaSets or ControllerRevisions of a selector.
+func (s *survey) holdersBy(ctx context.Context, kind, namespace string, selector labels.Selector) ([]unstructured.Unstructured, error) {
+	r, err := s.resource(ctx, schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind}, namespace)
+	if err != nil {
+		return nil, err
+	}
+	options, key := s.options(namespace, selector)
+	all, err := once(ctx, s, s.holders, kind+"\n"+key, func(ctx context.Context) ([]unstructured.Unstructured, error) {
+		list, err := r.List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	})
+	if !s.many {
+		return all, err
+	}
+	var out []unstructured.Unstructured
+	for _, o := range all {
+		if selector.Matches(labels.Set(o.GetLabels())) {
+			out = append(out, o)
+		}
+	}
+	return out, err
+}
+
+// warnings are the warning events about objects of a kind.
+func (s *survey) warnings(ctx context.Context, kind, namespace string) ([]corev1.Event, error) {
+	return once(ctx, s, s.events, kind+"\n"+namespace, func(ctx context.Context) ([]corev1.Event, error) {
+		list, err := s.core.Events(namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: fields.Set{"involvedObject.kind": kind, "type": corev1.EventTypeWarning}.AsSelector().String(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	})
+}
+
+// Reasons implements apply.Cluster.
+func (c *Client) Reasons(ctx context.Context, asked []apply.Asked) [][]apply.Reason {
+	ctx, cancel := context.WithTimeout(ctx, troublesTimeout)
+	defer cancel()
+	s := c.survey(len(asked) > 1)
+	out := make([][]apply.Reason, len(asked))
+	for i, a := range asked {
+		out[i], _ = s.reasons(ctx, a)
+	}
+	return out
+}
+
+// Diagnose implements apply.Cluster.
+func (c *Client) Diagnose(ctx context.Context, ref apply.Ref, since time.Time) apply.Diagnosis {
+	ctx, cancel := context.WithTimeout(ctx, troublesTimeout)
+	defer cancel()
+	reasons, pods := c.survey(false).reasons(ctx, apply.Asked{Ref: ref, Since: since})
+	found := apply.Diagnosis{Reasons: reasons}
+	if ref.Kind != "Job" && ref.Kind != "Pod" { // apply shows their logs
+		found.Log = c.failingContainerLog(ctx, pods)
+	}
+	return found
+}

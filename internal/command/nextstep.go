@@ -1,0 +1,118 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// unfinishedError is the error of a run that has ended before its plan was done, with
+// what it has come to.
+type unfinishedError struct {
+	cause   error
+	made    *plan.Plan
+	outcome apply.Outcome
+}
+
+func (e *unfinishedError) Error() string {
+	o := e.outcome
+	var done string
+	switch {
+	case o.Made > 0 && o.Made == o.Planned:
+		done = "all changes of the plan were made: " + strconv.Itoa(o.Made)
+	case o.Made > 0:
+		done = fmt.Sprintf("part of the plan was applied: %d of %d changes were made", o.Made, o.Planned)
+	case o.Planned > 0:
+		done = "no object of the release was changed"
+	default:
+		return e.cause.Error()
+	}
+	if o.Recorded && o.Revision != nil {
+		done += fmt.Sprintf("; revision %d is recorded as %s", o.Revision.Version, o.Revision.Info.Status)
+	}
+	return e.cause.Error() + "\n" + done
+}
+
+func (e *unfinishedError) Unwrap() error { return e.cause }
+
+// goOn are the commands that go on from a run that has ended half-way, and those that
+// undo it.
+func (p *program) goOn(e *unfinishedError) string {
+	name := e.made.Release.Name
+	next := p.again(e.made)
+	if next == "" {
+		return ""
+	}
+	next = "go on: " + next
+	switch {
+	case e.made.Operation == plan.Install, e.made.Operation == plan.Upgrade && e.outcome.Before == 0:
+		next += "\nremove it: " + p.command("uninstall", name)
+	case e.made.Operation == plan.Upgrade:
+		next += "\ngo back: " + p.command("rollback", name, strconv.Itoa(e.outcome.Before))
+	case e.made.Operation == plan.Rollback, e.made.Operation == plan.Uninstall, e.made.Operation == plan.Test:
+	}
+	return next
+}
+
+// again is the command that goes on from an interrupted run of a plan: the one that
+// was typed, with its flags, but for an install, whose release is there by now. It is
+// "" for tests.
+func (p *program) again(made *plan.Plan) string {
+	name := made.Release.Name
+	switch {
+	case p.commandLine.path[0] == "apply" && len(p.commandLine.arguments) == 1:
+		return p.command(p.retyped("apply", "--replan", p.commandLine.arguments[0])...)
+	case p.commandLine.path[0] == "apply":
+		return p.command(p.retyped("apply", p.commandLine.arguments...)...)
+	}
+	switch made.Operation {
+	case plan.Install, plan.Upgrade:
+		chart := p.commandLine.arguments[len(p.commandLine.arguments)-1]
+		if p.commandLine.path[0] == "install" {
+			return p.command(p.retyped("upgrade", "--install", name, chart)...)
+		}
+		return p.command(p.retyped("upgrade", name, chart)...)
+	case plan.Rollback:
+		return p.command(p.retyped("rollback", name, strconv.Itoa(made.RollbackTo))...)
+	case plan.Uninstall:
+		return p.command(p.retyped("uninstall", name)...)
+	case plan.Test:
+	}
+	return ""
+}
+
+// retyped are the words of a command with those of the flags that were typed which it
+// has, too. Flags of the connection are not among them, and no passwords.
+func (p *program) retyped(name string, arguments ...string) []string {
+	known := flagIndex(findCommand(p.commandLine.all, name).Flags)
+	words := append([]string{name}, arguments...)
+	for _, given := range p.commandLine.flags {
+		flag := known[given.name]
+		if flag == nil || ofConnection(flag) || isSwitch(flag) && slices.Contains(words, "--"+flag.Names()[0]) {
+			continue
+		}
+		name := flag.Names()[0]
+		meant, optional := optionalValue[name]
+		switch {
+		case name == "password":
+			words = append(words, "--password", "PASSWORD")
+		case !given.hasValue, optional && given.value == meant:
+			words = append(words, "--"+name)
+		case optional, isSwitch(flag):
+			words = append(words, "--"+name+"="+given.value)
+		default:
+			words = append(words, "--"+name, given.value)
+		}
+	}
+	return words
+}
+
+func ofConnection(flag cli.Flag) bool {
+	f, ok := flag.(cli.CategorizableFlag)
+	return ok && f.GetCategory() == connectionCategory
+}

@@ -1,0 +1,73 @@
+package command
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// gathering is how long reasons are gathered, to tell one cause of many objects once.
+const gathering = 100 * time.Millisecond
+
+// because tells what is behind a state that lasts, together with what is heard at the
+// same time of other objects.
+func (p *progress) because(e apply.Event) {
+	p.reasons = append(p.reasons, e)
+	if p.telling == nil {
+		p.telling = time.AfterFunc(gathering, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.tellReasons()
+		})
+	}
+}
+
+// tellReasons tells the reasons that were gathered: objects with the same causes in
+// one line, then these, then the end of one log.
+func (p *progress) tellReasons() {
+	if p.telling != nil {
+		p.telling.Stop()
+		p.telling = nil
+	}
+	for len(p.reasons) > 0 {
+		first := p.reasons[0]
+		var alike []apply.Event
+		p.reasons = slices.DeleteFunc(p.reasons, func(e apply.Event) bool {
+			same := slices.Equal(causes(first.Reasons), causes(e.Reasons))
+			if same {
+				alike = append(alike, e)
+			}
+			return same
+		})
+		p.tellAlike(alike)
+	}
+}
+
+func (p *progress) tellAlike(alike []apply.Event) {
+	behind := apply.Diagnosis{Log: alike[0].Log}
+	var objects []manifest.ID
+	for _, e := range alike {
+		objects = append(objects, e.Object)
+		behind.Reasons = append(behind.Reasons, e.Reasons...)
+	}
+	behind.Reasons = apply.Grouped(behind.Reasons)
+	if len(alike) == 1 {
+		p.line("    %s: %s", subject(alike[0]), alike[0].Message)
+	} else {
+		p.line("    not ready: %s", plan.SummarizeObjects(objects))
+	}
+	for _, line := range behind.Text() {
+		p.line("      %s", line)
+	}
+}
+
+func causes(reasons []apply.Reason) []string {
+	var out []string
+	for _, r := range reasons {
+		out = append(out, r.Cause)
+	}
+	return out
+}

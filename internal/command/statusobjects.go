@@ -1,0 +1,176 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// inCluster says of a revision whether its objects are what the cluster should have.
+func inCluster(r *release.Revision) bool {
+	return r.Info.Status != release.StatusSuperseded && r.Info.Status != release.StatusUninstalled
+}
+
+// objectsText is the part of status that is about the objects of a revision: those
+// that are not ready first, with their reasons, then those that have something to
+// tell, and how many others there are.
+func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
+	var out strings.Builder
+	var troubled, well []engine.ObjectState
+	others := map[string]int{}
+	for _, s := range states {
+		switch known := kinds.Of(s.GroupKind()); {
+		case s.State == readiness.Failed, s.State == readiness.Progressing, s.Unreadable != "":
+			troubled = append(troubled, s)
+		case known.Readiness == kinds.AtOnce, s.State == readiness.Unknown:
+			others[s.Kind]++
+		default:
+			well = append(well, s)
+		}
+	}
+	switch ready := len(states) - len(troubled); {
+	case len(states) == 0:
+		return "RESOURCES: none\n"
+	case len(troubled) == 0:
+		fmt.Fprintf(&out, "RESOURCES: all %d are ready\n", len(states))
+	default:
+		fmt.Fprintf(&out, "RESOURCES: %d of %d are ready\n", ready, len(states))
+	}
+	width := 0
+	for _, s := range append(slices.Clone(troubled), well...) {
+		width = max(width, len(s.ID.String()))
+	}
+	for len(troubled) > 0 {
+		var reasons []apply.Reason
+		first := causes(troubled[0].Reasons)
+		troubled = slices.DeleteFunc(troubled, func(s engine.ObjectState) bool {
+			same := slices.Equal(first, causes(s.Reasons))
+			if same {
+				fmt.Fprintf(&out, "  ✗ %-*s  %s\n", width, s.ID, mask.Text(s.Why))
+				reasons = append(reasons, s.Reasons...)
+			}
+			return same
+		})
+		for _, reason := range apply.Grouped(reasons) {
+			fmt.Fprintf(&out, "      %s\n", mask.Text(reason.String()))
+		}
+	}
+	for _, s := range well {
+		fmt.Fprintf(&out, "  ✓ %-*s  %s\n", width, s.ID, s.Why)
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(&out, "  ✓ %s\n", strings.Join(kindCounts(others), ", "))
+	}
+	return out.String()
+}
+
+// kindCounts are "2 ConfigMap", "1 Secret": by kind.
+func kindCounts(kinds map[string]int) []string {
+	var out []string
+	for kind, n := range kinds {
+		out = append(out, fmt.Sprintf("%d %s", n, kind))
+	}
+	slices.SortFunc(out, func(a, b string) int { return strings.Compare(afterSpace(a), afterSpace(b)) })
+	return out
+}
+
+func afterSpace(text string) string {
+	_, rest, _ := strings.Cut(text, " ")
+	return rest
+}
+
+// testsText is the part of status that is about a revision's tests.
+func testsText(r *release.Revision) string {
+	var out strings.Builder
+	for _, hook := range r.Hooks {
+		if !hook.On(manifest.Test) {
+			continue
+		}
+		last := "has not run"
+		if run := hook.LastRun; run.Phase != "" {
+			last = string(run.Phase)
+			if !run.CompletedAt.IsZero() {
+				last += ", " + localTime(run.CompletedAt)
+			}
+		}
+		fmt.Fprintf(&out, "  %s/%s: %s\n", hook.Kind, hook.Name, last)
+	}
+	if out.Len() == 0 {
+		return "TESTS: none\n"
+	}
+	return "TESTS:\n" + out.String()
+}
+
+// statusTree is a revision in the form of Helm's status -o json, with the objects of
+// the release and their pods in info.resources (Helm 4.3.1, pkg/kube/client.go, Get).
+// The chart is in it when --show-chart asks for it; chart_source is where it came from, as
+// far as the record says it.
+func (p *program) statusTree(c *cli.Context, s *session, r *release.Revision) (any, error) {
+	tree, err := recordTree(r.WithStatus(r.Info.Status, described(r)))
+	if err != nil {
+		return nil, err
+	}
+	record, _ := tree.(map[string]any)
+	if !c.Bool("show-chart") {
+		delete(record, "chart")
+	}
+	if from := plan.AnnotatedSource(r.Annotations()); record != nil && from != nil {
+		record["chart_source"] = map[string]any{"url": from.URL, "repository": from.Repository, "digest": from.Digest}
+	}
+	info, _ := record["info"].(map[string]any)
+	if info == nil || !inCluster(r) {
+		return tree, nil
+	}
+	states, err := s.engine.State(c.Context, r)
+	if err != nil {
+		return nil, err
+	}
+	resources := map[string][]any{}
+	for _, state := range states {
+		if state.Live != nil {
+			key := state.Version + "/" + state.Kind
+			resources[key] = append(resources[key], state.Live.Object)
+		}
+	}
+	for _, pods := range s.engine.Pods(c.Context, states) {
+		resources["v1/Pod(related)"] = append(resources["v1/Pod(related)"], pods.UnstructuredContent())
+	}
+	info["resources"] = resources
+	return tree, nil
+}
+
+// nextText are the commands that go on from a revision that has failed, or is pending
+// though nobody holds the release's lock; "" for others.
+func (p *program) nextText(r *release.Revision, h release.History, pending plan.Pending) string {
+	var why string
+	var flags []string
+	switch is := r.Info.Status.Pending(); {
+	case is && pending.Unlocked:
+		why = "There is no permission on Leases, so that nobody can tell whether the run that wrote this\nrevision is still at work. When it is not:\n"
+		flags = []string{"--take-over"}
+	case is && pending.Ours:
+		why = "Nobody holds the release's lock: the run that wrote this revision was interrupted.\n"
+	case is:
+		why = "Nobody holds the release's lock. Another tool wrote this revision; Helm leaves it so when it\nis killed. When nobody is running it:\n"
+		flags = []string{"--take-over"}
+	case r.Info.Status != release.StatusFailed:
+		return ""
+	}
+	command := func(args ...string) string { return p.command(append(args, flags...)...) + "\n" }
+	if h.LastSuccessful() == nil {
+		return why + "Go on:     " + command("upgrade", "--install", r.Name, "CHART") + "Remove it: " + command("uninstall", r.Name)
+	}
+	return why + "Go on:   " + command("upgrade", r.Name, "CHART") + "Go back: " + command("rollback", r.Name, strconv.Itoa(h.LastSuccessful().Version))
+}

@@ -1,0 +1,107 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// underway is what is known of a run while it goes on: for the second Ctrl-C, which
+// has to say what the first one was about to tidy up.
+type underway struct {
+	mu sync.Mutex
+	// plan is under way, be it that of a way back, in which case back is set.
+	plan *plan.Plan
+	back bool
+	// record is the last one that has begun to be stored, nil before that.
+	record *plan.Record
+}
+
+// begin is called with each plan that is going to be carried out.
+func (u *underway) begin(made *plan.Plan) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.plan, u.back, u.record = made, false, nil
+}
+
+// heard is an observer that hears all that another one does, and remembers what a run
+// has come to.
+func (u *underway) heard(by apply.Observer) apply.Observer { return both{u, by} }
+
+type both struct {
+	underway *underway
+	apply.Observer
+}
+
+// Observe implements apply.Observer.
+func (b both) Observe(e apply.Event) {
+	b.underway.see(e)
+	b.Observer.Observe(e)
+}
+
+func (u *underway) see(e apply.Event) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case e.Type == apply.RollbackStarted:
+		u.plan, u.back = e.Plan, true
+	case e.Type == apply.StepStarted && e.Op == plan.OpRecord && u.plan != nil:
+		u.plan.AllSteps(func(_ plan.StageName, s *plan.Step) {
+			if s.ID == e.Step {
+				u.record = s.Record
+			}
+		})
+	}
+}
+
+// leftError says what a program leaves behind that leaves at once.
+type leftError struct{ text, next string }
+
+func (e *leftError) Error() string { return e.text }
+
+// left says what the program leaves behind, and how to go on from it. Nothing is read
+// for that: whoever types Ctrl-C twice does not wait for a cluster.
+func (p *program) left(ctx context.Context) int {
+	if region, ok := p.raw.Err.(*liveRegion); ok {
+		region.show(nil)
+	}
+	err := p.leftover()
+	if p.stream != nil {
+		p.stream.close(ctx, ending{err: err})
+	}
+	p.tell(err)
+	return exitLeft
+}
+
+func (p *program) leftover() *leftError {
+	p.underway.mu.Lock()
+	defer p.underway.mu.Unlock()
+	made, record := p.underway.plan, p.underway.record
+	if record == nil {
+		return &leftError{text: "left at once; no revision was recorded"}
+	}
+	out := &leftError{
+		text: fmt.Sprintf("left at once: release %s is %s (revision %d)", made.Release, record.Status, record.Revision),
+		next: "go on: ",
+	}
+	switch {
+	case !p.underway.back:
+		out.next += p.again(made)
+	case made.Operation == plan.Rollback:
+		out.next += p.command("rollback", made.Release.Name, strconv.Itoa(made.RollbackTo))
+	default:
+		out.next += p.command("uninstall", made.Release.Name)
+	}
+	switch {
+	case made.NoLock:
+		out.next += " --take-over"
+	default:
+		out.text += fmt.Sprintf("; its lock expires in %s, and the next run waits for that", releasestore.DefaultDuration)
+	}
+	return out
+}

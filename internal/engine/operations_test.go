@@ -1,0 +1,323 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// shop is a chart of a ConfigMap and a hook Job.
+func shop(values map[string]any) Source {
+	return Source{Values: values, Chart: &chart.Chart{
+		Metadata: &chart.Metadata{APIVersion: "v2", Name: "shop", Version: "1.0.0"},
+		Values:   map[string]any{"text": "one", "hook": false},
+		Templates: []*chart.File{{Name: "templates/all.yaml", Data: []byte(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {text: {{ .Values.text | quote }}}
+{{- if .Values.hook }}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, annotations: {helm.sh/hook: "post-upgrade,post-install"}}
+{{- end }}
+`)}},
+	}}
+}
+
+var configMap = manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}
+
+// deploy plans and applies a deployment. see is called with each plan.
+func (b bench) deploy(d Deployment, see func(*plan.Plan)) (*plan.Plan, error) {
+	d.Release = webKey
+	p, _, err := b.PlanAndApply(b.t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+		return b.PlanDeployment(ctx, d)
+	}, func(p *plan.Plan) error { see(p); return nil })
+	return p, err
+}
+
+func nothing(*plan.Plan) {}
+
+// mustDeploy is deploy that has to go well.
+func (b bench) mustDeploy(values map[string]any) *plan.Plan {
+	b.t.Helper()
+	p, err := b.deploy(Deployment{Source: shop(values)}, nothing)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+// statuses are those of the stored revisions, oldest first.
+func (b bench) statuses() string {
+	b.t.Helper()
+	h, err := b.Store.History(b.t.Context(), webKey, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var all []string
+	for _, r := range h {
+		all = append(all, string(r.Info.Status))
+	}
+	return strings.Join(all, " ")
+}
+
+// inCluster gives the bench a cluster with the release's namespace in it.
+func inCluster(t *testing.T, test func(t *testing.T, b bench, c *clusterfake.Cluster)) {
+	t.Helper()
+	inBubble(t, func(t *testing.T, b bench) {
+		c := clusterfake.New()
+		c.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"))
+		b.Cluster = c
+		test(t, b, c)
+	})
+}
+
+func TestInstallUpgradeRollbackUninstall(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		text := func() any {
+			if c.Objects[configMap] == nil {
+				return nil
+			}
+			return c.Objects[configMap].Object["data"].(map[string]any)["text"]
+		}
+		if p := b.mustDeploy(nil); p.Operation != plan.Install || text() != "one" {
+			t.Fatalf("%s gives %v", p.Operation, text())
+		}
+		if p := b.mustDeploy(map[string]any{"text": "two"}); p.Operation != plan.Upgrade || text() != "two" {
+			t.Fatalf("%s gives %v", p.Operation, text())
+		}
+		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			return b.PlanRollback(ctx, webKey, 0, ServerSideAuto, plan.Options{})
+		}, func(*plan.Plan) error { return nil })
+		if err != nil || text() != "one" {
+			t.Fatalf("the rollback gives %v, error %v", text(), err)
+		}
+		if got := b.statuses(); got != "superseded superseded deployed" {
+			t.Errorf("the history is %s", got)
+		}
+		_, _, err = b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			return b.PlanUninstall(ctx, webKey, plan.Options{})
+		}, func(*plan.Plan) error { return nil })
+		if err != nil || text() != nil || b.statuses() != "" {
+			t.Errorf("the uninstall leaves %v and records %q, error %v", text(), b.statuses(), err)
+		}
+	})
+}
+
+// What was planned without the lock is planned again when the release has moved on
+// until it is held, and shown again.
+func TestPlannedAgainWhenTheReleaseMovedOn(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		var shown []int
+		_, err := b.deploy(Deployment{Source: shop(map[string]any{"text": "three"})}, func(p *plan.Plan) {
+			shown = append(shown, p.ToRevision)
+			if len(shown) == 1 { // somebody else is quicker
+				b.mustDeploy(map[string]any{"text": "two"})
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(shown, []int{2, 3}) {
+			t.Errorf("plans to revisions %v were shown, want 2 and, planned again, 3", shown)
+		}
+	})
+}
+
+// An atomic deployment that fails goes back to the last revision that was up, or to
+// nothing.
+func TestAtomicFailureGoesBack(t *testing.T) {
+	for name, test := range map[string]struct {
+		before   bool
+		to       int
+		statuses string
+	}{
+		"an upgrade is rolled back": {before: true, to: 1, statuses: "superseded failed deployed"},
+		"an install is uninstalled": {before: false, to: 0, statuses: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+				if test.before {
+					b.mustDeploy(nil)
+				}
+				b.Cluster = failingJobs{c}
+				_, err := b.deploy(Deployment{
+					Source: shop(map[string]any{"text": "two", "hook": true}), Options: plan.Options{Atomic: true},
+				}, nothing)
+				var back *RolledBackError
+				if !errors.As(err, &back) || back.Rollback != nil || back.To != test.to {
+					t.Fatalf("error %v, want one that says that it was rolled back to %d", err, test.to)
+				}
+				if got := b.statuses(); got != test.statuses {
+					t.Errorf("the history is %q, want %q", got, test.statuses)
+				}
+				if live := c.Objects[configMap]; (live != nil) != test.before {
+					t.Errorf("the ConfigMap is %v", live)
+				}
+			})
+		})
+	}
+}
+
+// failingJobs is a cluster to plan in, in which Jobs fail.
+type failingJobs struct{ *clusterfake.Cluster }
+
+func (f failingJobs) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	return clusterfake.FailingJobs{Cluster: f.Cluster}.Create(ctx, u, o)
+}
+
+// What a dry run refuses blocks the plan, and nothing is written.
+func TestWhatADryRunRefusesBlocks(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		c.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "data: is odd"}}
+		_, err := b.deploy(Deployment{Source: shop(nil)}, func(p *plan.Plan) { wantBlocking(t, p, "data: is odd") })
+		if !errors.Is(err, apply.ErrBlocked) || c.Calls != 0 || b.statuses() != "" {
+			t.Errorf("error %v, %d writes, history %q", err, c.Calls, b.statuses())
+		}
+	})
+}
+
+// What no dry run answers is asked beforehand: a deletion that is not permitted blocks.
+func TestWhatIsNotPermittedBlocks(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		c.Denied = map[plan.Permission]bool{{Verb: "delete", Resource: "configmaps", Namespace: "shop", Name: "web"}: true}
+		p, err := b.PlanUninstall(t.Context(), webKey, plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantBlocking(t, p, "delete")
+	})
+}
+
+func wantBlocking(t *testing.T, p *plan.Plan, text string) {
+	t.Helper()
+	if !slices.ContainsFunc(p.Problems, func(q plan.Problem) bool { return q.Blocking && strings.Contains(q.What+q.Do, text) }) {
+		t.Errorf("no problem that blocks speaks of %q: %v", text, p.Problems)
+	}
+}
+
+// The way back is planned from what is there, and stops where that is blocked.
+func TestRollbackThatIsBlockedIsTold(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		b.Cluster = failingJobs{c}
+		_, err := b.deploy(Deployment{
+			Source: shop(map[string]any{"text": "two", "hook": true}), Options: plan.Options{Atomic: true},
+		}, func(*plan.Plan) {
+			c.Trouble = func(int) clusterfake.Trouble {
+				if c.Objects[configMap].Object["data"].(map[string]any)["text"] == "two" {
+					c.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no way back"}}
+				}
+				return clusterfake.Trouble{}
+			}
+		})
+		var back *RolledBackError
+		if !errors.As(err, &back) || back.Rollback == nil || !strings.Contains(back.Rollback.Error(), "no way back") {
+			t.Fatalf("error %v, want one that says why the way back is blocked", err)
+		}
+		if got := b.statuses(); got != "deployed failed" {
+			t.Errorf("the history is %q", got)
+		}
+	})
+}
+
+// A goal that is not there, or is none, is an error and no plan.
+func TestRollbackGoals(t *testing.T) {
+	revision := func(version int, status release.Status) *release.Revision {
+		return &release.Revision{Name: "web", Namespace: "shop", Version: version, Info: release.Info{Status: status}}
+	}
+	history := release.History{
+		revision(1, release.StatusSuperseded), revision(2, release.StatusFailed), revision(3, release.StatusSuperseded),
+		revision(4, release.StatusFailed), revision(5, release.StatusDeployed),
+	}
+	for name, test := range map[string]struct {
+		history release.History
+		to      int
+		want    int
+		err     string
+	}{
+		"the last that was up":     {history, 0, 3, ""},
+		"a named one, even failed": {history, 2, 2, ""},
+		"one that is not there":    {history, 9, 0, "9"},
+		"nothing but failures":     {history[1:2], 0, 0, "no earlier successful revision"},
+		"no release":               {nil, 0, 0, "there is no release"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			goal, err := rollbackGoal(test.history, webKey, test.to)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("error %v, want one with %q", err, test.err)
+				}
+				return
+			}
+			if err != nil || goal.Version != test.want {
+				t.Errorf("goal %v, error %v, want revision %d", goal, err, test.want)
+			}
+		})
+	}
+}
+
+// Modes say what may be there and what may not.
+func TestDeploymentModes(t *testing.T) {
+	up := release.History{{Version: 1, Info: release.Info{Status: release.StatusDeployed}}}
+	failed := release.History{{Version: 1, Info: release.Info{Status: release.StatusFailed}}}
+	gone := release.History{{Version: 1, Info: release.Info{Status: release.StatusUninstalled}}}
+	replace := plan.Options{Replace: true}
+	for name, test := range map[string]struct {
+		d       Deployment
+		history release.History
+		want    plan.Operation
+		err     string
+	}{
+		"whichever fits, nothing there": {Deployment{}, nil, plan.Install, ""},
+		"whichever fits, up":            {Deployment{}, up, plan.Upgrade, ""},
+		"whichever fits, history kept":  {Deployment{}, gone, plan.Install, ""},
+		"install over what is up":       {Deployment{Mode: InstallOnly}, up, "", "exists already"},
+		"install over what has failed":  {Deployment{Mode: InstallOnly, Options: replace}, failed, plan.Install, ""},
+		"install, history kept":         {Deployment{Mode: InstallOnly}, gone, "", "--replace"},
+		"install again, history kept":   {Deployment{Mode: InstallOnly, Options: replace}, gone, plan.Install, ""},
+		"upgrade, nothing there":        {Deployment{Mode: UpgradeOnly}, nil, "", "no release"},
+		"upgrade what was uninstalled":  {Deployment{Mode: UpgradeOnly}, gone, "", "no release"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := test.d.operation(test.history)
+			if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%q, error %v; want %q, error with %q", got, err, test.want, test.err)
+			}
+		})
+	}
+}
+
+// A write that is answered by an error ends the run there, and the record says so.
+func TestFailedWriteIsRecorded(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		c.Trouble = func(int) clusterfake.Trouble {
+			return clusterfake.Trouble{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "web", errors.New("a policy"))}
+		}
+		_, err := b.deploy(Deployment{Source: shop(nil)}, nothing)
+		if err == nil || !strings.Contains(err.Error(), "a policy") {
+			t.Fatalf("error %v", err)
+		}
+		if got := b.statuses(); got != "failed" {
+			t.Errorf("the history is %q", got)
+		}
+	})
+}

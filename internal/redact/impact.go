@@ -1,0 +1,47 @@
+package redact
+
+import (
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// impact masks what a plan comes to. Names of objects stay, as everywhere.
+func (m *Mask) impact(i plan.Impact) plan.Impact {
+	i.Images = slices.Clone(i.Images)
+	for at := range i.Images {
+		i.Images[at].From, i.Images[at].To = m.Text(i.Images[at].From), m.Text(i.Images[at].To)
+	}
+	i.Access = slices.Clone(i.Access)
+	for at := range i.Access {
+		a := &i.Access[at]
+		a.Gained, a.Lost = m.grants(a.Gained), m.grants(a.Lost)
+		a.Role, a.Subjects, a.Removed = m.Text(a.Role), m.texts(a.Subjects), m.texts(a.Removed)
+	}
+	i.Volumes = slices.Clone(i.Volumes)
+	for at := range i.Volumes {
+		v := &i.Volumes[at]
+		v.Claims, v.From, v.To = m.texts(v.Claims), m.Text(v.From), m.Text(v.To)
+	}
+	i.CRDs = slices.Clone(i.CRDs)
+	for at := range i.CRDs {
+		i.CRDs[at].Tightens, i.CRDs[at].Drops = m.texts(i.CRDs[at].Tightens), m.texts(i.CRDs[at].Drops)
+	}
+	return i
+}
+
+func (m *Mask) grants(grants []plan.Grant) []plan.Grant {
+	out := slices.Clone(grants)
+	for i, g := range out {
+		out[i] = plan.Grant{Verbs: m.texts(g.Verbs), Resources: m.texts(g.Resources), Names: m.texts(g.Names)}
+	}
+	return out
+}
+
+func (m *Mask) texts(texts []string) []string {
+	out := slices.Clone(texts)
+	for i := range out {
+		out[i] = m.Text(out[i])
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// access are "ClusterRole/web gains get/list secrets" and "RoleBinding/web gives
+// Role/web to ServiceAccount/web". Who gets a new role is told with the new role.
+func (w impactWriter) access(changes []plan.AccessChange) []string {
+	made := map[string]bool{}
+	for _, c := range changes {
+		made[c.Object.String()] = made[c.Object.String()] || c.Role == "" && c.Change == plan.Created
+	}
+	var out []string
+	for _, c := range changes {
+		switch {
+		case c.Role == "":
+			out = append(out, w.role(c)...)
+		case made[c.Role] && !w.view.full:
+		default:
+			out = append(out, w.binding(c)...)
+		}
+	}
+	return out
+}
+
+func (w impactWriter) role(c plan.AccessChange) []string {
+	name, limit := w.names.name(c.Object), w.limit(100)
+	var parts []string
+	add := func(verb string, grants []plan.Grant) {
+		if len(grants) > 0 {
+			parts = append(parts, verb+" "+cut(grantsText(grants), limit))
+		}
+	}
+	switch c.Change {
+	case plan.Created:
+		add("is new: it may", c.Gained)
+	case plan.Deleted:
+		add("goes, which may", c.Lost)
+	case plan.Changed, plan.Left:
+		add("gains", c.Gained)
+		add("loses", c.Lost)
+	}
+	return []string{name + " " + strings.Join(parts, "; ")}
+}
+
+func (w impactWriter) binding(c plan.AccessChange) []string {
+	var out []string
+	text := func(verb, to string, subjects []string) {
+		if len(subjects) > 0 {
+			out = append(out, w.names.name(c.Object)+" "+verb+" "+escape.Line(c.Role)+" "+to+" "+escape.Line(list(subjects, w.limit(3))))
+		}
+	}
+	text("gives", "to", c.Subjects)
+	text("takes", "from", c.Removed)
+	return out
+}
+
+// grantsText is "get/list configmaps, secrets; create pods (web)".
+func grantsText(grants []plan.Grant) string {
+	parts := make([]string, len(grants))
+	for i, g := range grants {
+		verbs, resources := strings.Join(g.Verbs, "/"), strings.Join(g.Resources, ", ")
+		if verbs == "*" {
+			verbs = "do anything with"
+		}
+		if slices.Contains(g.Resources, "*.*") {
+			resources = "all resources"
+		}
+		parts[i] = verbs + " " + resources
+		if len(g.Names) > 0 {
+			parts[i] += " (" + strings.Join(g.Names, ", ") + ")"
+		}
+	}
+	return escape.Line(strings.Join(parts, "; "))
+}

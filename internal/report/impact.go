@@ -1,0 +1,249 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// impact is what the plan comes to, a line each: pods, images, network, access, volumes
+// and CRDs.
+func impact(p *plan.Document, v view, names namer) []note {
+	w := impactWriter{view: v, names: names}
+	var notes []note
+	for _, n := range []note{
+		{label: "restarts", items: w.restarts(p.Impact.Restarts)},
+		{label: "images", items: w.images(p.Impact.Images)},
+		{lines: true, label: "traffic", items: w.traffic(p.Impact.NetworkPolicies)},
+		{lines: true, label: "access", items: w.access(p.Impact.Access)},
+		{lines: true, label: "volumes", items: w.volumes(p.Impact.Volumes)},
+		{lines: true, label: "CRDs", items: w.crds(p.Impact.CRDs)},
+		{lines: true, label: "hooks", items: w.hooks(p.Impact.Hooks)},
+	} {
+		if len(n.items) > 0 {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
+
+type impactWriter struct {
+	view  view
+	names namer
+}
+
+// limit is how many of some things are named.
+func (w impactWriter) limit(n int) int {
+	if w.view.full {
+		return 0
+	}
+	return n
+}
+
+// restarts are "3 Deployments (6 pods)".
+func (impactWriter) restarts(restarts []plan.Restart) []string {
+	var out []string
+	for _, r := range restarts {
+		text := count(r.Objects, escape.Line(r.Kind), escape.Line(r.Kind)+"s")
+		if r.Pods > 0 {
+			text += " (" + count(int(r.Pods), "pod", "pods") + ")"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// images are "controller v1.13.5 → v1.15.1".
+func (impactWriter) images(images []plan.ImageChange) []string {
+	var out []string
+	for _, i := range images {
+		switch {
+		case i.From == "":
+			out = append(out, "new "+shortImage(i.To))
+		case i.To == "":
+			out = append(out, "no longer "+shortImage(i.From))
+		default:
+			out = append(out, imagePair(i.From, i.To))
+		}
+	}
+	return out
+}
+
+// imagePair names the repository once where it stays the same.
+func imagePair(from, to string) string {
+	repository, was := cutImage(from)
+	other, is := cutImage(to)
+	if repository != other {
+		return shortImage(from) + " → " + shortImage(to)
+	}
+	was, is = withoutDigest(was, is), withoutDigest(is, was)
+	return escape.Line(repository[strings.LastIndexByte(repository, '/')+1:]+" ") + cutMiddle(escape.Line(was), 40) + " → " + cutMiddle(escape.Line(is), 40)
+}
+
+// shortImage is an image without its digest where it has a tag.
+func shortImage(image string) string {
+	repository, version := cutImage(image)
+	tag, _, _ := strings.Cut(version, "@")
+	switch {
+	case tag != "":
+		repository += ":" + tag
+	case version != "":
+		repository += version
+	}
+	return cutMiddle(escape.Line(repository), 70)
+}
+
+// cutImage cuts "host:5000/a/b:1@sha256:c" into "host:5000/a/b" and "1@sha256:c".
+func cutImage(image string) (repository, version string) {
+	name, digest, pinned := strings.Cut(image, "@")
+	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
+		name, version = name[:at], name[at+1:]
+	}
+	if pinned {
+		version += "@" + digest
+	}
+	return name, version
+}
+
+// withoutDigest leaves out the digest of a version whose tag tells it from another one.
+func withoutDigest(version, other string) string {
+	tag, _, _ := strings.Cut(version, "@")
+	otherTag, _, _ := strings.Cut(other, "@")
+	if tag != "" && tag != otherTag {
+		return tag
+	}
+	return version
+}
+
+// traffic is "6 NetworkPolicies are new: web, db".
+func (w impactWriter) traffic(changes []plan.ObjectChange) []string {
+	var out []string
+	for _, of := range []struct {
+		change    plan.ChangeKind
+		one, many string
+	}{
+		{plan.Created, "NetworkPolicy is new", "NetworkPolicies are new"},
+		{plan.Changed, "NetworkPolicy changes", "NetworkPolicies change"},
+		{plan.Deleted, "NetworkPolicy goes", "NetworkPolicies go"},
+	} {
+		var found []string
+		for _, c := range changes {
+			if c.Change == of.change {
+				found = append(found, w.unqualified(c.Object))
+			}
+		}
+		if len(found) > 0 {
+			out = append(out, count(len(found), of.one, of.many)+": "+list(found, w.limit(6)))
+		}
+	}
+	return out
+}
+
+// unqualified is an object's name without its kind.
+func (w impactWriter) unqualified(id manifest.ID) string {
+	_, name, _ := strings.Cut(w.names.name(id), "/")
+	return name
+}
+
+// volumes say by name which claims stay, and which do not.
+func (w impactWriter) volumes(changes []plan.VolumeChange) []string {
+	var out []string
+	for _, fate := range []plan.VolumeFate{plan.VolumeDeleted, plan.VolumeKept, plan.VolumeResized, plan.VolumeCreated} {
+		var found []string
+		for _, c := range changes {
+			if c.Fate == fate {
+				found = append(found, w.volume(c)...)
+			}
+		}
+		if len(found) > 0 {
+			out = append(out, fmt.Sprintf("%d %s: %s", len(found), fateText(fate), list(found, w.limit(6))))
+		}
+	}
+	return out
+}
+
+func fateText(fate plan.VolumeFate) string {
+	switch fate {
+	case plan.VolumeDeleted:
+		return "DELETED with the data"
+	case plan.VolumeKept:
+		return "kept until deleted by hand"
+	case plan.VolumeCreated:
+		return "new"
+	case plan.VolumeResized:
+		return "resized"
+	}
+	return escape.Line(string(fate))
+}
+
+// volume are the names of what a change is about, with sizes.
+func (w impactWriter) volume(c plan.VolumeChange) []string {
+	found := slices.Clone(c.Claims)
+	if len(found) == 0 {
+		found = []string{w.names.name(c.Object)}
+	}
+	size := cmp.Or(c.To, c.From)
+	if c.Fate == plan.VolumeResized {
+		size = c.From + " → " + c.To
+	}
+	for i := range found {
+		if found[i] = escape.Line(found[i]); size != "" && c.Fate != plan.VolumeDeleted {
+			found[i] += " (" + escape.Line(size) + ")"
+		}
+	}
+	return found
+}
+
+// crds are those that are written; those that are left are told before anything else.
+func (w impactWriter) crds(changes []plan.CRDChange) []string {
+	var created, changed, deleted, stricter, dropping []string
+	fields := 0
+	for _, c := range changes {
+		name, _, _ := strings.Cut(w.unqualified(c.Object), ".")
+		switch c.Change {
+		case plan.Created:
+			created = append(created, name)
+		case plan.Deleted:
+			deleted = append(deleted, name)
+		case plan.Changed:
+			changed = append(changed, name)
+			fields += c.Fields
+			if len(c.Tightens) > 0 {
+				stricter = append(stricter, name)
+			}
+			if len(c.Drops) > 0 {
+				dropping = append(dropping, name)
+			}
+		case plan.Left:
+		}
+	}
+	var out []string
+	add := func(what string, found []string) {
+		if len(found) > 0 {
+			out = append(out, what+": "+list(found, w.limit(4)))
+		}
+	}
+	add(fmt.Sprintf("%d new", len(created)), created)
+	add(fmt.Sprintf("%d changed in %s", len(changed), count(fields, "field", "fields")), changed)
+	add("stricter validation", stricter)
+	add("fields or versions dropped", dropping)
+	add(fmt.Sprintf("%d deleted", len(deleted)), deleted)
+	return out
+}
+
+// hooks are those that do not run any more: the others are shown where they run.
+func (w impactWriter) hooks(h plan.HookChanges) []string {
+	var removed []string
+	for _, id := range h.Removed {
+		removed = append(removed, w.names.name(id))
+	}
+	if len(removed) == 0 {
+		return nil
+	}
+	return []string{"no longer run: " + list(removed, w.limit(6))}
+}

@@ -1,0 +1,179 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// plugin is a getter plugin that is installed, and that sources.yaml allows.
+type plugin struct {
+	resolve.Plugin
+	dir string
+}
+
+// pluginGrace is how long a plugin that is stopped may take to end.
+const pluginGrace = 5 * time.Second
+
+// Schemes are those of the URLs that plugins fetch here. Errors: a plugin that is
+// allowed can't be run.
+func (s *Sources) Schemes() ([]string, error) {
+	var out []string
+	plugins, err := s.plugins()
+	for _, p := range plugins {
+		out = append(out, p.Schemes()...)
+	}
+	return out, err
+}
+
+// plugins are those that are allowed, in the order of their folders.
+func (s *Sources) plugins() ([]plugin, error) {
+	if len(s.Settings.Plugins) == 0 {
+		return nil, nil // no file of any plugin is read
+	}
+	var out []plugin
+	for _, folder := range filepath.SplitList(s.Paths.Plugins) {
+		files, err := filepath.Glob(filepath.Join(folder, "*", "plugin.yaml"))
+		if err != nil {
+			return nil, fmt.Errorf("look for plugins: %w", err)
+		}
+		for _, file := range files {
+			data, err := inputfile.Read(file, maxConfigBytes)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read a plugin: %w", err)
+			}
+			p, err := resolve.ParsePlugin(data)
+			if !slices.Contains(s.Settings.Plugins, p.Name) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read %s: %w", file, err)
+			}
+			out = append(out, plugin{Plugin: p, dir: filepath.Dir(file)})
+		}
+	}
+	return out, nil
+}
+
+// byPlugin has a plugin fetch a URL, where one does. It gets the credentials that are for
+// home, as http requests do.
+func (s *Sources) byPlugin(ctx context.Context, u *url.URL, r request, home string) (*http.Response, bool, error) {
+	if u.Scheme == "http" || u.Scheme == "https" {
+		return nil, false, nil
+	}
+	plugins, err := s.plugins()
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range plugins {
+		program, args, ok := p.Command(u.Scheme, runtime.GOOS, runtime.GOARCH)
+		if !ok {
+			continue
+		}
+		access := r.access
+		if !resolve.SameOrigin(home, r.url) {
+			access = Access{}
+		}
+		body, err := s.start(ctx, p, program, append(slices.Clone(args), access.CertFile, access.KeyFile, access.CAFile, r.url), access)
+		if err != nil {
+			return nil, true, &UnreachedError{Err: err}
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, ContentLength: -1}, true, nil
+	}
+	return nil, false, &resolve.SchemeError{Scheme: u.Scheme, URL: redacted(r.url)}
+}
+
+// start runs a plugin's program, whose place is relative to the plugin's folder. Its
+// standard output is what it fetches.
+func (s *Sources) start(ctx context.Context, p plugin, program string, args []string, access Access) (io.ReadCloser, error) {
+	own := map[string]string{
+		"HELM_PLUGIN_NAME": p.Name, "HELM_PLUGIN_DIR": p.dir,
+		"HELM_PLUGIN_USERNAME": access.Username, "HELM_PLUGIN_PASSWORD": access.Password,
+		"HELM_PLUGIN_PASS_CREDENTIALS_ALL": strconv.FormatBool(access.PassAll),
+	}
+	var environment []string
+	if s.Environment != nil {
+		environment = s.Environment()
+	}
+	for name, value := range own {
+		environment = append(environment, name+"="+value)
+	}
+	variable := func(name string) string {
+		if value, ok := own[name]; ok {
+			return value
+		}
+		return os.Getenv(name)
+	}
+	if program = os.Expand(program, variable); !filepath.IsAbs(program) {
+		program = filepath.Join(p.dir, program)
+	}
+	ctx, stop := context.WithTimeout(ctx, requestTimeout)
+	run := exec.CommandContext(ctx, program, args...)
+	run.Env, run.WaitDelay, run.Stderr = environment, pluginGrace, s.PluginErrors
+	out, err := run.StdoutPipe()
+	if err == nil {
+		err = run.Start()
+	}
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("run plugin %s: %w", p.Name, err)
+	}
+	return &pluginOutput{name: p.Name, run: run, out: out, stop: stop}, nil
+}
+
+// pluginOutput is what a plugin prints. It ends well only where the plugin does.
+type pluginOutput struct {
+	name string
+	run  *exec.Cmd
+	out  io.Reader
+	stop func()
+	// end is how it has ended, nil before.
+	end error
+}
+
+// Read implements io.Reader.
+func (o *pluginOutput) Read(p []byte) (int, error) {
+	if o.end != nil {
+		return 0, o.end
+	}
+	n, err := o.out.Read(p)
+	if err != nil {
+		o.finish()
+		err = o.end
+	}
+	return n, err
+}
+
+// Close implements io.Closer: a plugin that is still at work is stopped.
+func (o *pluginOutput) Close() error {
+	o.stop()
+	if o.end == nil {
+		o.finish()
+	}
+	return nil
+}
+
+func (o *pluginOutput) finish() {
+	o.end = io.EOF
+	if err := o.run.Wait(); err != nil {
+		o.end = fmt.Errorf("plugin %s: %w", o.name, err)
+	}
+	o.stop()
+}

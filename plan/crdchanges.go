@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/crdschema"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// CRDChange is what happens to a CustomResourceDefinition. For one that is Left it says
+// what an update would do.
+type CRDChange struct {
+	Object manifest.ID `json:"object"`
+	Change ChangeKind  `json:"change"`
+	// Fields is how many fields differ; descriptions, labels and annotations don't count.
+	Fields int `json:"fields,omitempty"`
+	// Tightens are fields that are validated more strictly, Drops fields and versions
+	// that are not known any more: "v1 spec.replicas".
+	Tightens []string `json:"tightens,omitempty"`
+	Drops    []string `json:"drops,omitempty"`
+}
+
+// crdChanges are what happens to a CRD: nothing when no more than descriptions, labels
+// and annotations change.
+func crdChanges(id manifest.ID, change ChangeKind, before, after *unstructured.Unstructured) []CRDChange {
+	out := CRDChange{Object: id, Change: change}
+	if change != Created && change != Deleted && before != nil && after != nil {
+		d := crdschema.Compare(before, after)
+		if d.Fields == 0 {
+			return nil
+		}
+		out.Fields, out.Tightens, out.Drops = d.Fields, d.Tightens, d.Drops
+	}
+	return []CRDChange{out}
+}
+
+// leaveCRD notes a CRD of crds/ that is there and stays, when the chart's is another one.
+func (b *builder) leaveCRD(o manifest.Object, live *unstructured.Unstructured) {
+	b.plan.Impact.CRDs = append(b.plan.Impact.CRDs, crdChanges(o.ID, Left, live, o.Doc)...)
+}
+
+// warnLeftCRDs says that CRDs stay which the chart has differently: whatever the chart
+// does with their new fields fails, or is lost without a word.
+func (b *builder) warnLeftCRDs() {
+	left := b.plan.Impact.CRDs
+	if len(left) == 0 {
+		return
+	}
+	fields := 0
+	var tightened, dropping []string
+	for _, c := range left {
+		fields += c.Fields
+		if len(c.Tightens) > 0 {
+			tightened = append(tightened, c.Object.Name)
+		}
+		if len(c.Drops) > 0 {
+			dropping = append(dropping, c.Object.Name)
+		}
+	}
+	than := "the cluster's"
+	if b.in.Against != nil {
+		than = "the base's"
+	}
+	what := fmt.Sprintf("%s of crds/ %s from %s (%s); those in the cluster stay as they are, as with Helm",
+		counted(len(left), "CRD", "CRDs"), oneOrMany(len(left), "differs", "differ"), than, counted(fields, "field", "fields"))
+	what += among(tightened, len(left), "an update would validate more strictly in") + among(dropping, len(left), "an update would drop fields or versions in")
+	b.problems(Problem{Foremost: true, What: what, Do: "add --update-crds to update them, too: then each change is shown"})
+}
+
+// among is "; WHAT all of them", or which of them.
+func among(names []string, all int, what string) string {
+	const shown = 3
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == all && all > 1:
+		return "; " + what + " all of them"
+	case n > shown:
+		return fmt.Sprintf("; %s %d: %s and %d more", what, n, strings.Join(names[:shown], ", "), n-shown)
+	}
+	return "; " + what + " " + strings.Join(names, ", ")
+}
+
+func counted(n int, one, many string) string { return fmt.Sprintf("%d %s", n, oneOrMany(n, one, many)) }
+
+func oneOrMany(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

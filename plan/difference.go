@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/managedfields"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// Difference is a way in which a plan that was reviewed no longer holds.
+type Difference struct {
+	// Object is what it is about; empty for the whole release.
+	Object manifest.ID
+	What   string
+	// Changes are the fields of the object that were changed since the plan was made,
+	// as far as they matter for it; Detail says who has written them last.
+	Changes []Change
+}
+
+// maxDifferences is how many changed fields of an object are told.
+const maxDifferences = 3
+
+// String is "Deployment/web was changed since the plan was made (kubectl 40s ago):
+// spec.replicas 1 → 3".
+func (d Difference) String() string {
+	switch {
+	case d.Object.Kind == "":
+		return d.What
+	case len(d.Changes) == 0:
+		return d.Object.String() + ": " + d.What
+	}
+	var fields []string
+	for _, c := range d.Changes[:min(maxDifferences, len(d.Changes))] {
+		if c.Sensitive {
+			fields = append(fields, c.Path+" changed")
+		} else {
+			fields = append(fields, c.Path+" "+short(c.From)+" → "+short(c.To))
+		}
+	}
+	if more := len(d.Changes) - maxDifferences; more > 0 {
+		fields = append(fields, fmt.Sprintf("and %d more", more))
+	}
+	who := ""
+	if by := d.Changes[0].Detail; by != "" {
+		who = " (" + by + ")"
+	}
+	return d.Object.String() + " " + d.What + who + ": " + strings.Join(fields, ", ")
+}
+
+// short is a value in a few words.
+func short(v any) string {
+	if v == nil {
+		return "nothing"
+	}
+	out := fmt.Sprint(v)
+	switch v.(type) {
+	case map[string]any, []any:
+		out = text(v)
+		out = out[1 : len(out)-1]
+	}
+	const most = 60
+	if runes := []rune(out); len(runes) > most {
+		out = string(runes[:most-1]) + "…"
+	}
+	return out
+}
+
+// changedSince says what of an object was changed since a plan was made that was to
+// change it: of its fields those that the plan is about, then or now.
+func changedSince(reviewed *Plan, was, now *Step) Difference {
+	d := Difference{Object: was.Object, What: fmt.Sprintf("it was changed since, so %s means something else now", was.Op)}
+	if was.Before == nil || now.Before == nil {
+		return d
+	}
+	var about []fielddiff.Change
+	for _, c := range append(append([]Change{}, was.Changes...), now.Changes...) {
+		about = append(about, fielddiff.Change{Path: c.Path})
+	}
+	for _, c := range fielddiff.Compare(was.Before.Object, now.Before.Object) {
+		if touches(about, c.Path) {
+			sensitive := secretField(was.Object, c.Path) || len(reviewed.Options.Sensitive) > 0
+			d.Changes = append(d.Changes, Change{Path: c.Path, From: c.From, To: c.To, Sensitive: sensitive})
+		}
+	}
+	if len(d.Changes) > 0 {
+		d.What = "was changed since the plan was made"
+	}
+	return d
+}
+
+// By is the difference with who wrote its fields last, by the object's managedFields,
+// and how long ago that was.
+func (d Difference) By(managers []metav1.ManagedFieldsEntry, now time.Time) Difference {
+	changes := append([]Change{}, d.Changes...)
+	for i := range changes {
+		entry := managedfields.LastWriter(managers, changes[i].Path)
+		changes[i].Detail = entry.Manager
+		if entry.Time != nil {
+			changes[i].Detail += " " + Age(now.Sub(entry.Time.Time)) + " ago"
+		}
+	}
+	d.Changes = changes
+	return d
+}

@@ -1,0 +1,40 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// A stale plan says which fields of an object were changed, by whom and how long ago,
+// a few of them, and of secrets only that they were.
+func TestADifferenceNamesFieldsWriterAndTime(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	managers := []metav1.ManagedFieldsEntry{
+		{Manager: "helm", Time: &metav1.Time{Time: at.Add(-time.Hour)}, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:paused":{}}}`)},
+		{Manager: "kubectl", Time: &metav1.Time{Time: at.Add(-40 * time.Second)}, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)},
+	}
+	web := manifest.ID{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	const what = "was changed since the plan was made"
+	for want, d := range map[string]plan.Difference{
+		"Deployment/web was changed since the plan was made (kubectl 40s ago): spec.replicas 1 → 3": {
+			Object: web, What: what, Changes: []plan.Change{{Path: "spec.replicas", From: int64(1), To: int64(3)}},
+		},
+		"Deployment/web was changed since the plan was made: metadata.labels.a nothing → x, password changed, spec {\"a\":1} → nothing, and 1 more": {
+			Object: web, What: what, Changes: []plan.Change{
+				{Path: "metadata.labels.a", To: "x"}, {Path: "password", From: "a", To: "b", Sensitive: true},
+				{Path: "spec", From: map[string]any{"a": int64(1)}}, {Path: "e"},
+			},
+		},
+		"Deployment/web: patch is no longer needed": {Object: web, What: "patch is no longer needed"},
+		"the steps come in another order":           {What: "the steps come in another order"},
+	} {
+		if got := d.By(managers, at).String(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// HookChanges are how the hooks that run differ from those of the last revision that was
+// deployed. A hook of two events is counted twice.
+type HookChanges struct {
+	New     int `json:"new,omitempty"`
+	Changed int `json:"changed,omitempty"`
+	// Same are as before, but for labels.
+	Same int `json:"same,omitempty"`
+	// Removed are the hooks that would have run and are not in the chart any more.
+	Removed []manifest.ID `json:"removed,omitempty"`
+}
+
+// hookKey tells hooks apart: what runs for two events is two.
+type hookKey struct {
+	event manifest.Event
+	id    manifest.ID
+}
+
+// compareHook lists what differs between the hook and that of the last revision that
+// was deployed. Nobody compares them otherwise: hooks are no resources.
+func (b *builder) compareHook(step *Step) {
+	if op := b.in.Operation; op != Upgrade && op != Rollback {
+		return
+	}
+	before, known := b.lastHooks()[hookKey{step.Hook.Event, step.Object}]
+	if !known {
+		step.Hook.Since = HookNew
+		b.plan.Impact.Hooks.New++
+		return
+	}
+	for _, c := range fielddiff.Compare(before.Doc.Object, step.Body.Object) {
+		change := Change{Path: c.Path, From: c.From, To: c.To, Sensitive: secretField(step.Object, c.Path)}
+		change.Cause, change.Detail = b.intent(change)
+		step.Changes = append(step.Changes, change)
+	}
+	if slices.ContainsFunc(step.Changes, func(c Change) bool { return !c.OfLabel() }) {
+		step.Hook.Since = HookChanged
+		b.plan.Impact.Hooks.Changed++
+		return
+	}
+	step.Hook.Since = HookSame
+	b.plan.Impact.Hooks.Same++
+}
+
+// lastHooks are the hooks of the last revision that was deployed, or of the first
+// attempt where none was. What can't be read is left out: then the hook counts as new.
+func (b *builder) lastHooks() map[hookKey]manifest.Object {
+	if b.deployed != nil {
+		return b.deployed
+	}
+	b.deployed = map[hookKey]manifest.Object{}
+	sources := Sources(b.in.History)
+	if len(sources) == 0 {
+		return b.deployed
+	}
+	for _, h := range sources[0].Hooks {
+		for _, o := range b.hookObjects(h) {
+			for _, event := range h.Events {
+				b.deployed[hookKey{event, o.ID}] = o
+			}
+		}
+	}
+	return b.deployed
+}
+
+// hookObjects are what a stored hook's manifest holds, with namespaces.
+func (b *builder) hookObjects(h release.Hook) []manifest.Object {
+	objects, err := manifest.ParseDocument(h.Manifest, h.Path)
+	if err != nil {
+		return nil
+	}
+	return manifest.Qualify(objects, b.in.Release.Namespace, func(gvk schema.GroupVersionKind) manifest.Scope {
+		return b.in.Kinds[gvk.GroupKind()].Scope
+	})
+}
+
+// removedHooks are the hooks of an event that the last revision had and the target does
+// not have.
+func (b *builder) removedHooks(event manifest.Event, runs []Step) {
+	if op := b.in.Operation; op != Upgrade && op != Rollback {
+		return
+	}
+	removed := &b.plan.Impact.Hooks.Removed
+	for key := range b.lastHooks() {
+		runs := slices.ContainsFunc(runs, func(s Step) bool { return s.Object == key.id })
+		if key.event == event && !runs && !b.targets[key.id] && !slices.Contains(*removed, key.id) {
+			*removed = append(*removed, key.id)
+		}
+	}
+	slices.SortFunc(*removed, manifest.ID.Compare)
+}
+
+// OfLabel says whether a label changes: of the object, or of the pods that it makes.
+// What somebody has changed by hand is drift, and no noise.
+func (c Change) OfLabel() bool {
+	parts := jsontree.SplitPath(c.Path)
+	n := len(parts)
+	return n >= 3 && parts[n-3] == "metadata" && parts[n-2] == "labels" && c.Cause != CauseDrift
+}
+
+// LabelsOnly says whether the step changes labels of its object and nothing else.
+func (s *Step) LabelsOnly() bool {
+	return s.Op == OpPatch && len(s.Changes) > 0 && !slices.ContainsFunc(s.Changes, func(c Change) bool {
+		return !c.OfLabel() || !within(c.Path, "metadata")
+	})
+}

@@ -1,0 +1,105 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// ImageChange is an image that others run from now on: From is absent where it is new,
+// To where it is not used any more.
+type ImageChange struct {
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Objects are those that name it.
+	Objects []manifest.ID `json:"objects"`
+}
+
+// images are collected from fields that are called image, of custom resources, too. Of
+// hooks nothing is known but how they differ from those of an earlier revision.
+type images struct{ list []ImageChange }
+
+func (i *images) collect(s *Step) {
+	switch gk := s.Object.GroupKind(); {
+	case gk == kinds.ConfigMap || gk == kinds.Secret || s.Object.IsCRD():
+		return
+	case s.Op == OpCreate && s.outcome() != nil:
+		i.pair(s.Object, nil, imagesIn(s.outcome().Object["spec"]))
+	case s.Op == OpDelete && s.Before != nil && !s.HookDeletion():
+		i.pair(s.Object, imagesIn(s.Before.Object["spec"]), nil)
+	case s.Writes() || s.Op == OpRun:
+		for _, c := range s.Changes {
+			i.change(s.Object, c)
+		}
+	}
+}
+
+func (i *images) change(id manifest.ID, c Change) {
+	parts := jsontree.SplitPath(c.Path)
+	if c.Sensitive || len(parts) == 0 || parts[0] == "metadata" {
+		return
+	}
+	if parts[len(parts)-1] == "image" {
+		i.pair(id, texts(c.From), texts(c.To))
+		return
+	}
+	i.pair(id, imagesIn(c.From), imagesIn(c.To))
+}
+
+// pair joins what has gone with what has come in its place.
+func (i *images) pair(id manifest.ID, from, to []string) {
+	gone := slices.DeleteFunc(slices.Clone(from), func(image string) bool { return slices.Contains(to, image) })
+	come := slices.DeleteFunc(slices.Clone(to), func(image string) bool { return slices.Contains(from, image) })
+	for n := range max(len(gone), len(come)) {
+		change := ImageChange{}
+		if n < len(gone) {
+			change.From = gone[n]
+		}
+		if n < len(come) {
+			change.To = come[n]
+		}
+		i.add(id, change)
+	}
+}
+
+func (i *images) add(id manifest.ID, change ImageChange) {
+	at := slices.IndexFunc(i.list, func(other ImageChange) bool { return other.From == change.From && other.To == change.To })
+	if at < 0 {
+		at = len(i.list)
+		i.list = append(i.list, change)
+	}
+	if !slices.Contains(i.list[at].Objects, id) {
+		i.list[at].Objects = append(i.list[at].Objects, id)
+	}
+}
+
+// imagesIn are the texts of all fields called image in a value, each once.
+func imagesIn(v any) []string {
+	var out []string
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if found := texts(v[key]); key == "image" && found != nil {
+				out = append(out, found...)
+				continue
+			}
+			out = append(out, imagesIn(v[key])...)
+		}
+	case []any:
+		for _, item := range v {
+			out = append(out, imagesIn(item)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func texts(v any) []string {
+	if s, ok := v.(string); ok && s != "" {
+		return []string{s}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// Impact is what the plan comes to for those who use the release: what a reviewer asks
+// first. Summary counts steps; this tells what runs, who may do what, and what stays.
+type Impact struct {
+	// Restarts are the pods that are replaced, by the kinds that run them.
+	Restarts []Restart `json:"restarts,omitempty"`
+	// Images are those that change, of hooks, too; those of an install are all new, and
+	// not among them.
+	Images []ImageChange `json:"images,omitempty"`
+	// NetworkPolicies are those that are created, changed or deleted.
+	NetworkPolicies []ObjectChange `json:"networkPolicies,omitempty"`
+	// Access is what roles and bindings allow, and did not before, or the other way
+	// round.
+	Access []AccessChange `json:"access,omitempty"`
+	// Volumes are the claims and volumes that are made, resized, deleted or left.
+	Volumes []VolumeChange `json:"volumes,omitempty"`
+	// CRDs are those that are created, changed, deleted, or left although the chart has
+	// others.
+	CRDs []CRDChange `json:"crds,omitempty"`
+	// Hooks compares the hooks with those of the last revision that was deployed.
+	Hooks HookChanges `json:"hooks,omitzero"`
+}
+
+// ObjectChange is an object that is created, changed or deleted.
+type ObjectChange struct {
+	Object manifest.ID `json:"object"`
+	Change ChangeKind  `json:"change"`
+}
+
+// ChangeKind is what happens to an object.
+type ChangeKind string
+
+const (
+	Created ChangeKind = "created"
+	Changed ChangeKind = "changed"
+	Deleted ChangeKind = "deleted"
+	// Left says that an object stays although the chart has another one.
+	Left ChangeKind = "left"
+)
+
+// changeOf is what the step makes of its object; ok is false when the object stays as
+// it is but for labels.
+func (s *Step) changeOf() (kind ChangeKind, ok bool) {
+	switch s.Op {
+	case OpCreate:
+		return Created, true
+	case OpDelete:
+		return Deleted, !s.HookDeletion() // a hook creates it again
+	case OpPatch, OpReplace, OpAdopt, OpRecreate:
+		return Changed, len(s.Changes) > 0 && !s.LabelsOnly()
+	case OpKeep, OpRun, OpWait, OpRecord, OpNone:
+	}
+	return "", false
+}
+
+// impact tells what the steps come to. What goes along with a release that is
+// uninstalled is no news, but for its volumes.
+func (b *builder) impact() {
+	out := &b.plan.Impact
+	restarts, images := &restarts{}, &images{}
+	b.plan.Steps(func(_ StageName, s *Step) {
+		out.Volumes = append(out.Volumes, b.namedClaims(s)...)
+		if b.in.Operation == Uninstall || b.in.Operation == Test {
+			return
+		}
+		restarts.count(s)
+		if b.in.Operation != Install && s.Op != OpRun {
+			images.collect(s)
+		}
+		out.Access = append(out.Access, b.access(s)...)
+		change, ok := s.changeOf()
+		if ok && s.Object.GroupKind() == kinds.NetworkPolicy {
+			out.NetworkPolicies = append(out.NetworkPolicies, ObjectChange{Object: s.Object, Change: change})
+		}
+		if ok && s.Object.IsCRD() {
+			out.CRDs = append(out.CRDs, crdChanges(s.Object, change, s.Before, s.outcome())...)
+		}
+	})
+	b.plan.Steps(func(_ StageName, s *Step) { // after those of what goes on running
+		if s.Op == OpRun {
+			images.collect(s)
+		}
+	})
+	slices.SortStableFunc(out.Access, func(a, b AccessChange) int { return b.power() - a.power() })
+	out.Restarts, out.Images = restarts.list, images.list
+}

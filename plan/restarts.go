@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+)
+
+// Restart counts the objects of one kind whose pods are replaced, and these pods, as
+// many as there are now.
+type Restart struct {
+	Kind    string `json:"kind"`
+	Objects int    `json:"objects"`
+	// Pods is absent where it is not known: a comparison does not know nodes.
+	Pods int64 `json:"pods,omitempty"`
+}
+
+// Restarts says whether pods that the object runs are replaced: its pod template
+// changes, it has pods, and it rolls out by itself what changes there.
+func (s *Step) Restarts() bool {
+	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.Writes() || s.Op == OpDelete {
+		return false
+	}
+	changes := s.Op == OpRecreate || slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec.template") })
+	if !changes || waitsForSomebody(s.outcome()) {
+		return false
+	}
+	pods, known := podsOf(s)
+	return pods > 0 || !known
+}
+
+// waitsForSomebody says whether a workload leaves it to somebody to replace its pods.
+func waitsForSomebody(doc *unstructured.Unstructured) bool {
+	if doc == nil {
+		return false
+	}
+	paused, _, _ := unstructured.NestedBool(doc.Object, "spec", "paused")
+	strategy, _, _ := unstructured.NestedString(doc.Object, "spec", "updateStrategy", "type")
+	return paused || strategy == "OnDelete"
+}
+
+// restarts are counted by kind, in the order in which they first appear.
+type restarts struct{ list []Restart }
+
+func (r *restarts) count(s *Step) {
+	if !s.Restarts() {
+		return
+	}
+	pods, _ := podsOf(s)
+	at := slices.IndexFunc(r.list, func(other Restart) bool { return other.Kind == s.Object.Kind })
+	if at < 0 {
+		at = len(r.list)
+		r.list = append(r.list, Restart{Kind: s.Object.Kind})
+	}
+	r.list[at].Objects++
+	r.list[at].Pods += pods
+}
+
+// podsOf is how many pods an object runs before the step.
+func podsOf(s *Step) (pods int64, known bool) {
+	if s.Before == nil {
+		return 0, false
+	}
+	if kinds.Of(s.Object.GroupKind()).Pods == "" {
+		pods, known, _ = unstructured.NestedInt64(s.Before.Object, "status", "desiredNumberScheduled")
+		return pods, known
+	}
+	return workloadOf(s.Object, s.Before, 1).pods, true
+}

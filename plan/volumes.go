@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// VolumeFate is what becomes of volumes.
+type VolumeFate string
+
+const (
+	// VolumeDeleted: they go, and their data with them, unless the reclaim policy of
+	// the volume behind a claim is Retain.
+	VolumeDeleted VolumeFate = "deleted"
+	// VolumeKept: they stay when what they belong to goes. Nothing removes them.
+	VolumeKept VolumeFate = "kept"
+	// VolumeCreated: they are made.
+	VolumeCreated VolumeFate = "created"
+	// VolumeResized: more storage is requested.
+	VolumeResized VolumeFate = "resized"
+)
+
+// VolumeChange is what a step does to volumes.
+type VolumeChange struct {
+	// Object is the claim or volume, or the StatefulSet that the Claims were made for.
+	Object manifest.ID `json:"object"`
+	Fate   VolumeFate  `json:"fate"`
+	// Claims are the names of a StatefulSet's claims.
+	Claims []string `json:"claims,omitempty"`
+	// From and To are the requested storage: To of new volumes, both of resized ones.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Why is the field that decides: "whenDeleted: Delete".
+	Why string `json:"why,omitempty"`
+}
+
+// volumeEffect is a VolumeChange with what the names of a StatefulSet's claims are known
+// by.
+type volumeEffect struct {
+	VolumeChange
+	// prefixes are what the names begin with, before the ordinal.
+	prefixes []string
+	// whole says that it is about all of the claims, those of pods that there are not any
+	// more, too.
+	whole bool
+}
+
+// volumes are what the step does to volumes, as far as its own documents tell.
+func (s *Step) volumes() []volumeEffect {
+	switch s.Object.GroupKind() {
+	case kinds.PersistentVolumeClaim:
+		return s.claimChanges()
+	case kinds.PersistentVolume:
+		return s.volumeChanges()
+	case kinds.StatefulSet:
+		return s.setChanges()
+	}
+	return nil
+}
+
+// removes says whether an object that was there before the run goes.
+func (s *Step) removes() bool { return s.deletesMoreThanItsOwn() || s.Op == OpRecreate }
+
+func (s *Step) claimChanges() []volumeEffect {
+	change := VolumeChange{Object: s.Object, From: requested(s.Before), To: requested(s.outcome())}
+	switch {
+	case s.removes():
+		change.Fate, change.To = VolumeDeleted, ""
+	case s.Op == OpKeep:
+		change.Fate, change.To = VolumeKept, ""
+	case s.Op == OpCreate:
+		change.Fate = VolumeCreated
+	case s.Writes() && change.From != change.To:
+		change.Fate = VolumeResized
+	default:
+		return nil
+	}
+	return []volumeEffect{{VolumeChange: change}}
+}
+
+// volumeChanges: a volume that is made by hand is retained unless it says something
+// else.
+func (s *Step) volumeChanges() []volumeEffect {
+	var volume corev1.PersistentVolume
+	if !s.removes() || s.Before != nil && !typed(s.Before, &volume) {
+		return nil
+	}
+	change := VolumeChange{Object: s.Object, Fate: VolumeDeleted}
+	switch volume.Spec.PersistentVolumeReclaimPolicy {
+	case corev1.PersistentVolumeReclaimRetain, "":
+		change.Fate, change.Why = VolumeKept, "persistentVolumeReclaimPolicy: Retain"
+	case corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRecycle:
+	}
+	return []volumeEffect{{VolumeChange: change}}
+}
+
+// setChanges go by persistentVolumeClaimRetentionPolicy, which is Retain where a
+// StatefulSet does not say anything, and by the numbers of pods
+// (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#persistentvolumeclaim-retention).
+func (s *Step) setChanges() []volumeEffect {
+	before, after := claimsOf(s.Before), claimsOf(s.outcome())
+	switch {
+	case s.removes():
+		fate, why := fateOf(before.whenDeleted, "whenDeleted")
+		if s.Cascade == "orphan" { // the garbage collector then leaves claims, too
+			fate, why = VolumeKept, "--cascade orphan"
+		}
+		changes := before.change(s.Object, fate, why, 0, before.replicas)
+		for i := range changes {
+			changes[i].whole = true
+		}
+		return changes
+	case s.Op == OpCreate:
+		return after.change(s.Object, VolumeCreated, "", 0, after.replicas)
+	case !s.Writes():
+		return nil
+	case after.replicas < before.replicas:
+		fate, why := fateOf(after.whenScaled, "whenScaled")
+		return before.change(s.Object, fate, why, after.replicas, before.replicas)
+	}
+	return after.change(s.Object, VolumeCreated, "", before.replicas, after.replicas)
+}
+
+func fateOf(policy appsv1.PersistentVolumeClaimRetentionPolicyType, field string) (VolumeFate, string) {
+	if policy == appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
+		return VolumeDeleted, field + ": Delete"
+	}
+	return VolumeKept, field + ": Retain"
+}
+
+// setClaims are what a StatefulSet says of its claims.
+type setClaims struct {
+	name                    string
+	templates               []corev1.PersistentVolumeClaim
+	start, replicas         int32
+	whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyType
+}
+
+func claimsOf(doc *unstructured.Unstructured) setClaims {
+	if doc == nil {
+		return setClaims{}
+	}
+	set := setOf(doc)
+	out := setClaims{name: set.Name, templates: set.Spec.VolumeClaimTemplates, replicas: 1}
+	if n := set.Spec.Replicas; n != nil {
+		out.replicas = *n
+	}
+	if o := set.Spec.Ordinals; o != nil {
+		out.start = o.Start
+	}
+	if p := set.Spec.PersistentVolumeClaimRetentionPolicy; p != nil {
+		out.whenDeleted, out.whenScaled = p.WhenDeleted, p.WhenScaled
+	}
+	return out
+}
+
+// change is about the claims of the pods from the one at place first to the one before
+// place end.
+func (c setClaims) change(id manifest.ID, fate VolumeFate, why string, first, end int32) []volumeEffect {
+	if len(c.templates) == 0 || first > end || first == end && first > 0 {
+		return nil
+	}
+	change := volumeEffect{VolumeChange: VolumeChange{Object: id, Fate: fate, Why: why}}
+	for _, t := range c.templates {
+		prefix := fmt.Sprintf("%s-%s-", t.Name, c.name)
+		change.prefixes = append(change.prefixes, prefix)
+		for at := first; at < end; at++ {
+			change.Claims = append(change.Claims, fmt.Sprint(prefix, c.start+at))
+		}
+	}
+	if fate == VolumeCreated && len(c.templates) == 1 {
+		change.To = storage(c.templates[0].Spec)
+	}
+	return []volumeEffect{change}
+}
+
+func requested(doc *unstructured.Unstructured) string {
+	var claim corev1.PersistentVolumeClaim
+	if doc == nil || !typed(doc, &claim) {
+		return ""
+	}
+	return storage(claim.Spec)
+}
+
+func storage(claim corev1.PersistentVolumeClaimSpec) string {
+	if size, ok := claim.Resources.Requests[corev1.ResourceStorage]; ok {
+		return size.String()
+	}
+	return ""
+}
+
+// outcome is the object after the step, as far as it is known.
+func (s *Step) outcome() *unstructured.Unstructured {
+	if s.After != nil {
+		return s.After
+	}
+	return s.Body
+}

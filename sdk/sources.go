@@ -1,0 +1,90 @@
+package sdk
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"runtime"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+)
+
+// Sources are the repositories and registries that charts come from, with the files that
+// Helm and kubectl release keep of them: docs/sources.md. Getter plugins are not run.
+type Sources struct {
+	sources *source.Sources
+}
+
+// FindSources finds the files as Helm does, by variables such as HELM_CONFIG_HOME.
+// lookup is [os.LookupEnv] or says what they are instead; home is the home folder.
+// Errors: sources.yaml can't be read.
+func FindSources(lookup func(name string) (value string, set bool), home string) (*Sources, error) {
+	paths := source.FindPaths(lookup, runtime.GOOS, home)
+	settings, err := paths.ReadSettings()
+	if err != nil {
+		return nil, err
+	}
+	settings.Plugins = nil
+	return &Sources{&source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release-sdk"}}, nil
+}
+
+// ChartOptions say which chart is meant. The zero value is good.
+type ChartOptions struct {
+	// Version is a version, a range such as "^1.2", or "": the newest that is no
+	// prerelease, which Devel lets count, too.
+	Version string
+	Devel   bool
+	// Repo is the URL of the repository that has the chart.
+	Repo string
+}
+
+// LoadChart loads a chart from where it lives: a folder or file, REPO/NAME, a URL, or
+// oci://HOST/PATH, in Helm's order. Plans of a chart that was fetched are pinned to its
+// bytes, see [Client.Apply]. Errors: it is not there, can't be fetched, or is not the one
+// that was promised.
+func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (*Chart, error) {
+	there := func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	}
+	ref, err := resolve.Parse(resolve.Request{Chart: chart, Repo: o.Repo, Version: o.Version, Devel: o.Devel}, there, nil)
+	if err != nil {
+		return nil, err
+	}
+	if ref.Kind == resolve.Local {
+		return LoadChart(ref.Path)
+	}
+	found, err := s.sources.Find(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	fetched, err := s.sources.Fetch(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	loaded, warnings, err := chartload.Archive(bytes.NewReader(fetched.Data), fetched.FileName())
+	if err != nil {
+		return nil, err
+	}
+	return &Chart{chart: loaded, warnings: append(found.Warnings, warnings...), pin: fetched.Pin(ref, chart)}, nil
+}
+
+// unmoved refuses a plan whose chart is another one by now where it was fetched from. A
+// server that gives no answer is no reason to: what was planned is in the plan.
+func (c *Client) unmoved(ctx context.Context, p *Plan) error {
+	if c.sources == nil {
+		return nil
+	}
+	difference, err := c.sources.sources.Moved(ctx, p.plan.ChartSource)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		c.warn(err.Error())
+	case difference != "":
+		return &StaleError{Differences: []string{difference}}
+	}
+	return nil
+}
