@@ -191,7 +191,7 @@ func steeringCommands(chart string) [][]string {
 	add("repo add r http://127.0.0.1:1", "repo update", "repo list", "repo remove r", "pull r/web", "package "+chart,
 		"push "+chart+" oci://127.0.0.1:1/charts", "registry login 127.0.0.1:1 --username a --password b", "registry logout 127.0.0.1:1",
 		"repo index .", "search repo web", "search hub web --endpoint http://127.0.0.1:1", "search oci://127.0.0.1:1/charts/web", "cache list", "cache prune --dry-run", "create made", "env",
-		"dependency list "+chart, "dependency update "+chart, "dependency build "+chart)
+		"dependency list "+chart, "dependency update "+chart, "dependency build "+chart, "verify "+chart, "chart bundle "+chart)
 	return out
 }
 

@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // ChartSource is where a chart was fetched from, and what pins the plan to its bytes. It
 // holds no credentials.
@@ -19,6 +22,28 @@ type ChartSource struct {
 	// Fixed says that the reference names the digest, so that it can't come to mean
 	// other bytes.
 	Fixed bool `json:"fixed,omitempty"`
+	// Signature is whose signature was verified before the chart was rendered; null where
+	// none was asked for.
+	Signature *ChartSignature `json:"signature,omitempty"`
+}
+
+// ChartSignature is who has signed a chart.
+type ChartSignature struct {
+	// Method is pgp, for a provenance file, or cosign.
+	Method string `json:"method"`
+	// Signer is the name of an OpenPGP key; empty for cosign.
+	Signer string `json:"signer,omitempty"`
+	// Key is an OpenPGP fingerprint, or for cosign "sha256:" and the public key's SHA-256.
+	Key string `json:"key"`
+}
+
+// String is "Some Name <some@example.com>, pgp key 9C5A…".
+func (s ChartSignature) String() string {
+	text := s.Method + " key " + s.Key
+	if s.Signer != "" {
+		text = s.Signer + ", " + text
+	}
+	return text
 }
 
 // Moved says in one sentence that the reference has come to mean other bytes, when now,
@@ -28,4 +53,45 @@ func (s ChartSource) Moved(now string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s was %s when the plan was made, and is %s now", s.URL, s.Digest, now)
+}
+
+// Annotations of a chart in a release's record say where it came from. Helm keeps them
+// with the chart, in rollbacks, too, and takes no notice.
+const (
+	sourceAnnotation     = "kubectl-release/source"
+	repositoryAnnotation = "kubectl-release/repository"
+	digestAnnotation     = "kubectl-release/digest"
+	signatureAnnotation  = "kubectl-release/signed-by"
+)
+
+// Annotate gives the annotations of a chart with those of its source, nil for a folder or
+// a file. What a chart itself claims is left out.
+func (s *ChartSource) Annotate(of map[string]string) map[string]string {
+	out := maps.Clone(of)
+	for _, key := range []string{sourceAnnotation, repositoryAnnotation, digestAnnotation, signatureAnnotation} {
+		delete(out, key)
+	}
+	if s == nil {
+		return out
+	}
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[sourceAnnotation], out[digestAnnotation] = s.URL, s.Digest
+	if s.Repository != "" {
+		out[repositoryAnnotation] = s.Repository
+	}
+	if s.Signature != nil {
+		out[signatureAnnotation] = s.Signature.String()
+	}
+	return out
+}
+
+// AnnotatedSource is what annotations say of a chart's source: URL, Repository and Digest;
+// nil when they say nothing.
+func AnnotatedSource(annotations map[string]string) *ChartSource {
+	if annotations[sourceAnnotation] == "" {
+		return nil
+	}
+	return &ChartSource{URL: annotations[sourceAnnotation], Repository: annotations[repositoryAnnotation], Digest: annotations[digestAnnotation]}
 }

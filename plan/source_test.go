@@ -19,3 +19,21 @@ func TestChartSourceMoved(t *testing.T) {
 		t.Errorf("a reference with a digest has moved: %s", text)
 	}
 }
+
+// Only what is known of the source is annotated, whatever the chart claims.
+func TestChartSourceAnnotate(t *testing.T) {
+	claimed := map[string]string{"a": "b", "kubectl-release/source": "https://evil", "kubectl-release/signed-by": "somebody"}
+	var none *plan.ChartSource
+	if out := none.Annotate(claimed); len(out) != 1 || out["a"] != "b" || len(claimed) != 3 || plan.AnnotatedSource(out) != nil {
+		t.Errorf("%v, and of a chart without annotations %v", out, none.Annotate(nil))
+	}
+	from := plan.ChartSource{URL: "https://h/web.tgz", Repository: "https://h", Digest: "sha256:aa"}
+	out := from.Annotate(claimed)
+	if got := plan.AnnotatedSource(out); got == nil || *got != from || out["kubectl-release/signed-by"] != "" {
+		t.Errorf("%v: %+v", out, got)
+	}
+	from.Signature = &plan.ChartSignature{Method: "pgp", Signer: "Anna", Key: "9C"}
+	if got := from.Annotate(nil)["kubectl-release/signed-by"]; got != "Anna, pgp key 9C" {
+		t.Error(got)
+	}
+}

@@ -30,7 +30,7 @@ func chartFlags() []cli.Flag {
 		plainHTTPFlag(),
 		&cli.BoolFlag{Name: "offline", Usage: "fetch nothing: charts come from the cache, or not at all", Category: chartCategory},
 		&cli.BoolFlag{Name: "allow-digest-mismatch", Usage: "use a chart that is not the one that its repository's index promises", Category: chartCategory},
-	}, accessFlags(), pathFlags())
+	}, verifyFlags(), accessFlags(), pathFlags())
 }
 
 func plainHTTPFlag() cli.Flag {
@@ -69,7 +69,8 @@ type located struct {
 	// name stands for it in messages.
 	name    string
 	options chartload.Options
-	// fetched is nil for what is at a path, and so is pin, what a plan keeps of it.
+	// fetched is nil for what is still to be read at a path. pin is what a plan keeps of
+	// where it was fetched from; nil for a path.
 	fetched *source.Fetched
 	pin     *plan.ChartSource
 }
@@ -114,7 +115,16 @@ func (p *program) located(c *cli.Context, request resolve.Request) (located, err
 	}
 	if ref.Kind == resolve.Local {
 		p.tellLocal(s, ref)
-		return located{name: ref.Path, options: chartOptions(c)}, nil
+		out := located{name: ref.Path, options: chartOptions(c)}
+		if s.Verification.Wanted {
+			fetched, err := readVerified(s, ref.Path)
+			if err != nil {
+				return located{}, err
+			}
+			fmt.Fprintln(p.streams.Err, fetched)
+			out.fetched = &fetched
+		}
+		return out, nil
 	}
 	if known, ok := p.charts[request]; ok {
 		return known, nil
@@ -204,7 +214,10 @@ func (p *program) hintSource(err error) string {
 	var unsynced *resolve.OutOfSyncError
 	var noAlias *resolve.NoAliasError
 	var scheme *resolve.SchemeError
+	var unverified *source.UnverifiedError
 	switch {
+	case errors.As(err, &unverified):
+		return "keys that you trust count when --keyring or --verify-key names their file, or a rule in sources.yaml"
 	case errors.As(err, &unsynced):
 		return p.clusterless("dependency", "update") + " makes a new lock"
 	case errors.As(err, &noAlias):

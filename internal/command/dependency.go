@@ -42,7 +42,7 @@ func bringingFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "offline", Usage: "fetch nothing: charts come from the cache, or not at all", Category: chartCategory},
 		&cli.BoolFlag{Name: "allow-digest-mismatch", Usage: "use a chart that is not the one that its repository's index, or the lock, promises", Category: chartCategory},
 		plainHTTPFlag(), outsideLinksFlag(),
-	}, accessFlags(), pathFlags())
+	}, verifyFlags(), accessFlags(), pathFlags())
 }
 
 func (p *program) dependencyUpdateCommand() *cli.Command {

@@ -27,7 +27,7 @@ const (
 	exitRolledBack     = 5
 	exitRollbackFailed = 6
 	exitLocked         = 7
-	exitUntrusted      = 8 // a chart is not what was promised
+	exitUntrusted      = 8 // a chart is not what was promised, or not signed as demanded
 	exitOffline        = 9
 	exitLeft           = 130 // by the second Ctrl-C or SIGTERM, as shells tell of the first
 )
@@ -64,12 +64,13 @@ func exitCode(err error) int {
 	var back *engine.RolledBackError
 	var locked *releasestore.LockedError
 	var digest *source.DigestError
+	var unverified *source.UnverifiedError
 	var offline *source.OfflineError
 	var left *leftError
 	switch {
 	case errors.As(err, &left):
 		return exitLeft
-	case errors.As(err, &digest):
+	case errors.As(err, &digest), errors.As(err, &unverified):
 		return exitUntrusted
 	case errors.As(err, &offline):
 		return exitOffline

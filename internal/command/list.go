@@ -33,8 +33,8 @@ func (p *program) listCommand() *cli.Command {
 	status := func(name, usage string) cli.Flag { return &cli.BoolFlag{Name: name, Usage: usage} }
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list releases",
-		Description: describe("Lists the releases of a namespace by their newest revisions, in any status, also those\nthat are uninstalled and whose history was kept.", "kubectl release list\nkubectl release list --all-namespaces -o json"),
-		Flags: []cli.Flag{
+		Description: describe("Lists the releases of a namespace by their newest revisions, in any status, also those\nthat are uninstalled and whose history was kept.", "kubectl release list\nkubectl release list --all-namespaces -o json\nkubectl release list --outdated --plan"),
+		Flags: joined([]cli.Flag{
 			outputFlag(),
 			&cli.BoolFlag{Name: "all-namespaces", Aliases: []string{"A"}, Usage: "in all namespaces"},
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "in any status, which is so without a status as well"},
@@ -49,7 +49,7 @@ func (p *program) listCommand() *cli.Command {
 			&cli.IntFlag{Name: "offset", Usage: "leave out so many first ones"},
 			&cli.BoolFlag{Name: "no-headers", Usage: "print no header"},
 			&cli.StringFlag{Name: "time-format", Usage: "print times by this `LAYOUT` of Go's, such as 2006-01-02"},
-		},
+		}, outdatedFlags(), pathFlags()),
 		Action: p.readOnly(p.list),
 	}
 }
@@ -60,6 +60,9 @@ func (p *program) list(c *cli.Context) error {
 	}
 	f, err := format(c)
 	if err != nil {
+		return err
+	}
+	if err := checkOutdated(c); err != nil {
 		return err
 	}
 	s, err := p.connect(c)
@@ -80,6 +83,9 @@ func (p *program) list(c *cli.Context) error {
 	}
 	if found, err = narrow(c, found); err != nil {
 		return err
+	}
+	if c.Bool("outdated") {
+		return p.outdated(c, s, f, found)
 	}
 	return p.printList(c, f, found)
 }

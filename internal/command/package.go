@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,22 +13,25 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/pack"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
 func (p *program) packageCommand() *cli.Command {
 	return &cli.Command{
 		Name: "package", Usage: "make the archive of a chart", ArgsUsage: "FOLDER...",
-		Description: describe("Packs charts into NAME-VERSION.tgz. Of the same files it is the same archive, byte for\nbyte; SOURCE_DATE_EPOCH gives the time that its files have, else it is 1970.", "kubectl release package ./web\nkubectl release package ./web --version 1.4.3-rc.1 -d dist\nkubectl release package ./web --check"),
+		Description: describe("Packs charts into NAME-VERSION.tgz. Of the same files it is the same archive, byte for\nbyte; SOURCE_DATE_EPOCH gives the time that its files have, else it is 1970.", "kubectl release package ./web\nkubectl release package ./web --version 1.4.3-rc.1 -d dist\nkubectl release package ./web --check\nkubectl release package ./web --sign --key ci@example.com --keyring secret.gpg"),
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "version", Usage: "`VERSION` in the place of Chart.yaml's"},
 			&cli.StringFlag{Name: "app-version", Usage: "`VERSION` in the place of Chart.yaml's appVersion"},
 			&cli.StringFlag{Name: "destination", Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it is made", Value: "."},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 2 when the archive is not there or another one would be made"},
 			&cli.BoolFlag{Name: "dependency-update", Aliases: []string{"u"}, Usage: "bring the dependencies up to date first"},
-		}, bringingFlags()),
+		}, signingFlags(), bringingFlags()),
 		Action: p.readOnly(p.pack),
 	}
 }
@@ -40,26 +44,27 @@ func (p *program) pack(c *cli.Context) error {
 	if c.Bool("check") && c.Bool("dependency-update") {
 		return usage("--check writes nothing, and --dependency-update does: choose one")
 	}
+	key, err := p.signingKey(c)
+	if err != nil {
+		return err
+	}
 	differs := false
 	for _, folder := range args {
-		name, data, err := p.packed(c, folder)
+		made, err := p.packed(c, folder)
 		if err != nil {
 			return err
 		}
-		file := filepath.Join(c.String("destination"), name)
+		file := filepath.Join(c.String("destination"), made.name)
 		if c.Bool("check") {
-			same, err := p.compare(file, data)
+			same, err := p.compare(file, made.data)
 			if err != nil {
 				return err
 			}
 			differs = differs || !same
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		if err := made.write(file, key); err != nil {
 			return err
-		}
-		if err := outputfile.Write(file, data, 0o644); err != nil {
-			return fmt.Errorf("write the archive: %w", err)
 		}
 		if absolute, err := filepath.Abs(file); err == nil {
 			file = absolute
@@ -72,41 +77,77 @@ func (p *program) pack(c *cli.Context) error {
 	return nil
 }
 
-// packed is the archive of the chart in a folder, and its file's name.
-func (p *program) packed(c *cli.Context, folder string) (string, []byte, error) {
+// packed is the archive of a chart, and its file's name.
+type packed struct {
+	name     string
+	data     []byte
+	metadata *chart.Metadata
+}
+
+// write writes the archive, and with a key its provenance beside it.
+func (a packed) write(file string, key *signature.Key) error {
+	var provenance []byte
+	if key != nil {
+		var err error
+		about := signature.Archive{Name: a.name, Digest: source.Digest(a.data)}
+		if provenance, err = key.SignArchive(a.metadata, about, time.Now(), rand.Reader); err != nil {
+			return fmt.Errorf("sign %s: %w", a.name, err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	if err := outputfile.Write(file, a.data, 0o644); err != nil {
+		return fmt.Errorf("write the archive: %w", err)
+	}
+	if provenance == nil {
+		return nil
+	}
+	if err := outputfile.Write(file+provSuffix, provenance, 0o644); err != nil {
+		return fmt.Errorf("write the provenance: %w", err)
+	}
+	return nil
+}
+
+// packed makes the archive of the chart in a folder.
+func (p *program) packed(c *cli.Context, folder string) (packed, error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
-		return "", nil, usage("%s is no folder", folder)
+		return packed{}, usage("%s is no folder", folder)
 	}
 	if c.Bool("dependency-update") {
 		if err := p.updateDependencies(c, folder); err != nil {
-			return "", nil, err
+			return packed{}, err
 		}
 	}
+	return p.archived(c, folder, pack.Options{Version: c.String("version"), AppVersion: c.String("app-version")})
+}
+
+// archived makes an archive of the chart in a folder as it is.
+func (p *program) archived(c *cli.Context, folder string, o pack.Options) (packed, error) {
 	loaded, warnings, err := chartload.Load(folder, chartOptions(c))
 	if err == nil {
 		err = dependency.Verify(loaded)
 	}
 	if err != nil {
-		return "", nil, err
+		return packed{}, err
 	}
 	p.warnAll(warnings)
-	at, err := sourceDate()
-	if err != nil {
-		return "", nil, err
+	if o.Time, err = sourceDate(); err != nil {
+		return packed{}, err
 	}
-	if at.IsZero() {
-		at = time.Unix(0, 0).UTC()
+	if o.Time.IsZero() {
+		o.Time = time.Unix(0, 0).UTC()
 	}
-	data, err := pack.Archive(loaded, pack.Options{Version: c.String("version"), AppVersion: c.String("app-version"), Time: at})
+	data, err := pack.Archive(loaded, o)
 	if err != nil {
-		return "", nil, err
+		return packed{}, err
 	}
 	// What is packed is what is going to be read.
-	packed, _, err := chartload.Archive(bytes.NewReader(data), folder)
+	read, _, err := chartload.Archive(bytes.NewReader(data), folder)
 	if err != nil {
-		return "", nil, err
+		return packed{}, err
 	}
-	return packed.Name() + "-" + packed.Metadata.Version + ".tgz", data, nil
+	return packed{name: read.Name() + "-" + read.Metadata.Version + ".tgz", data: data, metadata: read.Metadata}, nil
 }
 
 // compare says whether a file has this content.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
 func (p *program) pullCommand() *cli.Command {
@@ -20,6 +21,7 @@ func (p *program) pullCommand() *cli.Command {
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "destination", Aliases: []string{"d"}, Usage: "`FOLDER` for the archives, which has to be there", Value: "."},
 			&cli.BoolFlag{Name: "untar", Usage: "unpack each chart into a folder of its name"},
+			&cli.BoolFlag{Name: "prov", Usage: "write the provenance file beside the archive, too, unverified"},
 			&cli.StringFlag{Name: "untardir", Usage: "with --untar: `FOLDER` for these folders, below that of --destination", Value: "."},
 		}, chartFlags()),
 		Action: p.readOnly(func(c *cli.Context) error {
@@ -59,12 +61,28 @@ func (p *program) pull(c *cli.Context, name string) error {
 	if c.Bool("untar") {
 		return unpack(located{name: fetched.FileName(), fetched: &fetched}, filepath.Join(at, c.String("untardir")))
 	}
+	if c.Bool("prov") && fetched.Provenance == nil {
+		var none *source.UnverifiedError
+		if fetched.Provenance, err = s.ProvenanceOf(c.Context, fetched); errors.As(err, &none) {
+			p.warn(none.Err.Error())
+		} else if err != nil {
+			return err
+		}
+	}
 	file := filepath.Join(at, fetched.FileName())
+	if fetched.Provenance != nil {
+		if err := outputfile.Write(file+provSuffix, fetched.Provenance, 0o644); err != nil {
+			return fmt.Errorf("write the provenance: %w", err)
+		}
+	}
 	if err := outputfile.Write(file, fetched.Data, 0o644); err != nil {
 		return fmt.Errorf("write the chart: %w", err)
 	}
 	return nil
 }
+
+// provSuffix is what the name of a provenance file has more than its archive's.
+const provSuffix = ".prov"
 
 // unpack writes a chart's files into a folder of its name below dir, which must not
 // be there. The folder appears when all of it is written.

@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,6 +20,8 @@ func sources(c *cli.Context) (*source.Sources, error) {
 	s.Access = tlsAccess(c)
 	s.Access.Username, s.Access.Password, s.Access.PassAll = c.String("username"), c.String("password"), c.Bool("pass-credentials")
 	s.Access.Insecure, s.Access.PlainHTTP = c.Bool("insecure-skip-tls-verify"), c.Bool("plain-http")
+	s.Verification.Wanted = c.Bool("verify") || c.IsSet("verify-key")
+	s.Verification.Keyring, s.Verification.Key = c.String("keyring"), c.String("verify-key")
 	return s, nil
 }
 
@@ -31,7 +34,7 @@ func repositories(c *cli.Context) (*source.Sources, error) {
 	paths := sourcePaths(c)
 	settings, err := paths.ReadSettings()
 	return &source.Sources{
-		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version,
+		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version, Verification: source.Verification{Now: time.Now()},
 		Environment: func() []string { return pluginEnvironment(c) }, PluginErrors: c.App.ErrWriter,
 	}, err
 }

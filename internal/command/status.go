@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -135,6 +136,9 @@ func (p *program) statusText(c *cli.Context, s *session, r *release.Revision) (s
 	fmt.Fprintf(&out, "NAME: %s\nLAST DEPLOYED: %s\nNAMESPACE: %s\nSTATUS: %s\nREVISION: %d\nCHART: %s\nDESCRIPTION: %s\n",
 		escape.Line(r.Name), r.Info.LastDeployed.Local().Format(time.ANSIC), escape.Line(r.Namespace), escape.Line(string(r.Info.Status)), r.Version,
 		escape.Line(r.ChartLabel()), described(r))
+	if from := plan.AnnotatedSource(r.Annotations()); from != nil {
+		fmt.Fprintf(&out, "SOURCE: %s (%s)\n", escape.Line(from.URL), escape.Line(from.Digest))
+	}
 	if held {
 		fmt.Fprintf(&out, "LOCKED BY: %s\n", escape.Line(holder.Text()))
 	} else if next, err := p.next(c, s, r, holder.Unread); err != nil {

@@ -115,7 +115,8 @@ func testsText(r *release.Revision) string {
 
 // statusTree is a revision in the form of Helm's status -o json, with the objects of
 // the release and their pods in info.resources (Helm 4.3.1, pkg/kube/client.go, Get).
-// The chart is in it when --show-chart asks for it.
+// The chart is in it when --show-chart asks for it; chart_source is where it came from, as
+// far as the record says it.
 func (p *program) statusTree(c *cli.Context, s *session, r *release.Revision) (any, error) {
 	tree, err := recordTree(r.WithStatus(r.Info.Status, described(r)))
 	if err != nil {
@@ -124,6 +125,9 @@ func (p *program) statusTree(c *cli.Context, s *session, r *release.Revision) (a
 	record, _ := tree.(map[string]any)
 	if !c.Bool("show-chart") {
 		delete(record, "chart")
+	}
+	if from := plan.AnnotatedSource(r.Annotations()); record != nil && from != nil {
+		record["chart_source"] = map[string]any{"url": from.URL, "repository": from.Repository, "digest": from.Digest}
 	}
 	info, _ := record["info"].(map[string]any)
 	if info == nil || !inCluster(r) {

@@ -138,8 +138,8 @@ func (j *job) here(c *chosen) bool {
 	if c.ref.Kind == resolve.Vendored || c.ref.Kind == resolve.Local {
 		return true
 	}
-	if !j.build || c.locked.Digest == "" {
-		return false
+	if !j.build || c.locked.Digest == "" || j.Sources.Demands(c.locked.Repository) {
+		return false // a signature is looked for where the chart is
 	}
 	_, ok := j.Sources.At(c.locked.Digest)
 	c.stale = !ok && j.Check

@@ -27,7 +27,7 @@ func reuse(s Source, h release.History) (Source, error) {
 func newRecord(d Deployment, r Rendering, version int, h release.History) *release.Revision {
 	record := &release.Revision{
 		Name: d.Release.Name, Namespace: d.Release.Namespace, Version: version,
-		Chart: r.Chart, Config: r.Config, Manifest: manifest.Text(r.Classified.Documents),
+		Chart: annotated(r.Chart, d.Source.Fetched), Config: r.Config, Manifest: manifest.Text(r.Classified.Documents),
 		Labels: labels(d.Options.Labels, h),
 		Info:   release.Info{Status: release.StatusUnknown, Notes: r.Notes},
 	}
@@ -38,6 +38,14 @@ func newRecord(d Deployment, r Rendering, version int, h release.History) *relea
 		record.Hooks = append(record.Hooks, release.Hook{Hook: hook})
 	}
 	return record
+}
+
+// annotated is a chart that says where it came from.
+func annotated(c *chart.Chart, from *plan.ChartSource) *chart.Chart {
+	with, metadata := *c, *c.Metadata
+	metadata.Annotations = from.Annotate(metadata.Annotations)
+	with.Metadata = &metadata
+	return &with
 }
 
 // labels are the last revision's with the new ones on top; the value "null"

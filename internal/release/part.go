@@ -48,7 +48,7 @@ func partFields(p Part) (keep fields, needed []string) {
 		return fields{
 			"name": nil, "version": nil,
 			"info":  {"status": nil, "description": nil, "first_deployed": nil, "last_deployed": nil, "deleted": nil, "rollback_revision": nil},
-			"chart": {"metadata": {"name": nil, "version": nil, "appVersion": nil}},
+			"chart": {"metadata": {"name": nil, "version": nil, "appVersion": nil, "annotations": nil}},
 		}, []string{"info", "chart"}
 	}
 	return fields{

@@ -117,6 +117,14 @@ func (r *Revision) AppVersion() string {
 	return r.Chart.Metadata.AppVersion
 }
 
+// Annotations are those of the chart, nil when not told.
+func (r *Revision) Annotations() map[string]string {
+	if r.Chart == nil || r.Chart.Metadata == nil {
+		return nil
+	}
+	return r.Chart.Metadata.Annotations
+}
+
 // Objects parses the revision's manifest. Errors name the template.
 func (r *Revision) Objects() ([]manifest.Object, error) {
 	if r.part == Outline {

@@ -125,7 +125,11 @@ func sourceText(s plan.ChartSource, full bool) string {
 	if short := len("sha256:") + 12; !full && len(digest) > short {
 		digest = digest[:short] + "…"
 	}
-	return escape.Line(text + " (" + digest + ")")
+	text += " (" + digest + ")"
+	if s.Signature != nil {
+		text += ", signed by " + s.Signature.String()
+	}
+	return escape.Line(text)
 }
 
 func onlyText(p *plan.Document, v view) string {

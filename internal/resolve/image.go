@@ -130,12 +130,7 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 // ChooseTag picks among a registry's tags the one of the highest version that is
 // wanted. Tags that are no semantic versions do not count. Errors: *NoVersionError.
 func (r Reference) ChooseTag(tags []string) (string, error) {
-	var versions []string
-	for _, tag := range tags {
-		if version := VersionOf(tag); Strict(version) {
-			versions = append(versions, version)
-		}
-	}
+	versions := versionsOf(tags)
 	if len(tags) == 0 {
 		return "", errors.New(r.Image.String() + " has no tags")
 	}

@@ -3,6 +3,8 @@ package resolve
 import (
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -11,6 +13,9 @@ import (
 type Settings struct {
 	// Mirrors are places from which charts and indexes are fetched instead.
 	Mirrors []Mirror `json:"mirrors,omitempty"`
+	// Registries are those, HOST or HOST:PORT, that may be asked because a release's record
+	// names them; others are known by their credentials or by another word here.
+	Registries []string `json:"registries,omitempty"`
 	// PlainHTTP are registries, HOST or HOST:PORT, that are spoken to without TLS.
 	PlainHTTP []string `json:"plainHTTP,omitempty"`
 	// Realms are, by registry, the origins that make its tokens and so see its
@@ -18,6 +23,8 @@ type Settings struct {
 	Realms map[string][]string `json:"realms,omitempty"`
 	// Plugins are the names of the getter plugins that may be run.
 	Plugins []string `json:"plugins,omitempty"`
+	// Verify are the charts that have to be signed.
+	Verify []Rule `json:"verify,omitempty"`
 }
 
 // ParseSettings reads sources.yaml. A key that is not known is an error: a typing
@@ -44,5 +51,21 @@ func ParseSettings(data []byte) (Settings, error) {
 			}
 		}
 	}
+	for _, r := range s.Verify {
+		if err := r.validate(); err != nil {
+			return s, fmt.Errorf("verify: %w", err)
+		}
+	}
 	return s, nil
+}
+
+// Names says whether the settings have a word about a registry.
+func (s Settings) Names(host string) bool {
+	of := func(prefix string) bool {
+		i, _, err := ParseImage(strings.TrimRight(prefix, "/") + "/x")
+		return err == nil && IsRegistry(prefix) && i.Host == host
+	}
+	return slices.Contains(s.Registries, host) || slices.Contains(s.PlainHTTP, host) || s.Realms[host] != nil ||
+		slices.ContainsFunc(s.Mirrors, func(m Mirror) bool { return of(m.Prefix) }) ||
+		slices.ContainsFunc(s.Verify, func(r Rule) bool { return of(r.Prefix) })
 }

@@ -47,3 +47,19 @@ func (s Search) Tags(tags []string) ([]Tag, error) {
 	}
 	return append(out, others...), nil
 }
+
+// NewerTag is Newer among the tags of a chart in a registry.
+func NewerTag(used string, tags []string, devel bool) string {
+	return Newer(used, versionsOf(tags), devel)
+}
+
+// versionsOf are the versions that tags stand for.
+func versionsOf(tags []string) []string {
+	var out []string
+	for _, tag := range tags {
+		if version := VersionOf(tag); Strict(version) {
+			out = append(out, version)
+		}
+	}
+	return out
+}

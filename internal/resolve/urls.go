@@ -57,6 +57,19 @@ func FileName(text string) (string, error) {
 	return name, nil
 }
 
+// Beside is the URL of a file whose name is that of the URL's with a suffix.
+func Beside(text, suffix string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a URL: %w", text, err)
+	}
+	u.Path += suffix
+	if u.RawPath != "" {
+		u.RawPath += suffix
+	}
+	return u.String(), nil
+}
+
 // Origin is the part of a URL for which credentials are given: scheme, host and
 // port, as in RFC 6454, section 4.
 func Origin(u *url.URL) string {

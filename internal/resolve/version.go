@@ -80,6 +80,21 @@ func Choose(have []string, w Wanted) (int, error) {
 	return at, nil
 }
 
+// Newer is the newest of the versions that are there, when it is above the one that is
+// used; else "". Prereleases count with devel only. Versions that can't be read are none.
+func Newer(used string, there []string, devel bool) string {
+	i, err := Choose(there, Wanted{Devel: devel})
+	if err != nil {
+		return "" // there is none
+	}
+	v, errV := semver.NewVersion(used)
+	w, errW := semver.NewVersion(there[i])
+	if errV != nil || errW != nil || !w.GreaterThan(v) {
+		return ""
+	}
+	return there[i]
+}
+
 // above orders versions, and builds of one version by their metadata.
 func above(a, b *semver.Version) bool {
 	if c := a.Compare(b); c != 0 {

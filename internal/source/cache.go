@@ -22,6 +22,7 @@ import (
 const (
 	CachedChart      = "chart"
 	CachedProvenance = "provenance"
+	CachedSignature  = "signature"
 	CachedManifest   = "manifest"
 	CachedIndex      = "index"
 	// CachedUnfinished is what is left of a run that was killed while it wrote.
@@ -141,7 +142,7 @@ func (s *Sources) layerUses(f CacheFile, uses map[string][]string) {
 
 // contents lists what is kept under digests.
 func (s *Sources) contents() ([]CacheFile, error) {
-	kinds := map[string]string{chartContent: CachedChart, provenanceContent: CachedProvenance, manifestContent: CachedManifest}
+	kinds := map[string]string{chartContent: CachedChart, provenanceContent: CachedProvenance, signatureContent: CachedSignature, manifestContent: CachedManifest}
 	folders, err := os.ReadDir(s.Paths.ContentCache)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -154,8 +155,9 @@ func (s *Sources) contents() ([]CacheFile, error) {
 			if err != nil || f.Kind == "" {
 				return false
 			}
-			// A provenance is kept under the digest of its chart.
-			if _, right := s.cached(digest, filepath.Ext(file)); !right && f.Kind != CachedProvenance {
+			// A signature is kept under the digest of what it signs.
+			beside := f.Kind == CachedProvenance || f.Kind == CachedSignature
+			if _, right := s.cached(digest, filepath.Ext(file)); !right && !beside {
 				f.Broken = true
 			}
 			return true

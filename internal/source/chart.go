@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
 
 // Found is a chart that a reference means, before anything of it is fetched.
@@ -41,6 +42,10 @@ type Fetched struct {
 	Cached bool
 	// Mismatch is the promise that was not kept and is passed over, or nil.
 	Mismatch *DigestError
+	// Signature is whose it is; nil where none was asked for. Provenance is the file that
+	// says so, for OpenPGP.
+	Signature  *signature.Signature
+	Provenance []byte
 }
 
 // Find says what a reference means now. For a configured repository the cached index
@@ -145,9 +150,21 @@ func (f *Found) choose(index *resolve.Index, r resolve.Reference, base string) e
 	return nil
 }
 
-// Fetch gives the archive, from the cache where that has it. Errors: *DigestError when
-// the bytes are not those that were promised, *OfflineError, *StatusError.
+// Fetch gives the archive, from the cache where that has it, once it is signed as flags
+// and sources.yaml demand. Errors: *DigestError when the bytes are not those that were
+// promised, *UnverifiedError, *OfflineError, *StatusError.
 func (s *Sources) Fetch(ctx context.Context, f Found) (Fetched, error) {
+	fetched, err := s.fetch(ctx, f)
+	if err == nil {
+		err = s.verify(ctx, &fetched)
+	}
+	if err != nil {
+		return Fetched{}, err
+	}
+	return fetched, nil
+}
+
+func (s *Sources) fetch(ctx context.Context, f Found) (Fetched, error) {
 	if f.image != nil {
 		return s.fetchImage(ctx, f)
 	}
@@ -217,7 +234,7 @@ func readBody(resp *http.Response, at string, most int64) ([]byte, error) {
 // FileName is the name under which the archive is written to a folder.
 func (f Found) FileName() string {
 	if f.image != nil {
-		return f.image.Name() + "-" + cmp.Or(f.image.Tag, "sha256-"+strings.TrimPrefix(f.Manifest, "sha256:")) + ".tgz"
+		return f.image.Name() + "-" + cmp.Or(f.Version, f.image.Tag, "sha256-"+strings.TrimPrefix(f.Manifest, "sha256:")) + ".tgz"
 	}
 	name, err := resolve.FileName(f.URL)
 	if err != nil {
@@ -239,7 +256,11 @@ func (f Fetched) String() string {
 	if f.Manifest != "" {
 		at += "@" + f.Manifest + ", archive"
 	}
-	return fmt.Sprintf("%s: %s %s", what, at, f.Digest)
+	text := fmt.Sprintf("%s: %s %s", what, at, f.Digest)
+	if f.Signature != nil {
+		text += ", signed by " + f.Signature.String()
+	}
+	return text
 }
 
 // Tag is that of a chart in a registry, "" elsewhere.

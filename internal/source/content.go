@@ -26,7 +26,9 @@ const notesFolder = "urls"
 // maxArchiveBytes is the size of a chart's archive.
 const maxArchiveBytes = 100 << 20
 
-// sum is the digest of bytes.
+// Digest is that of bytes: "sha256:" and hex.
+func Digest(data []byte) string { return sum(data) }
+
 func sum(data []byte) string {
 	s := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(s[:])

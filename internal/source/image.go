@@ -210,20 +210,28 @@ func (s *Sources) blob(ctx context.Context, f Found, layer ocispec.Descriptor, k
 	if err != nil {
 		return nil, false, err
 	}
-	body, err := repo.Blobs().Fetch(ctx, layer)
-	if err != nil {
-		return nil, false, explained("chart "+f.URL, err)
-	}
-	defer body.Close()
-	data, err = readBlob(body, layer)
-	switch {
-	case errors.Is(err, content.ErrMismatchedDigest):
-		return nil, false, &DigestError{What: "the layer of " + f.URL, Want: string(layer.Digest), Got: sum(data)}
-	case err != nil:
-		return nil, false, fmt.Errorf("fetch the layer of %s: %w", f.URL, err)
+	if data, err = fetchBlob(ctx, repo, f.URL, layer); err != nil {
+		return nil, false, err
 	}
 	_, err = s.keep(data, kind)
 	return data, false, err
+}
+
+// fetchBlob reads a layer, whose size was checked, of what is at a URL.
+func fetchBlob(ctx context.Context, repo *remote.Repository, at string, layer ocispec.Descriptor) ([]byte, error) {
+	body, err := repo.Blobs().Fetch(ctx, layer)
+	if err != nil {
+		return nil, explained("chart "+at, err)
+	}
+	defer body.Close()
+	data, err := readBlob(body, layer)
+	switch {
+	case errors.Is(err, content.ErrMismatchedDigest):
+		return nil, &DigestError{What: "the layer of " + at, Want: string(layer.Digest), Got: sum(data)}
+	case err != nil:
+		return nil, fmt.Errorf("fetch the layer of %s: %w", at, err)
+	}
+	return data, nil
 }
 
 // readBlob reads as many bytes as a layer has; memory grows with what comes.

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 )
@@ -19,6 +20,8 @@ type Paths struct {
 	Netrc string
 	// Settings are our own: mirrors, and what else Helm has no file for.
 	Settings string
+	// GnuPG is the folder in which GnuPG keeps its keys.
+	GnuPG string
 }
 
 // FindPaths gives the paths by the environment, in Helm's order: HELM_*_HOME, XDG_*,
@@ -75,6 +78,7 @@ func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
 	p.Netrc = own("NETRC", filepath.Join(home, netrc))
 	p.Plugins = own("HELM_PLUGINS", filepath.Join(p.Data, "plugins"))
 	p.Settings = own("KUBECTL_RELEASE_SOURCES", filepath.Join(p.Config, "kubectl-release", "sources.yaml"))
+	p.GnuPG = cmp.Or(get("GNUPGHOME"), filepath.Join(home, ".gnupg"))
 	return p
 }
 

@@ -23,6 +23,9 @@ func (f Fetched) Pin(r resolve.Reference, named string) *plan.ChartSource {
 	if r.Kind == resolve.Configured || r.Kind == resolve.Unconfigured {
 		pin.Repository = resolve.Public(f.home)
 	}
+	if f.Signature != nil {
+		pin.Signature = &plan.ChartSignature{Method: string(f.Signature.Method), Signer: f.Signature.Signer(), Key: f.Signature.Key}
+	}
 	return pin
 }
 

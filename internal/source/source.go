@@ -33,6 +33,8 @@ type Sources struct {
 	Offline bool
 	// AllowMismatch uses bytes that have another digest than an index promised.
 	AllowMismatch bool
+	// Verification is what flags say of signatures.
+	Verification Verification
 	// Settings are our own, from sources.yaml.
 	Settings resolve.Settings
 

@@ -1,0 +1,174 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/pack"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// imagesFile is the list of images in a bundle.
+const imagesFile = "images.txt"
+
+func (p *program) chartCommand() *cli.Command {
+	return &cli.Command{
+		Name: "chart", Usage: "carry charts to where there is no network", ArgsUsage: "bundle",
+		Description: describe("Brings charts together with what they need.", "kubectl release chart bundle stable/web -d bundle"),
+		Action: p.readOnly(func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
+			}
+			return cli.ShowSubcommandHelp(c)
+		}),
+		Subcommands: []*cli.Command{p.bundleCommand()},
+	}
+}
+
+func (p *program) bundleCommand() *cli.Command {
+	return &cli.Command{
+		Name: "bundle", Usage: "write charts with all dependencies, and the list of their images", ArgsUsage: "CHART...",
+		Description: describe("Writes the archive of each chart, its dependencies in it, into a folder, with the .prov\nfile when the chart was verified, and into images.txt every image that the charts name\nwith these values: what has to be carried to where there is no network.",
+			"kubectl release chart bundle stable/web oci://ghcr.io/acme/charts/db -d bundle -f prod.yaml\nkubectl release chart bundle ./web -d bundle"),
+		Flags: joined([]cli.Flag{
+			&cli.StringFlag{Name: "destination", Aliases: []string{"d"}, Usage: "`FOLDER` for the bundle; it is made", Value: "."},
+			&cli.StringFlag{Name: "kube-version", Usage: "Kubernetes `VERSION` that templates see"},
+			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
+		}, valuesFlags(), chartFlags()),
+		Action: p.readOnly(p.bundle),
+	}
+}
+
+// bundled is a chart of a bundle.
+type bundled struct {
+	name             string
+	data, provenance []byte
+	images           []string
+}
+
+func (p *program) bundle(c *cli.Context) error {
+	args, err := arguments(c, 1, 1000)
+	if err != nil {
+		return err
+	}
+	images := map[string]bool{}
+	files := map[string][]byte{}
+	for _, name := range args {
+		b, err := p.bundled(c, name)
+		if err != nil {
+			return err
+		}
+		if there, twice := files[b.name]; twice && !bytes.Equal(there, b.data) {
+			return fmt.Errorf("two charts with other files would both be %s", b.name)
+		}
+		files[b.name] = b.data
+		if b.provenance != nil {
+			files[b.name+provSuffix] = b.provenance
+		}
+		for _, image := range b.images {
+			images[image] = true
+		}
+	}
+	list := strings.Join(slices.Sorted(maps.Keys(images)), "\n")
+	if list != "" {
+		list += "\n"
+	}
+	files[imagesFile] = []byte(list)
+	at := c.String("destination")
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.Join(at, name)
+		if err := outputfile.Write(file, files[name], 0o644); err != nil {
+			return fmt.Errorf("write the bundle: %w", err)
+		}
+		fmt.Fprintf(p.streams.Out, "wrote %s\n", file)
+	}
+	return nil
+}
+
+// bundled brings one chart, and finds its images.
+func (p *program) bundled(c *cli.Context, name string) (bundled, error) {
+	data, provenance, err := p.archive(c, name)
+	if err != nil {
+		return bundled{}, err
+	}
+	loaded, warnings, err := chartload.Archive(bytes.NewReader(data), name)
+	if err != nil {
+		return bundled{}, err
+	}
+	p.warnAll(warnings)
+	if missing := pack.Missing(loaded); len(missing) > 0 {
+		return bundled{}, fmt.Errorf("chart %s comes without its dependencies: %s", loaded.Name(), strings.Join(missing, ", "))
+	}
+	if err := dependency.Verify(loaded); err != nil {
+		return bundled{}, err
+	}
+	file := loaded.Name() + "-" + loaded.Metadata.Version + ".tgz"
+	images, err := p.imagesOf(c, loaded)
+	return bundled{name: file, data: data, provenance: provenance, images: images}, err
+}
+
+// archive is that of a chart, wherever it is; of a folder it is made.
+func (p *program) archive(c *cli.Context, name string) (data, provenance []byte, err error) {
+	found, err := p.located(c, chartRequest(c, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	if found.fetched != nil {
+		return found.fetched.Data, found.fetched.Provenance, nil
+	}
+	if info, err := os.Stat(found.name); err == nil && info.IsDir() {
+		made, err := p.archived(c, found.name, pack.Options{})
+		return made.data, nil, err
+	}
+	data, err = inputfile.Read(found.name, maxPackageBytes)
+	return data, nil, err
+}
+
+// imagesOf renders a chart without a cluster and lists the images that its objects and
+// hooks name.
+func (p *program) imagesOf(c *cli.Context, loaded *chart.Chart) ([]string, error) {
+	caps, err := offlineCapabilities(c)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := valueSources(c)
+	if err != nil {
+		return nil, err
+	}
+	given, warnings, err := sources.Merge(p.valuesReader(c))
+	if err != nil {
+		return nil, err
+	}
+	p.warnAll(warnings)
+	key := release.Key{Namespace: orDefault(c.String("namespace"), "default"), Name: "release-name"}
+	r, err := engine.Render(c.Context, engine.Source{Chart: loaded, Values: given}, engine.Moment{Key: key, Revision: 1, IsInstall: true}, caps, nil)
+	if err != nil {
+		return nil, err
+	}
+	text := manifest.Text(r.Classified.Documents)
+	for _, hook := range r.Classified.Hooks {
+		text += "\n---\n" + hook.Manifest
+	}
+	objects, err := manifest.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Images(objects), nil
+}

@@ -1,0 +1,178 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const outdatedCategory = "Newer charts"
+
+func outdatedFlags() []cli.Flag {
+	toggle := func(name, usage string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Usage: usage, Category: outdatedCategory}
+	}
+	return []cli.Flag{
+		toggle("outdated", "only releases for whose chart there is a newer one, in configured repositories and known registries"),
+		toggle("plan", "with --outdated: say what an upgrade to it would do, with the release's own values"),
+		toggle("devel", "with --outdated: prereleases count, too"),
+	}
+}
+
+func checkOutdated(c *cli.Context) error {
+	for _, flag := range []string{"plan", "devel"} {
+		if c.Bool(flag) && !c.Bool("outdated") {
+			return usage("--%s goes with --outdated", flag)
+		}
+	}
+	return nil
+}
+
+// outdated is a release whose chart is not the newest.
+type outdated struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	Chart     string `json:"chart"`
+	Version   string `json:"version"`
+	Newest    string `json:"newest"`
+	Source    string `json:"source"`
+	// Guessed says that the record does not tell where the chart came from.
+	Guessed bool `json:"guessed,omitempty"`
+	// Plan is what an upgrade would do, or Error why nobody can say.
+	Plan  *plan.Summary `json:"plan,omitempty"`
+	Error string        `json:"error,omitempty"`
+
+	words string
+}
+
+// outdated lists the releases for which there is a newer chart.
+func (p *program) outdated(c *cli.Context, s *session, form string, found []*release.Revision) error {
+	charts, err := repositories(c)
+	if err != nil {
+		return err
+	}
+	installed := make([]source.Installed, 0, len(found))
+	for _, r := range found {
+		one := source.Installed{From: plan.AnnotatedSource(r.Annotations())}
+		if r.Chart != nil && r.Chart.Metadata != nil {
+			one.Name, one.Version = r.Chart.Metadata.Name, r.Chart.Metadata.Version
+		}
+		installed = append(installed, one)
+	}
+	offers, err := charts.Offers(c.Context, installed, c.Bool("devel"))
+	if err != nil {
+		return err
+	}
+	rows, unknown := []outdated{}, []string{}
+	for i, o := range offers {
+		r := found[i]
+		switch _, notKnown := errors.AsType[*source.NotKnownError](o.Err); {
+		case notKnown && installed[i].From == nil:
+			unknown = append(unknown, r.Key().String())
+		case o.Err != nil:
+			p.warn(fmt.Sprintf("whether there is a newer chart for %s is not known: %s", r.Key(), o.Err))
+			p.hintRegistry(o.Err)
+		}
+		if o.Version == "" {
+			continue
+		}
+		row := outdated{Name: r.Name, Namespace: r.Namespace, Chart: installed[i].Name, Version: installed[i].Version, Newest: o.Version, Source: o.Place, Guessed: o.Guessed}
+		if c.Bool("plan") {
+			p.planNewer(c.Context, s, charts, o, &row)
+		}
+		rows = append(rows, row)
+	}
+	if len(unknown) > 0 {
+		fmt.Fprintf(p.streams.Err, "No repository that is known here has the charts of %s.\n", escape.Line(strings.Join(unknown, ", ")))
+	}
+	if form != "text" {
+		return p.structured(form, rows)
+	}
+	return p.printOutdated(c, rows)
+}
+
+// hintRegistry says how a registry that a record names becomes known.
+func (p *program) hintRegistry(err error) {
+	if unknown, ok := errors.AsType[*source.NotKnownError](err); ok && unknown.Registry != "" {
+		fmt.Fprintf(p.streams.Err, "Hint: %s, or in sources.yaml: registries: [%q]\n", p.clusterless("registry", "login", unknown.Registry), unknown.Registry)
+	}
+}
+
+// planNewer fills in what an upgrade to a newer chart would do. A release for which nobody
+// can say hides no others.
+func (p *program) planNewer(ctx context.Context, s *session, charts *source.Sources, o source.Offer, row *outdated) {
+	made, err := p.newer(ctx, s, charts, o, release.Key{Namespace: row.Namespace, Name: row.Name})
+	if err != nil {
+		row.Error = firstLine(err.Error())
+		row.words = "error: " + row.Error
+		return
+	}
+	row.Plan = &made.Summary
+	row.words = counts(made.Summary)
+	if made.Blocked() {
+		row.words = "blocked: " + row.words
+	}
+	if dangers := report.Dangers(made.Summary.Risks); dangers != "" {
+		row.words += "; " + dangers
+	}
+}
+
+func (p *program) newer(ctx context.Context, s *session, charts *source.Sources, o source.Offer, key release.Key) (*plan.Plan, error) {
+	found, err := charts.Find(ctx, o.Chart)
+	if err != nil {
+		return nil, err
+	}
+	fetched, err := charts.Fetch(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	loaded, warnings, err := located{name: fetched.FileName(), fetched: &fetched}.load()
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.PlanDeployment(ctx, engine.Deployment{
+		Release: key, Mode: engine.UpgradeOnly, ServerSide: engine.ServerSideAuto,
+		Source:  engine.Source{Chart: loaded, Warnings: warnings, Fetched: fetched.Pin(o.Chart, o.Place), Reuse: values.ResetThenReuseValues},
+		Options: plan.Options{Timeout: engine.DefaultTimeout, FieldManager: fieldManager},
+	})
+}
+
+func (p *program) printOutdated(c *cli.Context, rows []outdated) error {
+	if c.Bool("short") {
+		for _, r := range rows {
+			fmt.Fprintln(p.streams.Out, escape.Line(r.Name))
+		}
+		return nil
+	}
+	header := []string{"NAME", "NAMESPACE", "CHART", "VERSION", "NEWEST", "SOURCE"}
+	if c.Bool("plan") {
+		header = append(header, "UPGRADE")
+	}
+	cells := make([][]string, 0, len(rows))
+	for _, r := range rows {
+		place := r.Source
+		if r.Guessed {
+			place += " (by its name)"
+		}
+		row := []string{r.Name, r.Namespace, r.Chart, r.Version, r.Newest, place}
+		if c.Bool("plan") {
+			row = append(row, r.words)
+		}
+		cells = append(cells, row)
+	}
+	if c.Bool("no-headers") {
+		header = nil
+	}
+	return table(p.streams.Out, header, cells)
+}

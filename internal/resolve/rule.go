@@ -1,0 +1,82 @@
+package resolve
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Rule is a policy for signatures: charts from below a prefix are used only when they
+// are signed.
+type Rule struct {
+	Prefix string `json:"prefix"`
+	// Keyring is a file of OpenPGP keys. Signers, when there are any, are those of its keys
+	// that count: fingerprints, or whole names.
+	Keyring string   `json:"keyring,omitempty"`
+	Signers []string `json:"signers,omitempty"`
+	// Key is a file with a public key of cosign's.
+	Key string `json:"key,omitempty"`
+}
+
+func (r Rule) validate() error {
+	if u, err := url.Parse(r.Prefix); err != nil || u.Scheme == "" || u.Host == "" {
+		return fmt.Errorf("prefix %q has to be a URL, or to begin with %s", r.Prefix, Scheme)
+	}
+	switch {
+	case (r.Keyring == "") == (r.Key == ""):
+		return fmt.Errorf("%s: give a keyring, or a key", r.Prefix)
+	case r.Keyring == "" && len(r.Signers) > 0:
+		return fmt.Errorf("%s: signers go with a keyring", r.Prefix)
+	}
+	return nil
+}
+
+// RuleFor is the rule for a chart: that with the longest prefix of the first URL that has
+// any. Give the repository's URL first, so that an index can't choose among rules by where
+// it says that a chart is. It is nil where there is none.
+func RuleFor(rules []Rule, urls ...string) *Rule {
+	for _, text := range urls {
+		var best *Rule
+		for _, r := range rules {
+			if below(r.Prefix, text) && (best == nil || len(r.Prefix) > len(best.Prefix)) {
+				best = &r
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}
+
+// below says whether a URL, or an image, is at a prefix or below it, however it is
+// spelled.
+func below(prefix, text string) bool {
+	from, at, errFrom := plainURL(prefix)
+	to, place, errTo := plainURL(text)
+	if errFrom != nil || errTo != nil || from != to {
+		return false
+	}
+	rest, ok := strings.CutPrefix(place, at)
+	return ok && (rest == "" || strings.HasSuffix(at, "/") || strings.ContainsAny(rest[:1], "/:@"))
+}
+
+// plainURL is a URL's origin and its path, in one spelling each.
+func plainURL(text string) (origin, at string, err error) {
+	image := IsRegistry(text)
+	if image {
+		text = "https://" + strings.TrimPrefix(text, Scheme)
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return "", "", cmp.Or(err, errors.New("it has no host"))
+	}
+	origin = Origin(u)
+	if image {
+		origin = Scheme + origin
+	}
+	return origin, path.Clean("/" + u.Path), nil
+}

@@ -1,0 +1,89 @@
+package signature
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/armor"
+	pgperrors "github.com/ProtonMail/go-crypto/openpgp/errors"
+)
+
+// Keyring is a set of OpenPGP keys, public or secret.
+type Keyring struct{ keys openpgp.EntityList }
+
+// ParseKeyring reads the files in which GnuPG keeps or exports keys: packets, a keybox
+// (pubring.kbx), or ASCII armour of any number of blocks. Keys that can't be read, or are
+// of unknown kinds, are left out. Errors: there is none that can be read.
+func ParseKeyring(data []byte) (Keyring, error) {
+	var k Keyring
+	var err error
+	switch {
+	case isKeybox(data):
+		err = k.addKeybox(data)
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN PGP")):
+		err = k.addArmour(data)
+	default:
+		err = k.add(bytes.NewReader(data))
+	}
+	if len(k.keys) == 0 && err == nil {
+		err = errors.New("it holds no key")
+	}
+	if len(k.keys) == 0 {
+		return k, fmt.Errorf("no OpenPGP key can be read: %w", err)
+	}
+	return k, nil
+}
+
+// add reads packets.
+func (k *Keyring) add(packets io.Reader) error {
+	some, err := openpgp.ReadKeyRing(packets)
+	k.keys = append(k.keys, some...)
+	return err
+}
+
+// addArmour reads one block after the other. The decoder reads ahead, so that the blocks
+// are cut apart first.
+func (k *Keyring) addArmour(data []byte) error {
+	var errs []error
+	end := []byte("-----END PGP")
+	for {
+		at := bytes.Index(data, end)
+		if at < 0 {
+			return errors.Join(errs...)
+		}
+		next := at + len(end)
+		if line := bytes.IndexByte(data[next:], '\n'); line >= 0 {
+			next += line + 1
+		} else {
+			next = len(data)
+		}
+		block, err := armor.Decode(bytes.NewReader(data[:next]))
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case block.Type != openpgp.PublicKeyType && block.Type != openpgp.PrivateKeyType:
+			errs = append(errs, fmt.Errorf("a block of type %q holds no key", block.Type))
+		default:
+			errs = append(errs, k.add(block.Body))
+		}
+		data = data[next:]
+	}
+}
+
+// explained is an error of the OpenPGP library in words of ours.
+func explained(err error) error {
+	switch {
+	case errors.Is(err, pgperrors.ErrUnknownIssuer):
+		return errors.New("none of the keys in the keyring has made the signature")
+	case errors.Is(err, pgperrors.ErrKeyExpired):
+		return errors.New("the key that has made the signature has expired")
+	case errors.Is(err, pgperrors.ErrKeyRevoked):
+		return errors.New("the key that has made the signature was revoked")
+	case errors.Is(err, pgperrors.ErrSignatureExpired):
+		return errors.New("the signature has expired")
+	}
+	return fmt.Errorf("the signature is not right: %w", err)
+}

@@ -1,0 +1,117 @@
+package signature
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	"sigs.k8s.io/yaml"
+)
+
+// separator stands between the chart's metadata and the digests of files in a provenance:
+// https://helm.sh/docs/topics/provenance/
+const separator = "\n...\n"
+
+// files is the second part of a provenance.
+type files struct {
+	Files map[string]string `json:"files"`
+}
+
+// Archive is what a provenance is about.
+type Archive struct {
+	// Name is the archive's file name; "" for one that has none but its digest: then it may
+	// be any that the provenance names.
+	Name string
+	// Digest is "sha256:" and hex.
+	Digest string
+}
+
+// VerifyProvenance says who has signed an archive, by the provenance file that came with
+// it. Errors: it is no signed text; the signature is not right at that time, or by none
+// of the keys; it is about other files.
+func VerifyProvenance(provenance []byte, a Archive, keys Keyring, now time.Time) (Signature, error) {
+	block, _ := clearsign.Decode(provenance)
+	if block == nil {
+		return Signature{}, errors.New("it is no OpenPGP signed text")
+	}
+	signer, err := block.VerifySignature(keys.keys, &packet.Config{Time: func() time.Time { return now }})
+	if err != nil {
+		return Signature{}, explained(err)
+	}
+	_, text, ok := strings.Cut(string(block.Plaintext), separator)
+	if !ok {
+		return Signature{}, errors.New("it is signed, and is no provenance of a chart")
+	}
+	var named files
+	if err := yaml.Unmarshal([]byte(text), &named); err != nil {
+		return Signature{}, fmt.Errorf("it is signed, and its files can't be read: %w", err)
+	}
+	if err := named.vouchFor(a); err != nil {
+		return Signature{}, err
+	}
+	return Signature{Method: PGP, Signers: signersOf(signer), Key: fmt.Sprintf("%X", signer.PrimaryKey.Fingerprint)}, nil
+}
+
+func (f files) vouchFor(a Archive) error {
+	if a.Name == "" {
+		for _, digest := range f.Files {
+			if digest == a.Digest {
+				return nil
+			}
+		}
+		return fmt.Errorf("it is signed, and about other files: none has digest %s", a.Digest)
+	}
+	switch digest, ok := f.Files[a.Name]; {
+	case !ok:
+		return fmt.Errorf("it is signed, and says nothing of a file named %s", a.Name)
+	case digest != a.Digest:
+		return fmt.Errorf("it is signed, and says that %s has digest %s; it has %s", a.Name, digest, a.Digest)
+	}
+	return nil
+}
+
+// signersOf are a key's names, the main one first.
+func signersOf(key *openpgp.Entity) []string {
+	var names []string
+	for name := range key.Identities {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if main := key.PrimaryIdentity(); main != nil {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == main.Name })
+		names = append([]string{main.Name}, names...)
+	}
+	return names
+}
+
+// By says whether a signature is by one of the signers: a fingerprint, or a whole name.
+func (s Signature) By(signers []string) bool {
+	return slices.ContainsFunc(signers, func(one string) bool {
+		fingerprint := strings.ToUpper(strings.ReplaceAll(one, " ", ""))
+		return fingerprint == strings.ToUpper(s.Key) || slices.Contains(s.Signers, one)
+	})
+}
+
+// provenanceText is what is signed: the chart's metadata and the archive's digest, as in
+// Helm 4.3.1.
+func provenanceText(metadata any, a Archive) ([]byte, error) {
+	var b bytes.Buffer
+	about, err := yaml.Marshal(metadata)
+	if err != nil {
+		return nil, err
+	}
+	named, err := yaml.Marshal(files{Files: map[string]string{a.Name: a.Digest}})
+	if err != nil {
+		return nil, err
+	}
+	b.Write(about)
+	b.WriteString(separator)
+	b.Write(named)
+	return b.Bytes(), nil
+}

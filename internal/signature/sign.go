@@ -1,0 +1,85 @@
+package signature
+
+import (
+	"bytes"
+	"crypto"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
+
+// Key is a secret key.
+type Key struct{ entity *openpgp.Entity }
+
+// Secret finds the secret key that is meant by a name, a part of one that no other key
+// has, or a fingerprint. Errors: there is none, or more than one.
+func (k Keyring) Secret(id string) (Key, error) {
+	var exact, vague []*openpgp.Entity
+	for _, e := range k.keys {
+		if e.PrivateKey == nil {
+			continue
+		}
+		names := signersOf(e)
+		switch s := (Signature{Signers: names, Key: fmt.Sprintf("%X", e.PrimaryKey.Fingerprint)}); {
+		case s.By([]string{id}):
+			exact = append(exact, e)
+		case strings.Contains(strings.Join(names, "\n"), id):
+			vague = append(vague, e)
+		}
+	}
+	if len(exact) > 0 {
+		vague = exact
+	}
+	switch len(vague) {
+	case 0:
+		return Key{}, fmt.Errorf("the keyring has no secret key of %q", id)
+	case 1:
+		return Key{vague[0]}, nil
+	}
+	return Key{}, fmt.Errorf("the keyring has %d secret keys of %q: give a whole name or a fingerprint", len(vague), id)
+}
+
+// Locked says whether a passphrase is needed.
+func (k Key) Locked() bool { return k.entity.PrivateKey.Encrypted }
+
+// Unlock takes the passphrase off the key, in memory.
+func (k Key) Unlock(passphrase string) error {
+	if err := k.entity.DecryptPrivateKeys([]byte(passphrase)); err != nil {
+		return errors.New("the passphrase is not that of the key")
+	}
+	return nil
+}
+
+// SignArchive makes the provenance file of an archive, as Helm 4.3.1 does: an OpenPGP
+// clear-signed text, with SHA-512. random is where the signature takes its randomness
+// from. Errors: the key can't sign at that time.
+func (k Key) SignArchive(metadata *chart.Metadata, a Archive, now time.Time, random io.Reader) ([]byte, error) {
+	signing, ok := k.entity.SigningKey(now)
+	if !ok || signing.PrivateKey == nil || signing.PrivateKey.Dummy() {
+		return nil, errors.New("the key can't sign: it has expired, was revoked, or its secret part is not in the keyring")
+	}
+	text, err := provenanceText(metadata, a)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	w, err := clearsign.Encode(&b, signing.PrivateKey, &packet.Config{DefaultHash: crypto.SHA512, Rand: random, Time: func() time.Time { return now }})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(text); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

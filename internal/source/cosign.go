@@ -1,0 +1,203 @@
+package source
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
+)
+
+const (
+	// bundleSuffix is that of the file with the signature of another file.
+	bundleSuffix = ".sigstore.json"
+	// signatureContent is kept under the digest of what is signed.
+	signatureContent = ".sigstore"
+	// simpleLayer and simpleAnnotation are how cosign 2 and before put signatures below a
+	// tag: https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
+	simpleLayer      = "application/vnd.dev.cosign.simplesigning.v1+json"
+	simpleAnnotation = "dev.cosignproject.cosign/signature"
+	// maxSignatures is how many signatures of a chart are looked at, maxReferrers how many
+	// things that refer to it, and maxReferrerPages in how many parts.
+	maxSignatures    = 100
+	maxReferrers     = 10_000
+	maxReferrerPages = 100
+)
+
+// verifyArchive checks the bundle that is beside an archive.
+func (s *Sources) verifyArchive(ctx context.Context, f Fetched, d demand) (signature.Signature, error) {
+	at, err := resolve.Beside(f.URL, bundleSuffix)
+	if err != nil {
+		return signature.Signature{}, err
+	}
+	data, err := s.beside(ctx, f, at, signatureContent)
+	if err != nil {
+		return signature.Signature{}, err
+	}
+	found, err := d.bundle(data, "", f.Data, s.Verification.Now)
+	if err != nil {
+		err = &UnverifiedError{What: f.Location(), Err: err}
+	}
+	return found, err
+}
+
+// bundle checks a bundle of an archive; a key does not expire.
+func (d demand) bundle(data []byte, _ string, archive []byte, _ time.Time) (signature.Signature, error) {
+	return signature.VerifyBundle(data, signature.Subject{Digest: sum(archive), Data: archive}, *d.key)
+}
+
+// verifyImage looks through the signatures that a registry has of a manifest, for one by
+// the key: bundles that refer to it, or what cosign 2 has put below a tag.
+func (s *Sources) verifyImage(ctx context.Context, f Fetched, key signature.PublicKey) (signature.Signature, error) {
+	manifest, _ := s.cached(f.Manifest, manifestContent)
+	search := signatureSearch{subject: signature.Subject{Digest: f.Manifest, Data: manifest}, key: key, at: f.Location()}
+	if s.Offline {
+		data, err := s.keptBeside(f, f.Manifest, signatureContent)
+		if err == nil && !search.bundle(data) {
+			err = search.failure()
+		}
+		return search.found, err
+	}
+	var err error
+	if search.repo, err = s.repository(ctx, *f.image); err != nil {
+		return search.found, err
+	}
+	if err = search.referrers(ctx); err == nil && search.kept == nil {
+		err = search.below(ctx, strings.Replace(f.Manifest, ":", "-", 1)+".sig")
+	}
+	switch {
+	case err != nil:
+		return search.found, explained("signature of "+search.at, err)
+	case search.found.Key == "":
+		return search.found, search.failure()
+	case search.kept == nil:
+		return search.found, nil
+	}
+	return search.found, replace(s.contentFile(f.Manifest, signatureContent), search.kept)
+}
+
+// signatureSearch is the search for a right signature among several.
+type signatureSearch struct {
+	repo    *remote.Repository
+	at      string
+	subject signature.Subject
+	key     signature.PublicKey
+
+	// pages, seen and looked count what refers to the manifest: parts of the list, things,
+	// and signatures.
+	pages, seen, looked int
+
+	found signature.Signature
+	// kept is the bundle that was right.
+	kept []byte
+	// last is why the last one was not.
+	last error
+}
+
+var errEnough = errors.New("enough")
+
+func (q *signatureSearch) failure() error {
+	if q.last == nil {
+		q.last = errors.New("the registry has none")
+	}
+	return &UnverifiedError{What: q.at, Err: q.last}
+}
+
+// bundle takes a bundle when it is right.
+func (q *signatureSearch) bundle(data []byte) bool {
+	found, err := signature.VerifyBundle(data, q.subject, q.key)
+	if err != nil {
+		q.last = err
+		return false
+	}
+	q.found, q.kept = found, data
+	return true
+}
+
+// referrers looks at the bundles that refer to the manifest, by the API of OCI 1.1 or its
+// fallback tag.
+func (q *signatureSearch) referrers(ctx context.Context) error {
+	subject := newBlob(ocispec.MediaTypeImageManifest, q.subject.Data).Descriptor
+	err := q.repo.Referrers(ctx, subject, "", func(referrers []ocispec.Descriptor) error {
+		q.pages, q.seen = q.pages+1, q.seen+len(referrers)
+		if q.pages > maxReferrerPages || q.seen > maxReferrers {
+			return errEnough
+		}
+		for _, r := range referrers {
+			if !strings.HasPrefix(r.ArtifactType, signature.BundleType) {
+				continue
+			}
+			if q.looked++; q.looked > maxSignatures {
+				return errEnough
+			}
+			if err := q.layers(ctx, string(r.Digest), signature.BundleType, func(_ ocispec.Descriptor, data []byte) bool { return q.bundle(data) }); err != nil {
+				return err
+			}
+			if q.kept != nil {
+				return errEnough
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) || errors.Is(err, errdef.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// below looks at the signatures of cosign 2 that are below a tag.
+func (q *signatureSearch) below(ctx context.Context, tag string) error {
+	err := q.layers(ctx, tag, simpleLayer, func(layer ocispec.Descriptor, data []byte) bool {
+		signed, err := base64.StdEncoding.DecodeString(layer.Annotations[simpleAnnotation])
+		if err == nil {
+			q.found, err = signature.VerifySimple(data, signed, q.subject, q.key)
+		}
+		q.last = err
+		return err == nil
+	})
+	if errors.Is(err, errdef.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// layers reads the layers of a kind that a manifest has, until one is taken.
+func (q *signatureSearch) layers(ctx context.Context, reference, kind string, take func(ocispec.Descriptor, []byte) bool) error {
+	_, body, err := q.repo.FetchReference(ctx, reference)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	data, err := inputfile.ReadAll(body, "a signature of "+q.at, maxManifestBytes)
+	if err != nil {
+		return err
+	}
+	var m ocispec.Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		q.last = fmt.Errorf("it can't be read: %w", err)
+		return nil
+	}
+	for i, layer := range m.Layers {
+		if i >= maxSignatures || !strings.HasPrefix(layer.MediaType, kind) || layer.Size < 0 || layer.Size > maxSignatureBytes {
+			continue
+		}
+		data, err := fetchBlob(ctx, q.repo, q.at, layer)
+		if err != nil {
+			return err
+		}
+		if take(layer, data) {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
+)
+
+// maxSignatureBytes is the size of a provenance, or of a signature of another kind.
+const maxSignatureBytes = 4 << 20
+
+// verifyProvenance finds who has signed a chart by the provenance that came with it.
+func (s *Sources) verifyProvenance(ctx context.Context, f *Fetched, d demand) (signature.Signature, error) {
+	data, err := s.ProvenanceOf(ctx, *f)
+	if err != nil {
+		return signature.Signature{}, err
+	}
+	found, err := d.provenance(data, f.signedName(), f.Data, s.Verification.Now)
+	if err != nil {
+		return found, &UnverifiedError{What: f.Location(), Err: err}
+	}
+	f.Provenance = data
+	return found, nil
+}
+
+// provenance checks a provenance file of an archive.
+func (d demand) provenance(data []byte, name string, archive []byte, now time.Time) (signature.Signature, error) {
+	found, err := signature.VerifyProvenance(data, signature.Archive{Name: name, Digest: sum(archive)}, d.keys, now)
+	if err == nil && len(d.signers) > 0 && !found.By(d.signers) {
+		err = fmt.Errorf("it is signed by %s, who is none of the signers in sources.yaml", found)
+	}
+	return found, err
+}
+
+// signedName is the file name under which a chart was signed; "" for one that has only a
+// digest, or a tag that is no version.
+func (f Found) signedName() string {
+	if f.image == nil {
+		return f.FileName()
+	}
+	if f.Version == "" {
+		return ""
+	}
+	return f.image.Name() + "-" + f.Version + ".tgz"
+}
+
+// ProvenanceOf fetches the provenance file of a chart. Errors: *UnverifiedError when there
+// is none, *OfflineError.
+func (s *Sources) ProvenanceOf(ctx context.Context, f Fetched) ([]byte, error) {
+	if f.image != nil {
+		return s.provenanceLayer(ctx, f)
+	}
+	at, err := resolve.Beside(f.URL, ".prov")
+	if err != nil {
+		return nil, err
+	}
+	return s.beside(ctx, f, at, provenanceContent)
+}
+
+func (s *Sources) provenanceLayer(ctx context.Context, f Fetched) ([]byte, error) {
+	m, _, err := s.manifest(ctx, f.Found)
+	if err != nil {
+		return nil, err
+	}
+	layer, err := layerOf(m, provenanceType)
+	if _, none := errors.AsType[*NotThereError](err); none {
+		return nil, &UnverifiedError{What: f.Location(), Err: errors.New("it was pushed without a provenance file")}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s@%s: %w", f.URL, f.Manifest, err)
+	}
+	data, _, err := s.blob(ctx, f.Found, layer, provenanceContent)
+	return data, err
+}
+
+// beside fetches a file that says something of a chart, and keeps it under the chart's
+// digest, for --offline, as Helm 4 does.
+func (s *Sources) beside(ctx context.Context, f Fetched, at, kind string) ([]byte, error) {
+	if s.Offline {
+		return s.keptBeside(f, f.Digest, kind)
+	}
+	data, err := s.download(ctx, f.Found, at)
+	status, refused := errors.AsType[*StatusError](err)
+	if refused && (status.Code == http.StatusNotFound || status.Code == http.StatusGone) {
+		return nil, &UnverifiedError{What: f.Location(), Err: fmt.Errorf("there is no %s", resolve.Public(at))}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, replace(s.contentFile(f.Digest, kind), data)
+}
+
+// keptBeside is what was kept of a signature under the digest of what is signed.
+func (s *Sources) keptBeside(f Fetched, digest, kind string) ([]byte, error) {
+	data, err := inputfile.Read(s.contentFile(digest, kind), maxSignatureBytes)
+	if err != nil {
+		return nil, &OfflineError{What: "the signature of " + f.Location()}
+	}
+	return data, nil
+}

@@ -1,0 +1,175 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
+)
+
+// Verification is what a command's flags demand of signatures, beside the rules of
+// sources.yaml.
+type Verification struct {
+	// Wanted says that every chart has to be signed.
+	Wanted bool
+	// Keyring is a file of OpenPGP keys, "" for GnuPG's.
+	Keyring string
+	// Key is a file with cosign's public key. It takes the place of the keyring.
+	Key string
+	// Now is when signatures and keys have to be valid.
+	Now time.Time
+}
+
+// demand is the signature that a chart has to have: by one of the keys, and of these by
+// one of the signers; or by cosign's key.
+type demand struct {
+	keys    signature.Keyring
+	signers []string
+	key     *signature.PublicKey
+}
+
+// UnverifiedError says that a chart is not signed as was demanded.
+type UnverifiedError struct {
+	What string
+	Err  error
+}
+
+func (e *UnverifiedError) Error() string {
+	return fmt.Sprintf("%s can't be verified, and is not used: %s", e.What, e.Err)
+}
+
+func (e *UnverifiedError) Unwrap() error { return e.Err }
+
+// Demands says whether a chart that is fetched from a URL has to be signed.
+func (s *Sources) Demands(url string) bool {
+	return s.Verification.Wanted || resolve.RuleFor(s.Settings.Verify, url) != nil
+}
+
+// demands are what flags and rules say of a chart; all of them count.
+func (s *Sources) demands(urls ...string) ([]demand, error) {
+	var out []demand
+	if v := s.Verification; v.Wanted {
+		rule := resolve.Rule{Key: v.Key, Keyring: v.Keyring}
+		if v.Key == "" && v.Keyring == "" {
+			rule.Keyring = s.Paths.keyring()
+		}
+		d, err := readDemand(rule, "")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	if rule := resolve.RuleFor(s.Settings.Verify, urls...); rule != nil {
+		d, err := readDemand(*rule, filepath.Dir(s.Paths.Settings))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// readDemand reads the keys of a rule, whose files are below a folder unless they say
+// otherwise.
+func readDemand(r resolve.Rule, folder string) (demand, error) {
+	d := demand{signers: r.Signers}
+	file := r.Keyring
+	if r.Key != "" {
+		file = r.Key
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(folder, file)
+	}
+	data, err := inputfile.Read(file, maxConfigBytes)
+	if err != nil {
+		return d, fmt.Errorf("read the keys for signatures: %w", err)
+	}
+	if r.Key != "" {
+		key, err := signature.ParsePublicKey(data)
+		if err != nil {
+			return d, fmt.Errorf("%s: %w", file, err)
+		}
+		d.key = &key
+		return d, nil
+	}
+	if d.keys, err = signature.ParseKeyring(data); err != nil {
+		return d, fmt.Errorf("%s: %w", file, err)
+	}
+	return d, nil
+}
+
+// keyring is the file of GnuPG's public keys: its old one where that is there, as in Helm.
+func (p Paths) keyring() string {
+	old, box := filepath.Join(p.GnuPG, "pubring.gpg"), filepath.Join(p.GnuPG, "pubring.kbx")
+	_, none := os.Stat(old)
+	if _, err := os.Stat(box); none != nil && err == nil {
+		return box
+	}
+	return old
+}
+
+// verify finds whose signature a chart has, when one is demanded. Errors:
+// *UnverifiedError, *OfflineError.
+func (s *Sources) verify(ctx context.Context, f *Fetched) error {
+	wanted, err := s.demands(f.home, f.URL)
+	if err != nil {
+		return err
+	}
+	for _, d := range wanted {
+		var found signature.Signature
+		switch {
+		case d.key == nil:
+			found, err = s.verifyProvenance(ctx, f, d)
+		case f.image != nil:
+			found, err = s.verifyImage(ctx, *f, *d.key)
+		default:
+			found, err = s.verifyArchive(ctx, *f, d)
+		}
+		if err != nil {
+			return err
+		}
+		f.Signature = &found
+	}
+	return nil
+}
+
+// ReadVerified reads an archive on this machine when it is signed as flags demand, by the
+// .prov or .sigstore.json beside it. Errors: *UnverifiedError.
+func (s *Sources) ReadVerified(file string) (Fetched, error) {
+	f := Fetched{Cached: true}
+	data, err := inputfile.Read(file, maxArchiveBytes)
+	if err != nil {
+		return f, err
+	}
+	f.Data, f.Digest, f.URL = data, sum(data), file
+	wanted, err := s.demands()
+	if err != nil {
+		return f, err
+	}
+	for _, d := range wanted {
+		beside, check := file+".prov", d.provenance
+		if d.key != nil {
+			beside, check = file+bundleSuffix, d.bundle
+		}
+		signed, err := inputfile.Read(beside, maxSignatureBytes)
+		if errors.Is(err, fs.ErrNotExist) {
+			return f, &UnverifiedError{What: file, Err: fmt.Errorf("there is no %s", beside)}
+		}
+		if err != nil {
+			return f, err
+		}
+		found, err := check(signed, filepath.Base(file), data, s.Verification.Now)
+		if err != nil {
+			return f, &UnverifiedError{What: file, Err: err}
+		}
+		f.Signature, f.Provenance = &found, signed
+	}
+	return f, nil
+}
