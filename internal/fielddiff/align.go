@@ -12,14 +12,23 @@ import (
 // the list's type names no key: best first. Alerts and records are Prometheus' rules.
 func IdentityFields() []string { return []string{"name", "key", "id", "alert", "record"} }
 
-// identity is what an item is told apart by, nil when there is nothing.
-func identity(item any) any {
+// Identity is the field that an item is told apart by, and its value; "" and nil when
+// there is none.
+func Identity(item any) (field string, v any) {
 	for _, field := range IdentityFields() {
 		if v := jsontree.KeyOf(item, field); v != nil && v != "" {
-			return v
+			return field, v
 		}
 	}
-	return jsontree.KeyOf(metadataOf(item), "name")
+	if v := jsontree.KeyOf(metadataOf(item), "name"); v != nil {
+		return nestedName, v
+	}
+	return "", nil
+}
+
+func identity(item any) any {
+	_, v := Identity(item)
+	return v
 }
 
 // identities names each item by its identity; false when two items share one, or
