@@ -50,13 +50,18 @@ func alikeKey(c plan.Change) string {
 
 var brackets = regexp.MustCompile(`\[[^\]]*\]`)
 
-// shape is a path without keys and indexes; what nests in its like counts once.
+// shape is a path without the keys and indexes on its way; what nests in its like
+// counts once.
 func shape(path string) string {
-	parts := strings.Split(brackets.ReplaceAllString(path, "[…]"), " ")
+	way, last := path, ""
+	if i := strings.LastIndexByte(path, '['); strings.HasSuffix(path, "]") {
+		way, last = path[:i], path[i:]
+	}
+	parts := strings.Split(brackets.ReplaceAllString(way, "[…]"), " ")
 	for i, part := range parts {
 		parts[i] = strings.Join(slices.Compact(strings.Split(part, ".")), ".")
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, " ") + last
 }
 
 // joinAlike tells objects of one kind once that are changed in the same way, when

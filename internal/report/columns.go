@@ -121,10 +121,11 @@ func (t *textWriter) row(r row) {
 	if !t.full {
 		path, cause = shortPath(path, t.columns-rowIndent), cutMiddle(cause, t.causes)
 	}
-	if width(path) > t.paths || width(what) > t.room(t.paths) {
+	beside := max(width(path), t.paths)
+	if width(what) > max(t.columns-rowIndent-beside-2*gap-width(cause), 10) {
 		what, below = "", what
 	}
-	line, faded := pad(path, t.paths+gap)+what, t.paint(faint, cause)
+	line, faded := pad(path, beside+gap)+what, t.paint(faint, cause)
 	if cause != "" {
 		line = pad(line, max(t.paths+t.values+2*gap, width(line)+gap))
 	}

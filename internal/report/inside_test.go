@@ -76,12 +76,13 @@ func TestTheSameChangeInManyObjectsIsOneLine(t *testing.T) {
 		changes[name] = []plan.Change{{Path: path, From: dashboard("11.4.0", i+1), To: dashboard("13.0.0", i+1), Cause: plan.CauseChart}}
 	}
 	changes["other"] = append(changes["other"], plan.Change{Path: "data.more", To: "1", Cause: plan.CauseChart})
+	changes["other"] = append(changes["other"], plan.Change{Path: "data[x.y]", To: "1", Cause: plan.CauseChart}, plan.Change{Path: "data[x.z]", To: "1", Cause: plan.CauseChart})
 	changes["drifted"][0].Cause = plan.CauseDrift
 	p := changing(changes, names...)
 	got := text(t, p, TextOptions{})
 	for _, want := range []string{
 		"~ 3 ConfigMaps  alerts, nodes, pods\n", "data[…] panels[…].pluginVersion             v11.4.0 → v13.0.0 (and 5 like it)  chart\n",
-		"~ ConfigMap/other\n", "~ ConfigMap/drifted\n", "Plan: 5 to change",
+		"data[x.y]  ", "data[x.z]  ", "~ ConfigMap/other\n", "~ ConfigMap/drifted\n", "Plan: 5 to change",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %q in\n%s", want, got)
