@@ -112,7 +112,7 @@ func (f collapsed) lines() []string {
 		})
 		n, where := len(f.objects[labels[0]]), ""
 		if labels[0].template {
-			where = " in their pod template (pods restart)"
+			where = " in their pod template"
 		}
 		texts := make([]string, len(labels))
 		for i, l := range labels {

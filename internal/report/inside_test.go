@@ -96,7 +96,7 @@ func TestTheSameChangeInManyObjectsIsOneLine(t *testing.T) {
 // What restarts pods and means nothing else is one line, where few objects share it, too.
 func TestLabelsAndChecksumsOfPodsAreOneLine(t *testing.T) {
 	p := changing(nil, "web")
-	p.Stages[0].Waves[0].Steps[0].Object.Kind = "Deployment"
+	p.Stages[0].Waves[0].Steps[0].Object = manifest.ID{Group: "apps", Kind: "Deployment", Name: "web"}
 	p.Stages[0].Waves[0].Steps[0].Changes = []plan.Change{
 		{Path: "spec.template.metadata.annotations.checksum/cm", From: "a", To: "b", Cause: plan.CauseChart},
 		{Path: "spec.template.metadata.annotations.checksum/secret", From: "x", To: "y", Cause: plan.CauseChart, Sensitive: true},
