@@ -53,6 +53,8 @@ type function struct {
 	guard budget.Guard
 	// grows says that the result is memory of its own, to be counted.
 	grows bool
+	// varies says that results are recalled, see Recall.
+	varies bool
 	// invoke runs it. Arguments have been checked against params.
 	invoke func(args []any) (any, error)
 	// special runs it with the state; nil for most.
@@ -188,7 +190,13 @@ func (s *state) run(f *function, args []any) any {
 	if s.reads != nil {
 		s.reads.call(f.name, args)
 	}
-	result, err := safely(f, args)
+	var result any
+	var err error
+	if f.varies {
+		result, err = s.recalled(f, args)
+	} else {
+		result, err = safely(f, args)
+	}
 	if err != nil {
 		s.functionError(f, err)
 	}

@@ -20,6 +20,8 @@ type execution struct {
 	buffers   [][]byte
 	reads     *reads
 	exponents []Place
+	// asked counts the calls of a file that Options.Recall knows.
+	asked map[string]int
 	// words counts what has been parsed, as wordsOf does.
 	words int
 }
@@ -36,6 +38,7 @@ func newExecution(o Options) *execution {
 		root:     &names{own: map[string]*template{}},
 		tpls:     map[string]*unit{},
 		includes: map[string]int{},
+		asked:    map[string]int{},
 		reads:    newReads(o.Watch),
 	}
 	e.functions = newRegistry(e)
@@ -45,6 +48,7 @@ func newExecution(o Options) *execution {
 // file renders one file in its own scope.
 func (e *execution) file(src *source) (text string, err error) {
 	e.calls = e.calls[:0]
+	clear(e.asked)
 	var current *state
 	defer func() {
 		if r := recover(); r != nil {

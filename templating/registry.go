@@ -14,10 +14,12 @@ type registry struct {
 	// names is what the parser asks; the values are the raw Go functions.
 	names map[string]any
 	ready map[string]*function
+	// recalls says that renders are compared, see Recall.
+	recalls bool
 }
 
 func newRegistry(e *execution) *registry {
-	r := &registry{names: rawFunctions(), ready: map[string]*function{}}
+	r := &registry{names: rawFunctions(), ready: map[string]*function{}, recalls: e.options.Recall != nil}
 	if !e.options.DNS {
 		r.names["getHostByName"] = func(string) string { return "" }
 	}
@@ -56,6 +58,7 @@ func (r *registry) get(name string) *function {
 	f := newFunction(name, reflect.ValueOf(raw))
 	f.guard, f.weight = budget.GuardOf(name), budget.WeightOf(name)
 	f.grows = budget.MakesMemory(name, reflect.TypeOf(raw).Out(0))
+	f.varies = r.recalls && varies(name)
 	r.ready[name] = f
 	return f
 }

@@ -38,6 +38,9 @@ type Options struct {
 	Watch []Watched
 	// Lookup is nil when there is no cluster: every lookup finds nothing.
 	Lookup LookupFunc
+	// Recall is shared by renders that are compared; nil for all others, whose
+	// random values are random.
+	Recall *Recall
 }
 
 // Rendered is what the templates of a chart tree gave.

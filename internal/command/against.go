@@ -29,6 +29,7 @@ func againstFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "offline", Usage: "ask no cluster for anything, and fetch nothing; needs --against", Category: againstCategory},
 		&cli.StringFlag{Name: "kube-version", Usage: "without a cluster: the Kubernetes `VERSION` that templates see", Category: againstCategory},
 		&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "without a cluster: API `VERSION` that templates see besides the built-in ones (repeatable)", Category: againstCategory},
+		lookupFlag(againstCategory),
 	}
 }
 
@@ -82,9 +83,9 @@ func checkAgainst(c *cli.Context) error {
 		}
 		return nil
 	}
-	for _, flag := range []string{"kube-version", "api-versions"} {
+	for _, flag := range []string{"kube-version", "api-versions", "lookup"} {
 		if c.IsSet(flag) {
-			return usage("--%s goes with --offline or --against-version: with a cluster, templates see what it serves", flag)
+			return usage("--%s goes with --offline or --against-version: with a cluster, templates see what it has and serves", flag)
 		}
 	}
 	return nil
@@ -107,7 +108,12 @@ func (p *program) planOffline(c *cli.Context, name, path string) (*plan.Plan, er
 	if b.Kind == plan.AgainstRevision {
 		return nil, usage("--against %s is a revision, and --offline reads no records: save its manifest with %s, or write ./%s for a file of that name", b.Name, p.command("get", "manifest", name, "--revision", b.Name), b.Name)
 	}
-	return engine.PlanOffline(c.Context, engine.Offline{Capabilities: caps}, toolVersion(), d, b)
+	lookup, err := p.lookup(c, key.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	made, err := engine.PlanOffline(c.Context, engine.Offline{Capabilities: caps, Lookup: lookup}, toolVersion(), d, b)
+	return p.hideRead(d.Source.Values, made, err)
 }
 
 // baseline reads what --against names: a number is a revision, a folder or an

@@ -204,6 +204,6 @@ func (p *program) result(c *cli.Context, made *plan.Plan) {
 		fmt.Fprintln(p.streams.Out, testsResult(made))
 	}
 	if notes := strings.TrimSpace(made.Notes); notes != "" && !c.Bool("hide-notes") && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
-		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", p.mask.Load().Text(notes))
+		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", p.mask.Load().Notes(notes))
 	}
 }

@@ -95,7 +95,7 @@ var unread = map[string]string{
 // lacking are the flags that a command does without although code which it shares
 // with others reads them.
 var lacking = map[string]string{
-	"install":   "cascade keep-history reuse-values reset-values reset-then-reuse-values api-versions include-crds is-upgrade kube-version show-only skip-tests validate " + saving,
+	"install":   "cascade keep-history reuse-values reset-values reset-then-reuse-values api-versions include-crds is-upgrade kube-version lookup show-only skip-tests validate " + saving,
 	"upgrade":   "cascade keep-history replace " + saving,
 	"rollback":  "cascade keep-history replace skip-crds update-crds " + saving,
 	"uninstall": changing + " replace " + saving,

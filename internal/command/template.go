@@ -18,11 +18,12 @@ import (
 func (p *program) templateCommand() *cli.Command {
 	return &cli.Command{
 		Name: "template", Usage: "render a chart without a cluster", ArgsUsage: "[NAME] CHART",
-		Description: describe("Renders CHART and prints its objects and hooks. No cluster is asked, and lookups find\nnothing, unless --validate or --dry-run=server is given. NAME is release-name unless it\nis given.",
+		Description: describe("Renders CHART and prints its objects and hooks. No cluster is asked, and lookups find\nonly what --lookup has, unless --validate or --dry-run=server is given. NAME is release-name unless it\nis given.",
 			"kubectl release template web ./chart -f prod.yaml\nkubectl release template ./chart --show-only templates/deployment.yaml\nkubectl release template web ./chart --validate"),
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "kube-version", Usage: "Kubernetes `VERSION` that templates see"},
 			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
+			lookupFlag(""),
 			&cli.BoolFlag{Name: "include-crds", Usage: "print the CRDs of crds/ folders, too"},
 			&cli.BoolFlag{Name: "is-upgrade", Usage: "render as for an upgrade"},
 			&cli.BoolFlag{Name: "no-hooks", Usage: "leave out hooks"},

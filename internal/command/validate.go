@@ -31,8 +31,14 @@ func (p *program) view(c *cli.Context, loaded *chart.Chart) (view, error) {
 		return view{}, usage("--dry-run=%s: it is client or server", c.String("dry-run"))
 	}
 	if !c.Bool("validate") && c.String("dry-run") != "server" {
-		caps, err := offlineCapabilities(c)
-		return view{caps: caps, namespace: orDefault(c.String("namespace"), "default")}, err
+		v := view{namespace: orDefault(c.String("namespace"), "default")}
+		var err, broken error
+		v.caps, err = offlineCapabilities(c)
+		v.lookup, broken = p.lookup(c, v.namespace)
+		return v, errors.Join(err, broken)
+	}
+	if c.IsSet("lookup") {
+		return view{}, usage("--lookup goes without --validate and --dry-run=server: with a cluster, templates see what it has")
 	}
 	s, err := p.connect(c)
 	if err != nil {

@@ -39,14 +39,14 @@ type base struct {
 	secrets [][]byte
 }
 
-func (c comparison) base(ctx context.Context, g gathered) (base, error) {
+func (c comparison) base(ctx context.Context, g gathered, op plan.Operation) (base, error) {
 	switch c.baseline.Kind {
 	case plan.AgainstRevision:
 		return c.storedBase(g.history)
 	case plan.AgainstPlan:
 		return c.savedBase()
 	case plan.AgainstChart:
-		return c.chartBase(ctx, g)
+		return c.chartBase(ctx, g, op)
 	case plan.AgainstFile:
 		return c.fileBase()
 	}
@@ -81,12 +81,11 @@ func (c comparison) savedBase() (base, error) {
 	return base{revision: unstored(saved.Record), crds: append(crds, saved.CRDs...), chart: saved.ChartTo, secrets: saved.Secrets}, err
 }
 
-// chartBase renders the other chart in the same moment as the target, so that
-// nothing differs but what chart and values make differ.
-func (c comparison) chartBase(ctx context.Context, g gathered) (base, error) {
+// chartBase renders the other chart in the same moment as the target.
+func (c comparison) chartBase(ctx context.Context, g gathered, op plan.Operation) (base, error) {
 	d := c.Deployment
 	d.Source = c.baseline.Source
-	r, err := targetOf(ctx, d, g, plan.Upgrade)
+	r, err := targetOf(ctx, d, g, op)
 	if err != nil {
 		return base{}, fmt.Errorf("render %s: %w", c.baseline, err)
 	}

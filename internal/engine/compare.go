@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
+	"github.com/kubectl-release/kubectl-release/templating"
 )
 
 // PlanAgainst plans as if the cluster held what the baseline says and nothing
@@ -31,7 +32,7 @@ func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*pl
 }
 
 // PlanOffline plans without any cluster: nobody is asked for records or
-// objects, and lookups find nothing. The values are those given.
+// objects, and lookups find what api has for them. The values are those given.
 func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := api.Facts(ctx)
 	if err != nil {
@@ -41,8 +42,8 @@ func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deploym
 	d.Source.Reuse, b.Source.Reuse = values.ResetValues, values.ResetValues
 	// Charts that ask for the revision see that of a first upgrade.
 	first := &release.Revision{Version: 1, ApplyMethod: release.ServerSide, Info: release.Info{Status: release.StatusDeployed}}
-	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b, recordLimit: releasestore.MaxSize}
-	return c.plan(ctx, gathered{facts: facts, history: release.History{first}})
+	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b, recordLimit: releasestore.MaxSize, lookupGiven: api.Lookup != nil}
+	return c.plan(ctx, gathered{facts: facts, history: release.History{first}, lookups: &lookups{find: api.Lookup}})
 }
 
 // comparison is one run of PlanAgainst or PlanOffline.
@@ -52,20 +53,18 @@ type comparison struct {
 	toolVersion string
 	baseline    Baseline
 	recordLimit int
+	// lookupGiven says that somebody has said what lookups find.
+	lookupGiven bool
 }
 
 func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
-	base, err := c.base(ctx, g)
+	base, target, err := c.rendered(ctx, g)
 	if err != nil {
 		return nil, err
 	}
 	op := plan.Upgrade
 	if base.revision == nil {
-		op, g.history = plan.Install, nil
-	}
-	target, err := targetOf(ctx, c.Deployment, g, op)
-	if err != nil {
-		return nil, err
+		op = plan.Install
 	}
 	in := plan.Input{
 		Operation: op, Release: c.Release, Options: c.Options, ToolVersion: c.toolVersion,
@@ -84,6 +83,42 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 		}
 	}
 	return c.decide(ctx, in, base)
+}
+
+// rendered renders both sides as an upgrade. Where that fails and a lookup found
+// nothing (charts such as Bitnami's refuse to upgrade without the Secret that they
+// made), both are rendered as an install.
+func (c comparison) rendered(ctx context.Context, g gathered) (base, rendered, error) {
+	b, target, err := c.sides(ctx, g, plan.Upgrade)
+	if err == nil || !g.lookups.missed || c.lookupGiven {
+		return b, target, err
+	}
+	b, target, again := c.sides(ctx, g, plan.Install)
+	if again != nil {
+		return b, target, err
+	}
+	told := plan.Problem{What: "rendered as an install on both sides: as an upgrade, templates fail on what a lookup does not find"}
+	if c.baseline.Offline {
+		told.Do = "give the objects that they look up with --lookup"
+	}
+	target.warnings = append(target.warnings, told)
+	return b, target, nil
+}
+
+// sides renders the target, and the baseline where that is a chart. What is random
+// is the same on both, so that nothing differs but what chart and values make differ.
+func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (base, rendered, error) {
+	recall := templating.NewRecall()
+	c.Source.Render.Recall, c.baseline.Source.Render.Recall = recall, recall
+	b, err := c.base(ctx, g, op)
+	if err != nil {
+		return b, rendered{}, err
+	}
+	if b.revision == nil {
+		op, g.history = plan.Install, nil
+	}
+	target, err := targetOf(ctx, c.Deployment, g, op)
+	return b, target, err
 }
 
 // decide is the engine's decide with the baseline in the place of the cluster.

@@ -59,7 +59,7 @@ type gathered struct {
 	pending plan.Pending
 	// also are what the history was asked for beside the usual.
 	also []goals
-	// lookups answer templates; nil without a cluster.
+	// lookups answer templates.
 	lookups *lookups
 }
 

@@ -28,13 +28,15 @@ func (e *RenderError) Error() string { return e.Err.Error() }
 // Unwrap gives the error that says what failed.
 func (e *RenderError) Unwrap() error { return e.Err }
 
-// lookups are what templates look up in the cluster. The nil lookups find
-// nothing.
+// lookups are what templates look up. The nil lookups find nothing.
 type lookups struct {
+	// find is nil when there is nothing to ask.
 	find templating.LookupFunc
 	mu   sync.Mutex
 	// secrets are the values of the Secrets that were found.
 	secrets [][]byte
+	// missed says that something was not found.
+	missed bool
 }
 
 func (e *Engine) lookups(ctx context.Context) *lookups { return &lookups{find: e.Lookup(ctx)} }
@@ -53,13 +55,18 @@ func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc {
 	}
 }
 
-// answer is what templates call; nil without a cluster.
+// answer is what templates call.
 func (l *lookups) answer() templating.LookupFunc {
 	if l == nil {
 		return nil
 	}
-	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
-		found, err := l.find(apiVersion, kind, namespace, name)
+	return func(apiVersion, kind, namespace, name string) (found map[string]any, err error) {
+		if l.find != nil {
+			found, err = l.find(apiVersion, kind, namespace, name)
+		}
+		if items, isList := found["items"].([]any); err == nil && (len(found) == 0 || isList && len(items) == 0) {
+			l.miss()
+		}
 		if err == nil && schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind() == kinds.Secret {
 			l.note(found)
 		}
@@ -109,6 +116,12 @@ func lastApplied(object map[string]any) map[string]any {
 		return nil
 	}
 	return out
+}
+
+func (l *lookups) miss() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.missed = true
 }
 
 // read are the values of Secrets that templates have been given.

@@ -18,6 +18,8 @@ import (
 type Offline struct {
 	// Capabilities are what templates see.
 	Capabilities *templating.Capabilities
+	// Lookup answers lookups in the cluster's place; nil finds nothing.
+	Lookup templating.LookupFunc
 }
 
 // Facts implements API: the version and the API versions that were named.

@@ -42,6 +42,8 @@ type RenderOptions struct {
 	Strict        bool
 	// PostRender rewrites the whole rendered manifest; nil leaves it alone.
 	PostRender func(ctx context.Context, manifest string) (string, error)
+	// Recall is shared by renders that are compared, see templating.Recall.
+	Recall *templating.Recall
 }
 
 // Moment is what templates see of the release.
@@ -88,7 +90,7 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	suspects := values.FindUnknownKeys(s.Chart, c, s.Values, table)
 	rendered, err := templating.Render(c, top, templating.Options{
 		Strict: s.Render.Strict, DNS: s.Render.DNS, SubchartNotes: s.Render.SubchartNotes, Lookup: lookup,
-		Watch: watchedTables(suspects),
+		Watch: watchedTables(suspects), Recall: s.Render.Recall,
 	})
 	if err := valid(); err != nil {
 		return Rendering{}, err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
@@ -11,7 +12,7 @@ import (
 
 // valuesChanges lists the user's values that changed since the last revision
 // that was up. Where a value was not set before, or is no more, the chart's
-// default stands in.
+// default stands in, and where that is the same, nothing has changed.
 func valuesChanges(h release.History, next *release.Revision) []plan.Change {
 	prev := h.LastSuccessful()
 	if prev == nil {
@@ -31,7 +32,9 @@ func valuesChanges(h release.History, next *release.Revision) []plan.Change {
 		if change.To == nil {
 			change.To = at(after, path)
 		}
-		out = append(out, change)
+		if !reflect.DeepEqual(change.From, change.To) { // else the chart's default is what was set
+			out = append(out, change)
+		}
 	}
 	return out
 }

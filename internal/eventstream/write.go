@@ -34,7 +34,7 @@ func (e Event) masked(m *redact.Mask) Event {
 		return e
 	}
 	s := *e.Summary
-	s.Error, s.Hint, s.Notes = m.Text(s.Error), m.Text(s.Hint), m.Text(s.Notes)
+	s.Error, s.Hint, s.Notes = m.Text(s.Error), m.Text(s.Hint), m.Notes(s.Notes)
 	s.Record = m.Tree(s.Record)
 	if s.Undo != nil {
 		undo := *s.Undo

@@ -26,7 +26,8 @@ const (
 // Change is one field that differs between two documents.
 type Change struct {
 	// Path names the field for people: "spec.containers[web].image". List items
-	// are named by merge key or name where these are unique, else by index.
+	// are named by merge key, name or another field that identifies them where these
+	// are unique, else by index: in the list that they are still in, or were in.
 	Path string `json:"path"`
 	// From and To are the whole values, nil where there is none. They belong to
 	// the documents: who changes them copies them first.
@@ -39,7 +40,7 @@ type Change struct {
 // metadata first, then the rest by name. Apiversion, kind, status and what the
 // server counts or stamps are left out, and so are differences that mean the
 // same (see ThreeWay). Maps are compared field by field; an item that is added
-// to or removed from a list is one change. Either document may be nil.
+// to or removed from a list is one change, wherever in the list. Either document may be nil.
 func Compare(before, after map[string]any) []Change {
 	d := differ{}
 	root := apitypes.Of(kindOf(after, before))

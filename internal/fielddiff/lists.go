@@ -3,7 +3,6 @@ package fielddiff
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
@@ -39,7 +38,13 @@ func (d *differ) list(path string, from, to []any, n *apitypes.Node) {
 		d.named(path, items{fromNames, from}, items{toNames, to}, n)
 		return
 	}
-	d.indexed(path, from, to, n)
+	fromNames, ok := identities(from)
+	toNames, fits := identities(to)
+	if ok && fits && !n.Keyed() {
+		d.named(path, items{fromNames, from}, items{toNames, to}, n)
+		return
+	}
+	d.aligned(path, from, to, n)
 }
 
 // scalars shows lists of one length position by position, as arguments of a
@@ -49,20 +54,8 @@ func (d *differ) scalars(path string, from, to []any, n *apitypes.Node) {
 		d.add(path, from, to)
 		return
 	}
-	d.indexed(path, from, to, n)
-}
-
-func (d *differ) indexed(path string, from, to []any, n *apitypes.Node) {
-	for i := range max(len(from), len(to)) {
-		at := path + "[" + strconv.Itoa(i) + "]"
-		switch {
-		case i >= len(from):
-			d.add(at, nil, to[i])
-		case i >= len(to):
-			d.add(at, from[i], nil)
-		default:
-			d.field(at, from[i], to[i], n.Item())
-		}
+	for i := range from {
+		d.field(at(path, i), from[i], to[i], n.Item())
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // A token stands for a value that is not printed: "(sensitive 9f2c…)". Equal
@@ -47,6 +48,8 @@ type Mask struct {
 	// tokens are those of the secrets.
 	tokens map[string]string
 	finder *haystack.Finder
+	// plans are those that the secrets are of, for what is public in them.
+	plans []*plan.Plan
 }
 
 func newMask(s *secrets, salt string) *Mask {
@@ -102,6 +105,11 @@ func (m *Mask) Text(s string) string {
 	if from := assignment(s); from > 0 {
 		spans = append(spans, haystack.Span{From: from, To: len(s), Part: true})
 	}
+	return m.replace(s, spans)
+}
+
+// replace puts tokens in the places that were found.
+func (m *Mask) replace(s string, spans []haystack.Span) string {
 	if len(spans) == 0 {
 		return s
 	}

@@ -11,7 +11,8 @@ import (
 func NewMask(p *plan.Plan, others ...*plan.Plan) *Mask {
 	found := newSecrets()
 	var public []string
-	for _, one := range append([]*plan.Plan{p}, others...) {
+	plans := append([]*plan.Plan{p}, others...)
+	for _, one := range plans {
 		collect(one, found)
 		collectSensitive(one, found)
 		if one.Record != nil {
@@ -23,7 +24,9 @@ func NewMask(p *plan.Plan, others ...*plan.Plan) *Mask {
 		public = append(public, names(one)...)
 	}
 	found.exempt(public)
-	return newMask(found, p.Release.String())
+	m := newMask(found, p.Release.String())
+	m.plans = plans
+	return m
 }
 
 // NewValuesMask makes a mask of the values that are named like credentials, and

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -113,7 +114,7 @@ func isItem(part string, index int, item any) bool {
 	if !ok {
 		return false
 	}
-	for _, key := range []string{"name", "key", "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey"} {
+	for _, key := range append(fielddiff.IdentityFields(), "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey") {
 		if text, ok := jsontree.ScalarText(fields[key]); ok && matchesPart(part, text) {
 			return true
 		}

@@ -33,7 +33,7 @@ import (
 //   - what Options.Sensitive names, with all its recurrences.
 //
 // Names of objects and of the release are never masked, and neither is a value
-// that is part of such a name. Record is left out: it holds chart and values.
+// that is part of such a name. Notes are prose: see Mask.Notes. Record is left out: it holds chart and values.
 //
 // What must not be seen of the other plans is hidden, too: the plan of a way back
 // quotes the run that it undoes.
@@ -47,7 +47,7 @@ func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
 		against.Name = m.Text(against.Name)
 		out.Against = &against
 	}
-	out.Found, out.Notes = m.Text(p.Found), m.Text(p.Notes)
+	out.Found, out.Notes = m.Text(p.Found), m.Notes(p.Notes)
 	out.Cluster.Server = m.Text(p.Cluster.Server)
 	out.Options.Description = m.Text(p.Options.Description)
 	out.Options.Labels = maps.Clone(p.Options.Labels)

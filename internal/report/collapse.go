@@ -16,6 +16,7 @@ const minFold = 3
 
 // label is a change of a label or annotation, wherever it is in an object.
 type label struct {
+	what     string // "label" or "annotation"
 	key      string
 	template bool
 	from, to string
@@ -23,7 +24,8 @@ type label struct {
 
 // collapsed are the label changes that many objects share. They are told once.
 type collapsed struct {
-	objects map[label]int
+	// objects are the IDs of the steps that make each change.
+	objects map[label][]string
 	// alone holds the steps that change nothing else.
 	alone map[string]bool
 	// restarts are the objects among them whose pods are replaced.
@@ -32,7 +34,7 @@ type collapsed struct {
 
 // newFolds folds nothing when everything is to be shown.
 func newFolds(p *plan.Document, full bool) collapsed {
-	f := collapsed{objects: map[label]int{}, alone: map[string]bool{}, restarts: map[string]bool{}}
+	f := collapsed{objects: map[label][]string{}, alone: map[string]bool{}, restarts: map[string]bool{}}
 	if full {
 		return f
 	}
@@ -41,7 +43,7 @@ func newFolds(p *plan.Document, full bool) collapsed {
 		for _, c := range s.Changes {
 			if l, ok := labelOf(c); ok && foldable(s) && !seen[l] {
 				seen[l] = true
-				f.objects[l]++
+				f.objects[l] = append(f.objects[l], s.ID)
 			}
 		}
 	})
@@ -59,7 +61,7 @@ func newFolds(p *plan.Document, full bool) collapsed {
 // has says whether a step's change is folded.
 func (f collapsed) has(s *plan.Step, c plan.Change) bool {
 	l, ok := labelOf(c)
-	return ok && foldable(s) && f.objects[l] >= minFold
+	return ok && foldable(s) && len(f.objects[l]) >= minFold
 }
 
 func foldable(s *plan.Step) bool {
@@ -78,7 +80,7 @@ func labelOf(c plan.Change) (label, bool) {
 	if !metadata || selector {
 		return label{}, false
 	}
-	l := label{key: parts[n-1], template: n > 3, from: side(c.From), to: side(c.To)}
+	l := label{what: strings.TrimSuffix(parts[n-2], "s"), key: parts[n-1], template: n > 3, from: side(c.From), to: side(c.To)}
 	return l, true
 }
 
@@ -89,47 +91,66 @@ func side(v any) string {
 	return value(v)
 }
 
-// lines tell the folded changes: "16 objects also get …".
+// lines tell the folded changes, those of the same objects together: "16 objects:
+// labels app 1 → 2, helm.sh/chart web-1 → web-2".
 func (f collapsed) lines() []string {
-	var labels []label
-	for l, n := range f.objects {
-		if n >= minFold {
-			labels = append(labels, l)
+	groups := map[string][]label{}
+	for l, ids := range f.objects {
+		if len(ids) >= minFold {
+			key := fmt.Sprint(l.template, ids)
+			groups[key] = append(groups[key], l)
 		}
 	}
-	slices.SortFunc(labels, func(a, b label) int {
-		return cmp.Or(cmp.Compare(f.objects[b], f.objects[a]), cmp.Compare(a.key, b.key), compareBool(a.template, b.template),
-			cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
-	})
-	var lines []string
-	for _, l := range labels {
-		where := ""
-		if l.template {
-			where = " in their pod template (pods restart)"
-		}
-		lines = append(lines, fmt.Sprintf("%d objects also %s%s", f.objects[l], l.sentence(), where))
+	type line struct {
+		objects int
+		text    string
 	}
-	return lines
+	var lines []line
+	for _, labels := range groups {
+		slices.SortFunc(labels, func(a, b label) int {
+			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+		})
+		n, where := len(f.objects[labels[0]]), ""
+		if labels[0].template {
+			where = " in their pod template"
+		}
+		texts := make([]string, len(labels))
+		for i, l := range labels {
+			texts[i] = l.sentence()
+		}
+		lines = append(lines, line{n, fmt.Sprintf("%d objects%s: %s", n, where, strings.Join(texts, ", "))})
+	}
+	slices.SortFunc(lines, func(a, b line) int { return cmp.Or(cmp.Compare(b.objects, a.objects), cmp.Compare(a.text, b.text)) })
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l.text
+	}
+	return out
 }
 
+// sentence is "label helm.sh/chart web-1.4.2 → 1.5.0".
 func (l label) sentence() string {
-	key := escape.Line(l.key)
+	what := l.what + " " + escape.Line(l.key)
 	switch {
 	case l.from == "":
-		return fmt.Sprintf("get %s %s", key, cut(l.to, 60))
+		return "new " + what + " " + cut(l.to, 60)
 	case l.to == "":
-		return fmt.Sprintf("lose %s %s", key, cut(l.from, 60))
+		return what + " removed (was " + cut(l.from, 60) + ")"
 	}
 	from, to := shortDigests(l.from, l.to)
-	return strings.TrimSpace(fmt.Sprintf("get %s %s → %s", key, cut(from, 60), cut(to, 60)))
+	return what + " " + cut(from, 60) + " → " + cut(withoutName(from, to), 60)
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
+// withoutName leaves the name out of a chart's name and version that follows another
+// version of it.
+func withoutName(from, to string) string {
+	same := 0
+	for same < min(len(from), len(to)) && from[same] == to[same] {
+		same++
 	}
-	return 1
+	name := strings.LastIndexByte(to[:same], '-') + 1
+	if version := strings.TrimPrefix(to[name:], "v"); name > 0 && version != "" && version[0] >= '0' && version[0] <= '9' {
+		return to[name:]
+	}
+	return to
 }

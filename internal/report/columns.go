@@ -53,13 +53,10 @@ func (t *textWriter) room(paths int) int {
 // what is the middle column of a change: its values, or how much of a text
 // changes. It is at most as wide as a line.
 func (t *textWriter) what(r row) string {
-	switch {
-	case r.tally != "":
-		return r.tally
-	case t.full:
-		return pair(r.change, 0)
+	if t.full {
+		return r.values(0)
 	}
-	return pair(r.change, t.columns-valueIndent)
+	return r.values(t.columns - valueIndent)
 }
 
 func (t *textWriter) section(number int, s section) {
@@ -113,26 +110,30 @@ func (t *textWriter) rows(e entry) {
 	}
 }
 
-// row prints path, values and cause. A path too wide for its column is
-// shortened in the middle; values too wide for theirs get a line of their own.
+// row prints path, values and cause. Values too wide for their column, or beside a
+// path too wide for its, get a line of their own.
 func (t *textWriter) row(r row) {
 	sign := " "
 	if r.change.Cause == plan.CauseDrift {
 		sign = t.paint(changed, "≠")
 	}
-	path, cause := r.path, r.cause
+	path, cause, what, below := r.path, r.cause, t.what(r), ""
 	if !t.full {
-		path, cause = shortPath(path, t.paths), cutMiddle(cause, t.causes)
+		path, cause = shortPath(path, t.columns-rowIndent), cutMiddle(cause, t.causes)
 	}
-	what, below := t.what(r), ""
-	if width(what) > t.room(t.paths) {
+	beside := max(width(path), t.paths)
+	if width(what) > max(t.columns-rowIndent-beside-2*gap-width(cause), 10) {
 		what, below = "", what
 	}
-	line := "     " + sign + " " + pad(path, t.paths+gap)
+	line, faded := pad(path, beside+gap)+what, t.paint(faint, cause)
 	if cause != "" {
-		what = pad(what, t.values+gap)
+		line = pad(line, max(t.paths+t.values+2*gap, width(line)+gap))
 	}
-	t.line(line + what + t.paint(faint, cause))
+	if below != "" && rowIndent+width(line)+width(cause) > t.columns { // the cause goes with the values
+		below = r.values(t.columns-valueIndent-gap-width(cause)) + strings.Repeat(" ", gap) + faded
+		faded = ""
+	}
+	t.line("     " + sign + " " + line + faded)
 	if below != "" {
 		t.line(strings.Repeat(" ", valueIndent) + below)
 	}

@@ -2,26 +2,24 @@ package report
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 func (w entryWriter) entry(s *plan.Step) (entry, error) {
-	e := entry{op: s.Op, id: s.ID, name: w.names.name(s.Object), detail: w.detail(s)}
+	e := entry{op: s.Op, id: s.ID, kind: s.Object.Kind, name: w.names.name(s.Object), detail: w.detail(s)}
+	noise := w.podNoise(s)
 	switch {
-	case w.folds.restarts[s.ID] && w.folds.alone[s.ID]:
-		e.detail = "labels of the pod template change"
-		if s.Restarts() {
-			e.detail = "pods restart: " + e.detail
-		}
 	case w.folds.alone[s.ID]:
-		e.detail = "annotations change"
+		e.detail = cmp.Or(noise, "annotations change")
+	case noise != "" && e.detail != "":
+		e.detail = noise + "; " + e.detail
+	case noise != "":
+		e.detail = noise
 	}
-	for _, c := range s.Changes {
-		if w.folds.has(s, c) || !showsChanges(s.Op) || s.Op == plan.OpRun && c.OfLabel() && !w.view.full {
-			continue
-		}
+	for _, c := range w.shownChanges(s, noise != "") {
 		if limit := w.limit(w.view.rows); limit > 0 && len(e.rows) == limit {
 			e.hiddenRows++
 			continue
@@ -41,6 +39,23 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 	return e, nil
 }
 
+// shownChanges are those that get rows of their own. quiet leaves out what podNoise
+// tells.
+func (w entryWriter) shownChanges(s *plan.Step, quiet bool) []repeated {
+	var changes []plan.Change
+	for _, c := range s.Changes {
+		if w.folds.has(s, c) || !showsChanges(s.Op) || s.Op == plan.OpRun && c.OfLabel() && !w.view.full || quiet && isPodNoise(c) {
+			continue
+		}
+		within := inside(c)
+		if within == nil || w.view.full && isText(c) {
+			within = []plan.Change{c}
+		}
+		changes = append(changes, within...)
+	}
+	return foldAlike(changes, w.view.full)
+}
+
 func showsChanges(op plan.Op) bool {
 	return op == plan.OpPatch || op == plan.OpReplace || op == plan.OpAdopt || op == plan.OpRecreate || op == plan.OpKeep || op == plan.OpRun
 }
@@ -53,7 +68,8 @@ func (w entryWriter) detail(s *plan.Step) string {
 	case plan.OpPatch:
 		return cmp.Or(w.estimate(s), w.handOver(s))
 	case plan.OpAdopt:
-		text := reason(verb(s.Op), s.Why)
+		why := strings.TrimPrefix(strings.TrimPrefix(s.Why, "it is taken over: "), "it ")
+		text := verb(s.Op) + " (" + escape.Line(why) + ")"
 		if first := w.handOver(s); first != "" {
 			text += "; it " + first
 		}
@@ -134,12 +150,12 @@ func (w entryWriter) estimate(s *plan.Step) string {
 	return reason("estimated", s.Estimate)
 }
 
-func (w entryWriter) row(c plan.Change) (row, error) {
-	r := row{change: c, path: escape.Line(c.Path), cause: cause(c)}
-	if !isText(c) {
+func (w entryWriter) row(c repeated) (row, error) {
+	r := row{change: c.Change, path: escape.Line(c.Path), cause: cause(c.Change), like: c.like}
+	if !isText(c.Change) {
 		return r, nil
 	}
-	lines, err := textDiff(c, w.view.context)
+	lines, err := textDiff(c.Change, w.view.context)
 	if err != nil {
 		return row{}, err
 	}

@@ -17,7 +17,7 @@ import (
 func title(p *plan.Document) string {
 	what := escape.Line(string(p.Operation))
 	if p.Against != nil {
-		return "Release " + escape.Line(p.Release.String()) + ": " + what + ", compared with " + escape.Line(p.Against.String())
+		return "Release " + escape.Line(p.Release.String()) + ": " + what + ", compared with " + comparedWith(p)
 	}
 	switch p.Operation {
 	case plan.Install:
@@ -87,9 +87,6 @@ func headerNotes(p *plan.Document, v view) []note {
 		}
 	}
 	user, defaults := valueChanges(p, v)
-	if p.Against != nil {
-		add("against", againstText(*p.Against))
-	}
 	if p.ChartSource != nil {
 		add("source", sourceText(*p.ChartSource, v.full))
 	}
@@ -266,17 +263,6 @@ func estimates(p *plan.Document) []string {
 		}
 	}
 	return out
-}
-
-// againstText says what a comparison can't know.
-func againstText(a plan.Against) string {
-	return escape.Line(a.String()) + ", not live objects: drift is not known, outcomes are estimated, and this plan can't be applied"
-}
-
-// toldAbove says whether the header's line on the comparison is reason enough
-// for the step's estimate.
-func toldAbove(p *plan.Document, s *plan.Step) bool {
-	return p.Against != nil && s.Estimate == plan.NotAsked
 }
 
 // duration prints 5m0s as 5m.

@@ -28,6 +28,9 @@ func HTML(w io.Writer, p *plan.Document) error {
 		h.list("folded", page.folded)
 	}
 	h.ending(page.ending)
+	if page.footnote != "" {
+		h.tag("p", "facts", page.footnote)
+	}
 	h.WriteString("</main>\n<script>" + htmlScript + "</script>\n</body>\n</html>\n")
 	_, err = io.WriteString(w, h.String())
 	return err
@@ -169,10 +172,8 @@ func (h *htmlWriter) rows(rows []row) {
 		h.WriteString("<tr>")
 		h.tag("td", "path", r.path)
 		h.WriteString("<td>")
-		if r.tally == "" {
-			h.tag("span", "", pair(r.change, 0))
-		} else {
-			h.tag("span", "", r.tally)
+		h.tag("span", "", r.values(0))
+		if r.tally != "" {
 			h.diff(r.diff)
 		}
 		h.WriteString("</td>")

@@ -61,6 +61,9 @@ func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 	if !page.quiet() {
 		m.details(page, whole)
 	}
+	if page.footnote != "" {
+		m.add("\n<sub>" + inHTML(page.footnote) + "</sub>\n")
+	}
 	m.end()
 	if o.Rest != nil {
 		if _, err := io.WriteString(o.Rest, m.restPage(page)); err != nil {

@@ -99,6 +99,9 @@ func rowText(r row) string {
 	if r.change.Cause == plan.CauseDrift {
 		note = "   # ≠ " + r.cause
 	}
+	if r.like > 0 {
+		note += fmt.Sprintf("   # and %d like it", r.like)
+	}
 	c := r.change
 	switch {
 	case r.tally != "":

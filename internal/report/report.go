@@ -36,6 +36,8 @@ type page struct {
 	folded []string
 	// ending is what happens on failure, nil when there is nothing to say.
 	ending *ending
+	// footnote is told last, and small.
+	footnote string
 }
 
 // note is a line of the header: "values  replicas 2 → 3, …".
@@ -68,11 +70,14 @@ type section struct {
 type entry struct {
 	op     plan.Op
 	id     string
+	kind   string
 	name   string
 	detail string
 	rows   []row
 	// hiddenRows is how many rows were left out.
 	hiddenRows int
+	// objects is how many are told in this entry; 0 is the one that it names.
+	objects int
 	// body is the object in YAML, when asked for.
 	body []string
 }
@@ -82,7 +87,9 @@ type row struct {
 	change plan.Change
 	path   string
 	cause  string
-	diff   []diffLine
+	// like is how many changes like it are not told.
+	like int
+	diff []diffLine
 	// tally says how much of a text changes.
 	tally string
 	// hiddenLines is how many lines of the diff were left out.
@@ -116,7 +123,7 @@ func newPage(p *plan.Document, v view) (*page, error) {
 		return nil, err
 	}
 	out.folded = append(folded.lines(), handOverLine(p)...)
-	out.ending = endingOf(p, v, names)
+	out.ending, out.footnote = endingOf(p, v, names), footnote(p)
 	return out, nil
 }
 

@@ -77,6 +77,7 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 	if len(records) > 0 {
 		s.text = strings.Join(records, ", ")
 	}
+	s.entries = w.joinAlike(s.entries)
 	s.limit(w.limit(w.view.entries))
 	return s, nil
 }
@@ -144,7 +145,7 @@ func (s *section) limit(n int) {
 	if n < 1 || len(s.entries) <= n {
 		return
 	}
-	hidden := map[string]int{}
+	hidden, all := map[string]int{}, 0
 	var order []string
 	kept := s.entries[:0:0]
 	for i, e := range s.entries {
@@ -153,9 +154,11 @@ func (s *section) limit(n int) {
 			continue
 		}
 		word := verb(e.op)
-		if hidden[word]++; hidden[word] == 1 {
+		if hidden[word] == 0 {
 			order = append(order, word)
 		}
+		hidden[word] += max(e.objects, 1)
+		all += max(e.objects, 1)
 	}
 	if len(kept) == len(s.entries) {
 		return
@@ -164,7 +167,7 @@ func (s *section) limit(n int) {
 	for _, word := range order {
 		parts = append(parts, fmt.Sprintf("%d to %s", hidden[word], word))
 	}
-	s.hidden = fmt.Sprintf("%d more: %s", len(s.entries)-len(kept), strings.Join(parts, ", "))
+	s.hidden = fmt.Sprintf("%d more: %s", all, strings.Join(parts, ", "))
 	if len(order) == 1 {
 		s.hidden = fmt.Sprintf("%d more to %s", hidden[order[0]], order[0])
 	}

@@ -105,7 +105,7 @@ func noChangesLine(p *plan.Document, c plan.Summary) string {
 
 // comparedVerdict is the line for a comparison that finds no difference.
 func comparedVerdict(p *plan.Document, c plan.Summary) string {
-	text := "No object changes against " + escape.Line(p.Against.String())
+	text := "No object changes against " + comparedWith(p)
 	if c.Unchanged > 0 {
 		text += " (" + count(c.Unchanged, "object", "objects") + ")"
 	}

@@ -39,6 +39,12 @@ func Text(w io.Writer, p *plan.Document, o TextOptions) error {
 	}
 	t.full = o.Full
 	t.page(page, o.Summary)
+	if page.footnote != "" {
+		t.line("")
+		for _, line := range wrap("", page.footnote, "", t.columns) {
+			t.line(t.paint(faint, line))
+		}
+	}
 	_, err = io.WriteString(w, t.String())
 	return err
 }

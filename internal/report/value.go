@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -16,6 +17,22 @@ import (
 
 // more stands for what is left out of a value.
 const more = "…"
+
+// values prints what a row's change does, and how many like it there are, in at most
+// limit characters (0: no limit).
+func (r row) values(limit int) string {
+	like := ""
+	if r.like > 0 {
+		like = fmt.Sprintf(" (and %d like it)", r.like)
+	}
+	switch {
+	case r.tally != "":
+		return r.tally + like
+	case limit > 0:
+		limit -= width(like)
+	}
+	return pair(r.change, limit) + like
+}
 
 // pair prints what a change does, in at most limit characters (0: no limit).
 func pair(c plan.Change, limit int) string {
@@ -31,16 +48,32 @@ func pair(c plan.Change, limit int) string {
 	case c.From == nil && c.To == nil:
 		return "changed"
 	case c.From == nil:
-		return "set to " + cut(to, limit-len("set to "))
+		return "added: " + item(c.Path, after, limit-len("added: "))
 	case c.To == nil:
-		return cut(from, limit-len(" → removed")+2) + " → removed"
+		return "removed (was " + item(c.Path, before, limit-len("removed (was )")) + ")"
 	}
 	from, to = shortDigests(from, to)
+	if limit > 0 && len(from)+len(to) > limit {
+		from, to = shortPin(from), shortPin(to)
+	}
 	const arrow = 3
 	if limit > 0 && width(from)+width(to)+arrow > limit {
 		from, to = cutPair(from, to, limit-arrow)
 	}
 	return from + " → " + to
+}
+
+// item prints what is added or removed. What is too wide for limit is told by what it
+// is told apart by, unless its path does so.
+func item(path string, v any, limit int) string {
+	text := value(v)
+	field, id := fielddiff.Identity(v)
+	fields, _ := v.(map[string]any)
+	if limit < 1 || width(text) <= limit || field == "" || strings.HasSuffix(path, "["+value(id)+"]") {
+		return cut(text, limit)
+	}
+	others := slices.DeleteFunc(keys(fields), func(key string) bool { return key == field })
+	return cut(field+" "+value(id)+" ("+escape.Line(strings.Join(others, ", "))+")", limit)
 }
 
 // sensitivePair prints tokens: "changed (9f2c… → 41ab…)". Values that are no
@@ -52,13 +85,13 @@ func sensitivePair(from, to any) string {
 	case from == nil && to == nil:
 		return "changed"
 	case from == nil && hidden:
-		return "set (" + b + ")"
+		return "added (" + b + ")"
 	case from == nil:
-		return "set to " + b
+		return "added: " + b
 	case to == nil && hidden:
 		return "removed (" + a + ")"
 	case to == nil:
-		return a + " → removed"
+		return "removed (was " + a + ")"
 	case hidden:
 		return "changed (" + a + " → " + b + ")"
 	}
@@ -166,6 +199,15 @@ func shortDigests(from, to string) (string, string) {
 	return from[:shown] + "…", to[:shown] + "…"
 }
 
+// shortPin shortens the digest of an image to its first characters.
+func shortPin(image string) string {
+	const mark, shown = "@sha256:", 8
+	if i := strings.Index(image, mark); i > 0 && isDigest(image[i+len(mark):]) {
+		return image[:i+len(mark)+shown] + "…"
+	}
+	return image
+}
+
 func isDigest(s string) bool {
 	const shortest = 32
 	return len(s) >= shortest && strings.Trim(s, "0123456789abcdef") == ""
@@ -208,7 +250,7 @@ func value(v any) string {
 // keys sorts keys, with the ones that name an item first.
 func keys(m map[string]any) []string {
 	sorted := slices.Sorted(maps.Keys(m))
-	for _, first := range []string{"name", "kind", "apiVersion"} {
+	for _, first := range []string{"record", "alert", "name", "kind", "apiVersion"} {
 		if i := slices.Index(sorted, first); i > 0 {
 			sorted = slices.Insert(slices.Delete(sorted, i, i+1), 0, first)
 		}

@@ -1,0 +1,35 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A chart compared with itself has nothing to show, whatever it makes up at random
+// and looks up: every chart of ../shared/charts, and every version of
+// ../shared/versions. What they warn of they may warn of.
+func TestAChartComparedWithItselfShowsNothing(t *testing.T) {
+	var charts []string
+	for _, pattern := range []string{"charts/*.tgz", "versions/*/*.tgz"} {
+		found, err := filepath.Glob(filepath.Join(inTree("..", "shared"), filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		charts = append(charts, found...)
+	}
+	if len(charts) < 70 {
+		t.Fatalf("only %d charts are in ../shared", len(charts))
+	}
+	tools := pluginFolder(t)
+	for _, file := range charts {
+		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			result := cluster.Run(t, filepath.Join(tools, "kubectl-release"), "", "plan", "r", file, "--offline", "--against", file, "--detailed-exitcode")
+			if result.ExitCode != 0 || !strings.Contains(result.Stdout, "\nNo object") {
+				t.Errorf("exit code %d\n%s\n%s", result.ExitCode, result.Stdout, result.Stderr)
+			}
+		})
+	}
+}

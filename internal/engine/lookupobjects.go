@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// LookupIn answers templates from objects, as a cluster that has them and nothing
+// else would. Objects of namespaced kinds without a namespace are in the given one.
+// Versions of a kind count as the same, as they are one object to the API server.
+func LookupIn(objects []manifest.Object, namespace string) templating.LookupFunc {
+	objects = manifest.Qualify(objects, namespace, func(gvk schema.GroupVersionKind) manifest.Scope { return BuiltinScope(gvk.GroupKind()) })
+	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+		items := []any{}
+		for _, o := range objects {
+			if o.GroupKind() != schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind() {
+				continue
+			}
+			object, _ := jsontree.Copy(serverfields.WithoutStringData(o.Doc).Object).(map[string]any)
+			switch anywhere := o.Namespace == ""; {
+			case name == "" && (anywhere || namespace == "" || o.Namespace == namespace):
+				items = append(items, object)
+			case name == o.Name && (anywhere || o.Namespace == namespace):
+				return object, nil
+			}
+		}
+		if name != "" {
+			return map[string]any{}, nil
+		}
+		return map[string]any{"apiVersion": apiVersion, "kind": kind + "List", "metadata": map[string]any{}, "items": items}, nil
+	}
+}

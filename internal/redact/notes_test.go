@@ -1,0 +1,72 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// notesPlan has a Secret with these values, labels and a chart with defaults.
+func notesPlan(values map[string]any) *plan.Plan {
+	secret := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret",
+		"metadata": map[string]any{"name": "kps-grafana", "labels": map[string]any{
+			"app.kubernetes.io/component": "admin-secret", "app.kubernetes.io/name": "monitoring",
+		}},
+		"stringData": values,
+	}}
+	step := plan.Step{ID: "s", Op: plan.OpCreate, Object: manifest.ID{Kind: "Secret", Name: "kps-grafana"}, Body: secret}
+	c := &chart.Chart{Metadata: &chart.Metadata{Name: "kps"}, Values: map[string]any{"adminPassword": "prom-operator"}}
+	return &plan.Plan{
+		Document: plan.Document{
+			Release: release.Key{Namespace: "mon", Name: "kps"},
+			Stages:  []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{step}}}}},
+		},
+		Bundle: plan.Bundle{Record: &release.Revision{Chart: c}},
+	}
+}
+
+// A2: the commands in kube-prometheus-stack's notes can be copied.
+func TestNotesArePrintedAsHelmPrintsThem(t *testing.T) {
+	m := NewMask(notesPlan(map[string]any{"admin-user": "admin", "admin-password": "prom-operator", "app": "monitoring", "key": "admin-password", "part": "grafanas"}))
+	notes := `Get Grafana 'admin' user password by running:
+  kubectl --namespace mon get secrets kps-grafana -o jsonpath="{.data.admin-password}" | base64 -d ; echo
+  kubectl get secret --namespace mon -l app.kubernetes.io/component=admin-secret,app.kubernetes.io/name=monitoring
+  the password is prom-operator, see https://grafanas.example.com/grafanas-1 or my-grafanas
+`
+	if got := m.Notes(notes); got != notes {
+		t.Errorf("notes:\n%s", got)
+	}
+}
+
+func TestSecretsInNotesAreMaskedWhereTheyAreWords(t *testing.T) {
+	values := map[string]any{"k": "hunter2hunter", "token": "tok3n-of-sixteen-and-more"}
+	m := NewMask(notesPlan(values))
+	for _, text := range []string{
+		"log in with hunter2hunter.", "'hunter2hunter'", "admin:hunter2hunter@db", "PASSWORD=hunter2hunter", "hunter2hunter", "/hunter2hunter/",
+		"base64: " + B64("hunter2hunter"), "https://hooks.example.com/tok3n-of-sixteen-and-more/x",
+	} {
+		got := m.Notes(text)
+		if strings.Contains(got, "hunter2hunter") || strings.Contains(got, "tok3n") || strings.Contains(got, B64("hunter2hunter")) || !strings.Contains(got, tokenOpen) {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	if got := m.Notes("see docs/hunter2hunter.md"); !strings.Contains(got, "docs/hunter2hunter.md") {
+		t.Errorf("a part of a word: %s", got)
+	}
+}
+
+// Who sets the chart's default as a value of his own does not make it public.
+func TestUsersValuesInNotesAreNoDefaults(t *testing.T) {
+	p := notesPlan(map[string]any{"k": "prom-operator"})
+	p.Record.Config = map[string]any{"adminPassword": "prom-operator"}
+	if got := NewMask(p).Notes("it is prom-operator"); strings.Contains(got, "prom-operator") {
+		t.Errorf("notes: %s", got)
+	}
+}

@@ -1,0 +1,36 @@
+package report
+
+import (
+	"path"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// comparedWith is "argo-cd 9.7.1 (base)" for a chart; files are named as they were given,
+// without the folders of somebody's machine.
+func comparedWith(p *plan.Document) string {
+	a := *p.Against
+	if a.Kind == plan.AgainstChart && p.ChartFrom.Name != "" {
+		return escape.Line(p.ChartFrom.Name+" "+p.ChartFrom.Version) + " (base)"
+	}
+	if strings.HasPrefix(a.Name, "/") && a.Name != "/dev/null" {
+		a.Name = path.Base(a.Name)
+	}
+	return escape.Line(a.String())
+}
+
+// footnote says what a comparison can't know, "" for other plans.
+func footnote(p *plan.Document) string {
+	if p.Against == nil {
+		return ""
+	}
+	return "Compared with " + comparedWith(p) + ", not with live objects: drift is not known, outcomes are estimated, and this plan can't be applied."
+}
+
+// toldAbove says whether the footnote on the comparison is reason enough for the
+// step's estimate.
+func toldAbove(p *plan.Document, s *plan.Step) bool {
+	return p.Against != nil && s.Estimate == plan.NotAsked
+}

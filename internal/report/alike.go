@@ -1,0 +1,147 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// repeated is a change with how many like it follow in the same object.
+type repeated struct {
+	plan.Change
+	like int
+}
+
+// foldAlike tells a change once that an object has in minFold places or more, such
+// as in every panel of a dashboard. What was changed by hand stays, and in full all.
+func foldAlike(changes []plan.Change, full bool) []repeated {
+	shapes := map[string]int{}
+	for _, c := range changes {
+		shapes[shape(c.Path)]++
+	}
+	groups := map[string][]int{}
+	keys := make([]string, len(changes))
+	for i, c := range changes {
+		if !full && shapes[shape(c.Path)] >= minFold && c.Cause != plan.CauseDrift {
+			keys[i] = alikeKey(c)
+			groups[keys[i]] = append(groups[keys[i]], i)
+		}
+	}
+	var out []repeated
+	for i, c := range changes {
+		switch same := groups[keys[i]]; {
+		case keys[i] == "" || len(same) < minFold:
+			out = append(out, repeated{Change: c})
+		case same[0] == i:
+			out = append(out, repeated{c, len(same) - 1})
+		}
+	}
+	return out
+}
+
+// alikeKey is equal for changes that are told once.
+func alikeKey(c plan.Change) string {
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%t", shape(c.Path), value(c.From), value(c.To), cause(c), c.Sensitive)
+}
+
+var brackets = regexp.MustCompile(`\[[^\]]*\]`)
+
+// shape is a path without the keys and indexes on its way; what nests in its like
+// counts once.
+func shape(path string) string {
+	way, last := path, ""
+	if i := strings.LastIndexByte(path, '['); strings.HasSuffix(path, "]") {
+		way, last = path[:i], path[i:]
+	}
+	parts := strings.Split(brackets.ReplaceAllString(way, "[…]"), " ")
+	for i, part := range parts {
+		parts[i] = strings.Join(slices.Compact(strings.Split(part, ".")), ".")
+	}
+	return strings.Join(parts, " ") + last
+}
+
+// joinAlike tells objects of one kind once that are changed in the same way, when
+// they are minFold or more: "27 ConfigMaps".
+func (w entryWriter) joinAlike(entries []entry) []entry {
+	if w.view.full || len(w.view.only) > 0 {
+		return entries
+	}
+	groups := map[string][]int{}
+	keys := make([]string, len(entries))
+	for i, e := range entries {
+		if keys[i] = entryKey(e); keys[i] != "" {
+			groups[keys[i]] = append(groups[keys[i]], i)
+		}
+	}
+	var out []entry
+	for i, e := range entries {
+		same := groups[keys[i]]
+		switch {
+		case keys[i] == "" || len(same) < minFold:
+			out = append(out, e)
+		case same[0] == i:
+			out = append(out, w.joined(entries, same))
+		}
+	}
+	return out
+}
+
+// entryKey is equal for entries that are told once, "" for those that stay alone.
+func entryKey(e entry) string {
+	if e.op != plan.OpPatch || e.detail != "" || len(e.rows) == 0 || e.hiddenRows > 0 {
+		return ""
+	}
+	var keys []string
+	for _, r := range e.rows {
+		if r.change.Cause == plan.CauseDrift || r.change.Sensitive {
+			return ""
+		}
+		keys = append(keys, alikeKey(r.change))
+	}
+	slices.Sort(keys)
+	return e.kind + "\x00" + strings.Join(slices.Compact(keys), "\x00")
+}
+
+// joined is one entry for several that are alike.
+func (w entryWriter) joined(entries []entry, same []int) entry {
+	out := entries[same[0]]
+	names := make([]string, 0, len(same))
+	for _, i := range same {
+		names = append(names, strings.TrimPrefix(entries[i].name, out.kind+"/"))
+	}
+	limit := w.limit(3)
+	if w.view.bodies {
+		limit = 0
+	}
+	out.objects = len(same)
+	out.name = fmt.Sprintf("%d %s", len(same), plural(escape.Line(out.kind)))
+	out.detail = list(names, limit)
+	out.rows = slices.Clone(out.rows)
+	for k := range out.rows {
+		places := 0
+		for _, i := range same {
+			for _, r := range entries[i].rows {
+				if alikeKey(r.change) == alikeKey(out.rows[k].change) {
+					places += 1 + r.like
+				}
+			}
+		}
+		out.rows[k].path, out.rows[k].like = escape.Line(shape(out.rows[k].change.Path)), places-1
+	}
+	return out
+}
+
+// plural is the plural of a kind: "NetworkPolicies", "Ingresses".
+func plural(kind string) string {
+	switch {
+	case strings.HasSuffix(kind, "s"):
+		return kind + "es"
+	case strings.HasSuffix(kind, "cy"), strings.HasSuffix(kind, "ry"), strings.HasSuffix(kind, "ty"):
+		return strings.TrimSuffix(kind, "y") + "ies"
+	}
+	return kind + "s"
+}

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// maxJSON and maxYAML bound the texts that are compared inside, in bytes. YAML takes
+// some fifty times as long to read.
+const (
+	maxJSON = 4 << 20
+	maxYAML = 128 << 10
+)
+
+// inside are the changes within a text that is a document in JSON or YAML on both
+// sides: "data[app.json] panels[0].pluginVersion". It is nil for other texts, and
+// where only the layout or comments differ.
+func inside(c plan.Change) []plan.Change {
+	from, _ := c.From.(string)
+	to, _ := c.To.(string)
+	if c.Sensitive || from == "" || to == "" {
+		return nil
+	}
+	before, after := documentIn(from), documentIn(to)
+	if before == nil || after == nil {
+		return nil
+	}
+	var out []plan.Change
+	for _, in := range fielddiff.At("", before, after, nil) {
+		if in.Path == "" { // a list has become a map
+			return nil
+		}
+		within := c
+		within.Path, within.From, within.To = c.Path+" "+in.Path, in.From, in.To
+		out = append(out, within)
+	}
+	return out
+}
+
+// documentIn is the map or the list that a text holds, nil for any other text.
+func documentIn(text string) any {
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(text), "{"), strings.HasPrefix(strings.TrimSpace(text), "["):
+		return jsonIn(text)
+	case len(text) > maxYAML, !severalLines(text), !strings.Contains(text, ":"), strings.Contains("\n"+text, "\n---"):
+		return nil // --- may part documents
+	}
+	raw, err := yaml.YAMLToJSONStrict([]byte(text))
+	if err != nil {
+		return nil
+	}
+	return jsonIn(string(raw))
+}
+
+func jsonIn(text string) any {
+	if len(text) > maxJSON {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // as documented
+		return nil
+	}
+	switch v.(type) {
+	case map[string]any, []any:
+		return v
+	}
+	return nil
+}
