@@ -56,7 +56,7 @@ func TestCheck31RecordedSource(t *testing.T) {
 	// it again.
 	folder := filepath.Join(p.dir, "alpha-1.0.0.tgz")
 	cluster.Helm4(t, "upgrade", "web", folder, "--namespace", namespace, "--set", "text=b")
-	if text := p.status(namespace); strings.Contains(text, "SOURCE") {
+	if text := p.status(namespace); strings.Contains(text, "\nSOURCE: ") {
 		t.Error(text)
 	}
 	cluster.Helm3(t, "rollback", "web", "1", "--namespace", namespace)
@@ -64,7 +64,7 @@ func TestCheck31RecordedSource(t *testing.T) {
 		t.Errorf("Helm 3 has lost it: %s", text)
 	}
 	p.in(namespace, 0, "upgrade", "web", folder)
-	if text := p.status(namespace); strings.Contains(text, "SOURCE") {
+	if text := p.status(namespace); strings.Contains(text, "\nSOURCE: ") {
 		t.Error(text)
 	}
 	p.ends(0, "rollback", "web", "3", "--namespace", namespace)
