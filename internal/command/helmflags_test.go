@@ -30,9 +30,6 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 	for _, path := range slices.Sorted(maps.Keys(ours)) {
 		for _, f := range helms[path] {
 			compared++
-			if slices.Contains(ofSignatures, f.names[0]) {
-				continue
-			}
 			known := flagIndex(ours[path].Flags)
 			for _, name := range f.names {
 				switch flag := known[name]; {
@@ -65,10 +62,7 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 
 // elsewhere are commands that are no commands of ours: completion takes its shell as an
 // argument, and verify is of signatures, as the flags below.
-var elsewhere = []string{"", "completion bash", "completion zsh", "completion fish", "completion powershell", "verify"}
-
-// ofSignatures are those of issue 13, which are declared where signatures are checked.
-var ofSignatures = []string{"verify", "keyring", "prov", "sign", "key", "passphrase-file"}
+var elsewhere = []string{"", "completion bash", "completion zsh", "completion fish", "completion powershell"}
 
 // helmsFlag is a flag as Helm's help tells it.
 type helmsFlag struct {
