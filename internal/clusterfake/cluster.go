@@ -232,12 +232,10 @@ func (c *Cluster) Env() apply.Env {
 
 // Sleep sleeps, unless the context ends before that.
 func Sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+	slept, end := context.WithTimeout(ctx, d)
+	defer end()
+	<-slept.Done()
+	return ctx.Err()
 }
 
 // FailingJobs is a cluster in which Jobs fail.
