@@ -148,15 +148,10 @@ func (p *program) imagesOf(c *cli.Context, loaded *chart.Chart) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	sources, err := valueSources(c)
+	given, err := p.givenValues(c)
 	if err != nil {
 		return nil, err
 	}
-	given, warnings, err := sources.Merge(p.valuesReader(c))
-	if err != nil {
-		return nil, err
-	}
-	p.warnAll(warnings)
 	key := release.Key{Namespace: orDefault(c.String("namespace"), "default"), Name: "release-name"}
 	r, err := engine.Render(c.Context, engine.Source{Chart: loaded, Values: given}, engine.Moment{Key: key, Revision: 1, IsInstall: true}, caps, nil)
 	if err != nil {

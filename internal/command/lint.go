@@ -92,15 +92,10 @@ func (p *program) newLinter(c *cli.Context) (*linter, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := valueSources(c)
+	given, err := p.givenValues(c)
 	if err != nil {
 		return nil, err
 	}
-	given, warnings, err := sources.Merge(p.valuesReader(c))
-	if err != nil {
-		return nil, err
-	}
-	p.warnAll(warnings)
 	kinds, err := cluster.NewBuiltin()
 	if err != nil {
 		return nil, err

@@ -109,6 +109,17 @@ func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
 	}, nil
 }
 
+// givenValues are what the flags for values give in all.
+func (p *program) givenValues(c *cli.Context) (map[string]any, error) {
+	sources, err := valueSources(c)
+	if err != nil {
+		return nil, err
+	}
+	given, warnings, err := sources.Merge(p.valuesReader(c))
+	p.warnAll(warnings)
+	return given, err
+}
+
 // valueSources are what the flags for values name.
 func valueSources(c *cli.Context) (values.Sources, error) {
 	files, err := commaSeparated("values", c.StringSlice("values"))
