@@ -8,15 +8,14 @@ import (
 	"syscall"
 
 	"github.com/kubectl-release/kubectl-release/internal/command"
+	"github.com/kubectl-release/kubectl-release/internal/gcpacing"
 )
 
 func main() { os.Exit(run()) }
 
 // run starts the program with the process's arguments and streams.
 func run() int {
-	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
-		paceCollector()
-	}
+	gcpacing.Start()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	leave := make(chan struct{})

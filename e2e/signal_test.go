@@ -1,7 +1,8 @@
-package main
+//go:build cluster
+
+package e2e
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -10,12 +11,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(clustertest.MainWithoutCluster(m)) }
-
 // A command that only reads ends at once on a signal, even where it waits for
 // standard input or renders.
 func TestSignalEndsReading(t *testing.T) {
-	command := exec.Command(clustertest.Program(t), "template", "web", "testdata/charts/web", "-f", "-")
+	command := exec.Command(clustertest.Program(t), "template", "web", "../testdata/charts/web", "-f", "-")
 	in, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

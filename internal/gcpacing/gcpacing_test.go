@@ -1,0 +1,62 @@
+package gcpacing
+
+import (
+	"os"
+	"os/exec"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// BenchmarkChurn keeps 10 MB alive, as a plan of a thousand objects does, and makes
+// twenty times as much garbage; it reports what the collector takes of the processor and
+// how large the heap gets, with and without Start. Each runs in a process of its own: the
+// settings are the process's.
+func BenchmarkChurn(b *testing.B) {
+	for _, paced := range []string{"", "paced"} {
+		b.Run("paced="+strconv.FormatBool(paced != ""), func(b *testing.B) {
+			for b.Loop() {
+				command := exec.Command(os.Args[0], "-test.run", "^TestChurn$", "-test.v")
+				command.Env = append(os.Environ(), "CHURN="+paced, "CHURNING=1")
+				out, err := command.Output()
+				if err != nil {
+					b.Fatal(err)
+				}
+				for line := range strings.Lines(string(out)) {
+					name, value, found := strings.Cut(strings.TrimSpace(line), "=")
+					if number, err := strconv.ParseFloat(value, 64); found && err == nil {
+						b.ReportMetric(number, name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestChurn is the process that BenchmarkChurn measures. By itself it shows that the
+// soft limit follows what is alive.
+func TestChurn(t *testing.T) {
+	if os.Getenv("CHURNING") == "" || os.Getenv("CHURN") != "" {
+		Start()
+	}
+	var alive [][]byte
+	for range 10 << 20 / 1024 {
+		alive = append(alive, make([]byte, 1024))
+	}
+	for i := range 200 << 20 / 1024 {
+		alive[i%len(alive)] = make([]byte, 1024)
+	}
+	read := func(name string) metrics.Value {
+		sample := []metrics.Sample{{Name: name}}
+		metrics.Read(sample)
+		return sample[0].Value
+	}
+	if os.Getenv("CHURNING") != "" {
+		t.Logf("\ncollections=%d\nMB=%d", read("/gc/cycles/total:gc-cycles").Uint64(), read("/memory/classes/total:bytes").Uint64()>>20)
+		return
+	}
+	if limit := read("/gc/gomemlimit:bytes").Uint64(); limit < softMemory || limit > 4*softMemory {
+		t.Errorf("the soft limit is %d bytes with 10 MiB alive", limit)
+	}
+}
