@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -76,11 +77,11 @@ func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 	return out.String()
 }
 
-// kindCounts are "2 ConfigMap", "1 Secret": by kind.
+// kindCounts are "2 ConfigMaps", "1 Secret": by kind.
 func kindCounts(kinds map[string]int) []string {
 	var out []string
 	for kind, n := range kinds {
-		out = append(out, fmt.Sprintf("%d %s", n, kind))
+		out = append(out, report.CountOfKind(n, kind))
 	}
 	slices.SortFunc(out, func(a, b string) int { return strings.Compare(afterSpace(a), afterSpace(b)) })
 	return out

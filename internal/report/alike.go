@@ -118,7 +118,7 @@ func (w entryWriter) joined(entries []entry, same []int) entry {
 		limit = 0
 	}
 	out.objects = len(same)
-	out.name = fmt.Sprintf("%d %s", len(same), plural(escape.Line(out.kind)))
+	out.name = CountOfKind(len(same), out.kind)
 	out.detail = list(names, limit)
 	out.rows = slices.Clone(out.rows)
 	for k := range out.rows {
@@ -133,6 +133,11 @@ func (w entryWriter) joined(entries []entry, same []int) entry {
 		out.rows[k].path, out.rows[k].like = escape.Line(shape(out.rows[k].change.Path)), places-1
 	}
 	return out
+}
+
+// CountOfKind is how many objects of a kind there are: "1 Secret", "2 ConfigMaps".
+func CountOfKind(n int, kind string) string {
+	return count(n, escape.Line(kind), plural(escape.Line(kind)))
 }
 
 // plural is the plural of a kind: "NetworkPolicies", "Ingresses".

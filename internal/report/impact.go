@@ -49,7 +49,7 @@ func (w impactWriter) limit(n int) int {
 func (impactWriter) restarts(restarts []plan.Restart) []string {
 	var out []string
 	for _, r := range restarts {
-		text := count(r.Objects, escape.Line(r.Kind), escape.Line(r.Kind)+"s")
+		text := CountOfKind(r.Objects, r.Kind)
 		if r.Pods > 0 {
 			text += " (" + count(int(r.Pods), "pod", "pods") + ")"
 		}
