@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -72,11 +73,21 @@ func chartFact(from, to plan.ChartRef) string {
 	case from.Name != to.Name:
 		return text + " → " + escape.Line(to.Name+" "+to.Version)
 	case from.Version != to.Version:
-		return text + " → " + escape.Line(to.Version)
+		return text + " → " + escape.Line(to.Version) + appChange(from, to)
 	case from.Digest != to.Digest && from.Digest != "" && to.Digest != "":
 		return text + " (same version, other files)"
 	}
 	return text
+}
+
+// appChange is " (app 7.2.4 → 8.2.1)", "" where the version of what the chart runs is not
+// told, stays, or is the chart's own.
+func appChange(from, to plan.ChartRef) string {
+	was, is := from.AppVersion, to.AppVersion
+	if was == "" || is == "" || was == is || was == from.Version && is == to.Version {
+		return ""
+	}
+	return escape.Line(" (app " + was + " → " + is + ")")
 }
 
 func headerNotes(p *plan.Document, v view) []note {
@@ -102,7 +113,11 @@ func headerNotes(p *plan.Document, v view) []note {
 	if p.Found != "" {
 		add("found", escape.Line(p.Found))
 	}
-	add("with", optionNames(p.Options)...)
+	options := p.Options
+	if p.Against != nil { // a comparison is not applied in any way
+		options.ServerSide = false
+	}
+	add("with", optionNames(options)...)
 	if v.full {
 		add("options", furtherOptions(p.Options)...)
 	}
@@ -151,13 +166,24 @@ func valueChanges(p *plan.Document, v view) (user, defaults []string) {
 			c.From, c.To = firstLine(c.From), firstLine(c.To)
 		}
 		text := escape.Line(c.Path) + " " + pair(c, limit)
-		if c.Cause == plan.CauseChart {
-			defaults = append(defaults, text)
-		} else {
+		switch {
+		case c.Cause != plan.CauseChart:
 			user = append(user, text)
+		case v.full || isTold(c):
+			defaults = append(defaults, text)
 		}
 	}
 	return user, defaults
+}
+
+// isTold says whether a default is worth a place in the header: not a new table, which
+// belongs to something new, and not one of images, which are told by themselves.
+func isTold(c plan.Change) bool {
+	if c.From == nil && !jsontree.IsScalar(c.To) {
+		return false
+	}
+	parts := jsontree.SplitPath(c.Path)
+	return len(parts) < 2 || !strings.HasSuffix(strings.ToLower(parts[len(parts)-2]), "image")
 }
 
 func firstLine(v any) any {
