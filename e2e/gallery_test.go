@@ -28,7 +28,7 @@ var gallery = []struct {
 	chart, from, to, flags, look string
 }{
 	{"argo-cd", "9.7.1", "10.1.1", "", "The counts look harmless. What can cut traffic is below them, and the default that\nswitched it on above."},
-	{"kube-prometheus-stack", "83.7.0", "88.5.3", "", "An upgrade leaves CRDs of `crds/` as they are, as Helm does: the first notice says so.\nThe images of Prometheus and Alertmanager are in custom resources; the operator restarts\ntheir pods."},
+	{"kube-prometheus-stack", "83.7.0", "88.5.3", "", "An upgrade leaves CRDs of `crds/` as they are, as Helm does: the first notice says so.\nThe images of Prometheus and Alertmanager are in custom resources: what becomes of their\npods is their operator's."},
 	{"ingress-nginx", "4.13.5", "4.15.1", "", "Two hooks have another image; the ten others are not shown."},
 	{"redis", "18.19.4", "23.1.1", "", "Five major versions: what holds data changes, and many defaults with it."},
 	{"postgresql", "15.5.38", "17.1.0", "--set auth.postgresPassword=not-random", "The major version of the database changes. The plan says that what holds data gets\nanother image; whether that image reads the old data, only its notes can say."},

@@ -144,3 +144,17 @@ func TestTheHeaderTellsChangedDefaults(t *testing.T) {
 		t.Errorf("in full:\n%s", full)
 	}
 }
+
+// Pods that an operator makes of a custom resource restart, too, when its image changes.
+func TestImagesOfCustomResourcesRestartWhatOperatorsRun(t *testing.T) {
+	p := changing(map[string][]plan.Change{"c": {{Path: "data.a", To: "1"}}}, "c")
+	id := func(group, kind string) manifest.ID { return manifest.ID{Group: group, Kind: kind, Name: "main"} }
+	p.Impact.Restarts = []plan.Restart{{Kind: "Deployment", Objects: 1, Pods: 2}}
+	p.Impact.Images = []plan.ImageChange{
+		{From: "prom:1", To: "prom:2", Objects: []manifest.ID{id("monitoring.coreos.com", "Prometheus"), id("apps", "Deployment")}},
+		{To: "new:1", Objects: []manifest.ID{id("monitoring.coreos.com", "Alertmanager")}},
+	}
+	if got := text(t, p, TextOptions{}); !strings.Contains(got, "  restarts  1 Deployment (2 pods), what operators run for 1 Prometheus\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
