@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
-	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -153,46 +152,6 @@ func onlyText(p *plan.Document, v view) string {
 		return " is nothing in this release"
 	}
 	return " shown here; the plan is for the whole release"
-}
-
-// valueChanges are the changes of the user's values and of the chart's defaults.
-func valueChanges(p *plan.Document, v view) (user, defaults []string) {
-	limit := 100
-	if v.full {
-		limit = 0
-	}
-	for _, c := range p.Values {
-		if isText(c) {
-			c.From, c.To = firstLine(c.From), firstLine(c.To)
-		}
-		text := escape.Line(c.Path) + " " + pair(c, limit)
-		switch {
-		case c.Cause != plan.CauseChart:
-			user = append(user, text)
-		case v.full || isTold(c):
-			defaults = append(defaults, text)
-		}
-	}
-	return user, defaults
-}
-
-// isTold says whether a default is worth a place in the header: not a new table, which
-// belongs to something new, and not one of images, which are told by themselves.
-func isTold(c plan.Change) bool {
-	if c.From == nil && !jsontree.IsScalar(c.To) {
-		return false
-	}
-	parts := jsontree.SplitPath(c.Path)
-	return len(parts) < 2 || !strings.HasSuffix(strings.ToLower(parts[len(parts)-2]), "image")
-}
-
-func firstLine(v any) any {
-	s, ok := v.(string)
-	if !ok || !severalLines(s) {
-		return v
-	}
-	line, _, _ := strings.Cut(s, "\n")
-	return line + " …"
 }
 
 // optionNames are the options that a reviewer would ask about.
