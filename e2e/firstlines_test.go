@@ -26,7 +26,7 @@ func TestTheFirstLinesTellWhatMatters(t *testing.T) {
 	}{
 		{"kube-prometheus-stack", "83.7.0", "88.5.3", nil, []string{
 			"! 9 CRDs of crds/ differ from the base's", "add --update-crds", "validate more strictly", "2 hooks change, 10 hooks as before",
-			"3 Deployments (3 pods)", "1 DaemonSet", "prometheus-operator v0.90.1 → v0.93.1", "prometheus v3.11.2 → v3.14.0-distroless", "kube-webhook-certgen 1.8.1 → 1.8.7",
+			"2 Deployments (2 pods)", "1 DaemonSet", "prometheus-operator v0.90.1 → v0.93.1", "prometheus v3.11.2 → v3.14.0-distroless", "kube-webhook-certgen 1.8.1 → 1.8.7",
 		}},
 		{"argo-cd", "9.7.1", "10.1.1", nil, []string{
 			"6 NetworkPolicies are new: r-argocd-application-controller", "6 Deployments (6 pods), 1 StatefulSet (1 pod)", "4 hooks as before",
