@@ -151,6 +151,7 @@ func TestKeylessSignatures(t *testing.T) {
 		"a certificate in no log":              {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Unlisted = true }), s.Data), "no log of certificates"},
 		"a certificate of another key":         {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Forged = true }), s.Data), "has not made the signature"},
 		"a certificate for a server":           {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Usage = x509.ExtKeyUsageServerAuth }), s.Data), "incompatible key usage"},
+		"a promise for another certificate":    {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Mislisted = true }), s.Data), "no log of certificates"},
 		"another signature":                    {changed(t, blob, "messageSignature", part(t, again, "messageSignature")), "about another signature"},
 		"two signatures":                       {changed(t, manifest, "dsseEnvelope.signatures", append(part(t, manifest, "dsseEnvelope.signatures").([]any), map[string]any{"sig": "AAAA"})), "not signed with the certificate"},
 		"nothing but a key's signature":        {[]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","messageSignature":{"signature":"AAAA"}}`), "not signed with the certificate"},
@@ -182,6 +183,15 @@ func TestEachPartOfATrustedRootCounts(t *testing.T) {
 		if _, err := signature.ParseTrustedRoot(changed(t, ours.TrustedRoot(), key, []any{})); err == nil {
 			t.Errorf("no %s: no error", key)
 		}
+	}
+	later := changed(t, ours.TrustedRoot(), "certificateAuthorities.validFor.start", ci.Logged.Add(time.Second))
+	root, err := signature.ParseTrustedRoot(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = signature.VerifyBundle(ours.SignBlob(ci, s.Data), s, signature.Identity{Name: ci.Identity, Issuer: issuer, Root: root})
+	if err == nil || !strings.Contains(err.Error(), "no authority at") {
+		t.Errorf("an authority that was not trusted yet: %v", err)
 	}
 	for name, text := range map[string]string{"nothing": "", "a bundle": string(ours.SignBlob(ci, s.Data)), "an empty one": `{"mediaType":"application/vnd.dev.sigstore.trustedroot+json;version=0.1"}`} {
 		if _, err := signature.ParseTrustedRoot([]byte(text)); err == nil {

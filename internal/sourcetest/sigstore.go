@@ -40,8 +40,9 @@ type Keyless struct {
 	// Certified is when the certificate begins to be valid, for ten minutes, and Logged
 	// when the log has taken the signature in.
 	Certified, Logged time.Time
-	// Unlisted says that no log knows the certificate.
-	Unlisted bool
+	// Unlisted says that no log knows the certificate, and Mislisted that what the log has
+	// promised is about another one.
+	Unlisted, Mislisted bool
 	// Forged says that another key has signed than the certificate names, and Usage what
 	// the certificate is for instead of signing code.
 	Forged bool
@@ -166,6 +167,11 @@ func (s *Sigstore) certify(who Keyless, key *ecdsa.PrivateKey) []byte {
 	before := s.certificate(template, s.authority, &key.PublicKey)
 	if who.Unlisted {
 		return before.Raw
+	}
+	if who.Mislisted {
+		other := *template
+		other.SerialNumber = big.NewInt(3)
+		before = s.certificate(&other, s.authority, &key.PublicKey)
 	}
 	by, tbs := sha256.Sum256(s.authority.RawSubjectPublicKeyInfo), before.RawTBSCertificate
 	stamp := binary.BigEndian.AppendUint64(nil, uint64(who.Certified.UnixMilli()))
