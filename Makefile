@@ -73,12 +73,13 @@ cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 generate: ## the CLI reference and the plan's JSON schema in docs/
 	go generate ./...
 
-tools: ## what tests need of the system: a C compiler for the race detector, shells, a browser, PostgreSQL
+tools: ## what tests need of the system: a C compiler for the race detector, shells, gpg, a browser, PostgreSQL
 	@install() { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing $$*" && apt-get -qq update \
 	  && apt-get -qq install -y --no-install-recommends "$$@" >/dev/null; }; \
 	command -v gcc >/dev/null || install gcc libc6-dev || echo "no C compiler: tests run without the race detector"; \
 	[ -n "$$(command -v zsh)" -a -n "$$(command -v fish)" -a -e /usr/share/bash-completion/bash_completion ] || install zsh fish bash-completion \
 	  || echo "zsh, fish or bash-completion is missing: completion is not tested in it, and in CI that fails"; \
+	command -v gpg >/dev/null || install gpg gpg-agent || echo "no gpg: the tests of signatures will fail"; \
 	command -v chromium >/dev/null || install chromium || echo "no chromium: the test of the HTML page will fail"; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || install postgresql || echo "no PostgreSQL: the tests of HELM_DRIVER=sql will fail"
 

@@ -31,14 +31,23 @@ type ChartSource struct {
 type ChartSignature struct {
 	// Method is pgp, for a provenance file, or cosign.
 	Method string `json:"method"`
-	// Signer is the name of an OpenPGP key; empty for cosign.
+	// Signer is the name of an OpenPGP key, or the identity that has signed with cosign;
+	// empty for a key of cosign's.
 	Signer string `json:"signer,omitempty"`
 	// Key is an OpenPGP fingerprint, or for cosign "sha256:" and the public key's SHA-256.
 	Key string `json:"key"`
+	// Issuer is the URL of the OpenID provider that knows an identity, and LogIndex the
+	// number of its signature in Rekor's log; both are there for identities alone.
+	Issuer   string `json:"issuer,omitempty"`
+	LogIndex int64  `json:"logIndex,omitempty"`
 }
 
-// String is "Some Name <some@example.com>, pgp key 9C5A…".
+// String is "Some Name <some@example.com>, pgp key 9C5A…", or for an identity
+// "some@example.com of https://accounts.example.com, cosign, log entry 7".
 func (s ChartSignature) String() string {
+	if s.Issuer != "" {
+		return fmt.Sprintf("%s of %s, %s, log entry %d", s.Signer, s.Issuer, s.Method, s.LogIndex)
+	}
 	text := s.Method + " key " + s.Key
 	if s.Signer != "" {
 		text = s.Signer + ", " + text

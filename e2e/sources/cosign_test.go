@@ -17,6 +17,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -195,4 +196,63 @@ func TestCosignedArchives(t *testing.T) {
 	h.fails(1, "it is no public key", "template", file, "--verify-key", "no.pub")
 	must(t, os.Remove(h.path("no.pub")))
 	h.fails(1, "read the keys", "template", file, "--verify-key", "no.pub")
+}
+
+// TestCheck54Keyless signs with an identity, by an instance of Sigstore that is the test's
+// own; a trusted root on this machine says all of it.
+func TestCheck54Keyless(t *testing.T) {
+	r, h := plainRegistry(t), newHome(t)
+	h.env = append(h.env, "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1")
+	sigstore, another := sourcetest.NewSigstore(t), sourcetest.NewSigstore(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	anna := sourcetest.Keyless{Identity: "anna@example.com", Issuer: "https://accounts.example.com", Certified: at, Logged: at.Add(time.Minute)}
+	bert := anna
+	bert.Identity = "bert@example.com"
+	to := "oci://" + r.Host + "/charts"
+	for name, sign := range map[string]func(digest string) []byte{
+		"signed":  func(digest string) []byte { return sigstore.SignManifest(anna, digest) },
+		"berts":   func(digest string) []byte { return sigstore.SignManifest(bert, digest) },
+		"foreign": func(digest string) []byte { return another.SignManifest(anna, digest) },
+	} {
+		h.ok("push", h.chartFile(name, "1.0.0", ""), to)
+		manifest := fetchManifest(t, "http://"+r.Host+"/v2/charts/"+name+"/manifests/1.0.0")
+		attach(t, r.Host, "charts/"+name, manifest, sign(sourcetest.Digest(manifest)))
+	}
+	by := []string{"--certificate-identity", anna.Identity, "--certificate-oidc-issuer", anna.Issuer}
+	verify := func(name string, flags ...string) []string {
+		return append([]string{"verify", to + "/" + name}, flags...)
+	}
+	h.fails(1, "trusted_root.json", verify("signed", by...)...)
+	h.write(".config/helm/kubectl-release/trusted_root.json", string(sigstore.TrustedRoot()))
+	h.write("another.json", string(another.TrustedRoot()))
+	out := h.ok(verify("signed", by...)...).out
+	for _, want := range []string{"Signed by: anna@example.com", "Identity of: https://accounts.example.com", "Entry in Rekor's log: 41", "Chart Hash Verified: sha256:"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in %s", want, out)
+		}
+	}
+	h.ok(verify("berts", "--certificate-identity-regexp", "@example\\.com$", "--certificate-oidc-issuer", anna.Issuer)...)
+	h.ok(verify("foreign", append(by, "--trusted-root", "another.json")...)...)
+	h.fails(8, "is not the identity that counts", verify("berts", by...)...)
+	h.fails(8, "does not know the log", verify("foreign", by...)...)
+	for why, flags := range map[string][]string{
+		"go together": by[:2], "give one of": by[2:],
+		"give one of a keyring":      {"--certificate-identity", "", "--certificate-oidc-issuer", anna.Issuer},
+		"give one of a keyring, a k": append([]string{"--verify-key", "x"}, by...),
+	} {
+		h.fails(1, why, append([]string{"template", to + "/signed"}, flags...)...)
+	}
+	pin := h.pinned(append([]string{to + "/signed", "--against-version", "1.0.0"}, by...)...)
+	if s := pin.Signature; s == nil || s.Signer != anna.Identity || s.Issuer != anna.Issuer || s.LogIndex != 41 {
+		t.Errorf("the plan says %+v", s)
+	}
+	h.ok(append([]string{"template", to + "/signed", "--offline"}, by...)...)
+	h.write(".config/helm/kubectl-release/sources.yaml", "verify: [{prefix: "+to+", identity: anna@example.com, issuer: https://accounts.example.com}]\n")
+	if r := h.ok("template", to+"/signed"); !strings.Contains(r.err, "signed by anna@example.com of https://accounts.example.com") {
+		t.Error(r.err)
+	}
+	h.fails(8, "is not the identity that counts", "template", to+"/berts")
+	file := h.chartFile("web", "1.0.0", "")
+	h.write(file+".sigstore.json", string(sigstore.SignBlob(anna, []byte(h.read(file)))))
+	h.ok(append([]string{"template", file}, by...)...)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
@@ -21,10 +22,11 @@ const hubAnswer = `{"data":[
 // What a hub finds is told as Helm tells it, and the hub is asked as Helm asks.
 func TestSearchHubIsHelms(t *testing.T) {
 	asked := make(chan string, 100)
-	answer := hubAnswer
+	var answer atomic.Value
+	answer.Store(hubAnswer)
 	hub := sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, q *http.Request, _ int) bool {
 		asked <- q.Method + " " + q.URL.String()
-		_, _ = w.Write([]byte(answer))
+		_, _ = w.Write([]byte(answer.Load().(string)))
 		return true
 	}})
 	h := newHome(t)
@@ -50,11 +52,11 @@ func TestSearchHubIsHelms(t *testing.T) {
 			t.Errorf("ours:\n%s\nHelm's:\n%s", ours, theirs)
 		}
 	}
-	answer = `{"data":[]}`
+	answer.Store(`{"data":[]}`)
 	if r := h.k("search", "hub", "nothing", "--endpoint", hub.URL, "--fail-on-no-result"); r.code != 1 || !strings.Contains(r.out, "No results found") {
 		t.Errorf("%+v", r)
 	}
-	answer = "<html>"
+	answer.Store("<html>")
 	h.fails(1, "does not answer as a hub", "search", "hub", "--endpoint", hub.URL)
 	h.fails(1, "is not the URL of a hub", "search", "hub", "--endpoint", "nowhere")
 }

@@ -217,7 +217,7 @@ func (p *program) hintSource(err error) string {
 	var unverified *source.UnverifiedError
 	switch {
 	case errors.As(err, &unverified):
-		return "keys that you trust count when --keyring or --verify-key names their file, or a rule in sources.yaml"
+		return "keys that you trust count when --keyring or --verify-key names their file, identities when --certificate-identity does, or a rule in sources.yaml"
 	case errors.As(err, &unsynced):
 		return p.clusterless("dependency", "update") + " makes a new lock"
 	case errors.As(err, &noAlias):

@@ -20,9 +20,7 @@ func sources(c *cli.Context) (*source.Sources, error) {
 	s.Access = tlsAccess(c)
 	s.Access.Username, s.Access.Password, s.Access.PassAll = c.String("username"), c.String("password"), c.Bool("pass-credentials")
 	s.Access.Insecure, s.Access.PlainHTTP = c.Bool("insecure-skip-tls-verify"), c.Bool("plain-http")
-	s.Verification.Wanted = c.Bool("verify") || c.IsSet("verify-key")
-	s.Verification.Keyring, s.Verification.Key = c.String("keyring"), c.String("verify-key")
-	return s, nil
+	return s, demandSignatures(c, &s.Verification)
 }
 
 func tlsAccess(c *cli.Context) source.Access {

@@ -128,6 +128,9 @@ func ParseDocument(doc, source string) ([]Object, error) {
 	if source == "" {
 		source = "manifest"
 	}
+	if onlyComments(doc) { // a parser would copy it, however long it is
+		return nil, nil
+	}
 	raw, err := yaml.YAMLToJSON([]byte(doc))
 	if err != nil {
 		return nil, fmt.Errorf("%s: parse YAML: %w", source, err)
@@ -140,6 +143,16 @@ func ParseDocument(doc, source string) ([]Object, error) {
 		return nil, fmt.Errorf("%s: not a Kubernetes object: %w", source, err)
 	}
 	return flatten(u, source)
+}
+
+// onlyComments says whether every line is blank or a comment.
+func onlyComments(doc string) bool {
+	for line := range strings.Lines(doc) {
+		if line = strings.TrimLeft(line, " "); line != "" && line[0] != '#' && line != "\n" {
+			return false
+		}
+	}
+	return true
 }
 
 func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -19,17 +20,50 @@ type Rule struct {
 	Signers []string `json:"signers,omitempty"`
 	// Key is a file with a public key of cosign's.
 	Key string `json:"key,omitempty"`
+	// Identity, or a regular expression that finds it, and the URL of its issuer are who
+	// has to have signed with cosign without a key.
+	Identity       string `json:"identity,omitempty"`
+	IdentityRegexp string `json:"identityRegexp,omitempty"`
+	Issuer         string `json:"issuer,omitempty"`
+	// TrustedRoot is the file that says which Sigstore knows the identity; "" for
+	// trusted_root.json beside sources.yaml.
+	TrustedRoot string `json:"trustedRoot,omitempty"`
 }
+
+// Keyless says whether an identity has to have signed.
+func (r Rule) Keyless() bool { return r.Identity != "" || r.IdentityRegexp != "" }
 
 func (r Rule) validate() error {
 	if u, err := url.Parse(r.Prefix); err != nil || u.Scheme == "" || u.Host == "" {
 		return fmt.Errorf("prefix %q has to be a URL, or to begin with %s", r.Prefix, Scheme)
 	}
-	switch {
-	case (r.Keyring == "") == (r.Key == ""):
-		return fmt.Errorf("%s: give a keyring, or a key", r.Prefix)
-	case r.Keyring == "" && len(r.Signers) > 0:
+	if r.Keyring == "" && len(r.Signers) > 0 {
 		return fmt.Errorf("%s: signers go with a keyring", r.Prefix)
+	}
+	if err := r.Check(); err != nil {
+		return fmt.Errorf("%s: %w", r.Prefix, err)
+	}
+	return nil
+}
+
+// Check says whether a rule is about signers of one kind, and says all of them.
+func (r Rule) Check() error {
+	kinds := 0
+	for _, one := range []string{r.Keyring, r.Key, r.Identity, r.IdentityRegexp} {
+		if one != "" {
+			kinds++
+		}
+	}
+	switch {
+	case kinds != 1:
+		return errors.New("give one of a keyring, a key, an identity, and a regular expression for identities")
+	case r.Keyless() != (r.Issuer != ""):
+		return errors.New("an identity and its issuer go together")
+	case r.TrustedRoot != "" && !r.Keyless():
+		return errors.New("a trusted root goes with an identity")
+	}
+	if _, err := regexp.Compile(r.IdentityRegexp); err != nil {
+		return fmt.Errorf("the regular expression for identities can't be read: %w", err)
 	}
 	return nil
 }

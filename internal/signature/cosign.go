@@ -1,9 +1,12 @@
 package signature
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,12 +14,14 @@ import (
 // https://docs.sigstore.dev/about/bundle/
 const BundleType = "application/vnd.dev.sigstore.bundle"
 
+// bundleVersions are what follows it in those that can be read.
+var bundleVersions = []string{".v0.3+json", "+json;version=0.3", "+json;version=0.2", "+json;version=0.1"}
+
 const (
 	inTotoType = "application/vnd.in-toto+json"
 	// signPredicate is the statement of cosign sign. Others, such as an SBOM's, say
 	// something about a chart, and not that it is meant to be used.
 	signPredicate = "https://sigstore.dev/cosign/sign/v1"
-	simpleType    = "cosign container image signature"
 )
 
 // Subject is what is to be signed: a registry's manifest, or an archive.
@@ -26,13 +31,57 @@ type Subject struct {
 	Data   []byte
 }
 
-// bundle is the part of a Sigstore bundle that a public key is enough for.
+// Party is whose signatures of cosign's count: a PublicKey, or an Identity.
+type Party interface {
+	// signer says who of the party has signed. Errors: nobody.
+	signer(signedMessage) (Signature, error)
+}
+
+// signedMessage is a message with its signatures, and what came with it to tell whose they are.
+type signedMessage struct {
+	message    []byte
+	signatures [][]byte
+	// payload is that of the DSSE envelope that the message is made of; nil where it is
+	// made of none.
+	payload []byte
+	// certificate is the signer's, in DER; nil where a key has signed.
+	certificate []byte
+	entries     []logEntry
+	// promiseEnough says that no proof of inclusion has to be there besides the log's
+	// promise: cosign 2 stored none.
+	promiseEnough bool
+}
+
+// bundle is a Sigstore bundle:
+// https://github.com/sigstore/protobuf-specs/blob/main/protos/sigstore_bundle.proto
 type bundle struct {
-	MediaType string    `json:"mediaType"`
-	Envelope  *envelope `json:"dsseEnvelope"`
-	Message   *struct {
-		Signature []byte `json:"signature"`
-	} `json:"messageSignature"`
+	MediaType string `json:"mediaType"`
+	Material  struct {
+		Certificate rawBytes `json:"certificate"`
+		// Chain is what versions before 0.3 have; the signer's certificate is its first.
+		Chain struct {
+			Certificates []rawBytes `json:"certificates"`
+		} `json:"x509CertificateChain"`
+		Entries []logEntry `json:"tlogEntries"`
+	} `json:"verificationMaterial"`
+	Envelope *envelope `json:"dsseEnvelope"`
+	Message  *message  `json:"messageSignature"`
+}
+
+// message is something whose bytes are signed.
+type message struct {
+	// Digest need not be there; it vouches for nothing.
+	Digest *struct {
+		Algorithm string `json:"algorithm"`
+		Digest    []byte `json:"digest"`
+	} `json:"messageDigest"`
+	Signature []byte `json:"signature"`
+}
+
+// names says whether a message's digest, if it has one, is that of data.
+func (m message) names(data []byte) bool {
+	sum := sha256.Sum256(data)
+	return m.Digest == nil || m.Digest.Algorithm == "SHA2_256" && bytes.Equal(m.Digest.Digest, sum[:])
 }
 
 // envelope is signed as DSSE says: https://github.com/secure-systems-lab/dsse
@@ -44,66 +93,41 @@ type envelope struct {
 	} `json:"signatures"`
 }
 
-// VerifyBundle checks a Sigstore bundle of cosign sign or sign-blob by a public key. No
-// transparency log is asked: the key says whose signature it is. Errors: it is no bundle;
-// the key has not signed it; it is about something else.
-func VerifyBundle(data []byte, s Subject, key PublicKey) (Signature, error) {
+// VerifyBundle checks a Sigstore bundle of cosign sign or sign-blob. Errors: it is no
+// bundle; the party has not signed it; it is about something else.
+func VerifyBundle(data []byte, s Subject, by Party) (Signature, error) {
 	var b bundle
 	if err := json.Unmarshal(data, &b); err != nil {
 		return Signature{}, fmt.Errorf("it is no Sigstore bundle: %w", err)
 	}
-	if !strings.HasPrefix(b.MediaType, BundleType) {
-		return Signature{}, fmt.Errorf("it is no Sigstore bundle: its media type is %q", b.MediaType)
+	if version, ok := strings.CutPrefix(b.MediaType, BundleType); !ok || !slices.Contains(bundleVersions, version) {
+		return Signature{}, fmt.Errorf("it is no Sigstore bundle that can be read: its media type is %q", b.MediaType)
 	}
-	var err error
+	what := signedMessage{certificate: b.Material.Certificate.Bytes, entries: b.Material.Entries}
+	if chain := b.Material.Chain.Certificates; what.certificate == nil && len(chain) > 0 {
+		what.certificate = chain[0].Bytes
+	}
 	switch {
 	case b.Envelope != nil:
-		err = b.Envelope.verify(s, key)
-	case b.Message == nil:
-		err = errors.New("the bundle holds no signature")
-	case !key.signed(s.Data, b.Message.Signature):
-		err = errNotByKey
+		what.message, what.payload, what.signatures = b.Envelope.message(), b.Envelope.Payload, b.Envelope.signatures()
+	case b.Message != nil && !b.Message.names(s.Data):
+		return Signature{}, errors.New("it is about another digest")
+	case b.Message != nil:
+		what.message, what.signatures = s.Data, [][]byte{b.Message.Signature}
+	default:
+		return Signature{}, errors.New("the bundle holds no signature")
 	}
-	return key.found(err)
-}
-
-// VerifySimple checks a signature of cosign 2 and before: a payload that names an image,
-// and the signature that stands beside it.
-func VerifySimple(payload, signature []byte, s Subject, key PublicKey) (Signature, error) {
-	if !key.signed(payload, signature) {
-		return Signature{}, errNotByKey
+	found, err := by.signer(what)
+	if err == nil && b.Envelope != nil {
+		err = b.Envelope.about(s)
 	}
-	var p struct {
-		Critical struct {
-			Type  string `json:"type"`
-			Image struct {
-				Digest string `json:"docker-manifest-digest"`
-			} `json:"image"`
-		} `json:"critical"`
-	}
-	err := json.Unmarshal(payload, &p)
-	switch {
-	case err != nil:
-		err = fmt.Errorf("it is signed, and can't be read: %w", err)
-	case p.Critical.Type != simpleType:
-		err = fmt.Errorf("it is signed, and says %q, not %q", p.Critical.Type, simpleType)
-	case p.Critical.Image.Digest != s.Digest:
-		err = errOtherDigest
-	}
-	return key.found(err)
-}
-
-var (
-	errNotByKey    = errors.New("the key has not made the signature")
-	errOtherDigest = errors.New("it is signed, and about something else: another digest")
-)
-
-func (k PublicKey) found(err error) (Signature, error) {
 	if err != nil {
 		return Signature{}, err
 	}
-	return Signature{Method: Cosign, Key: k.fingerprint}, nil
+	return found, nil
 }
+
+var errOtherDigest = errors.New("it is signed, and about something else: another digest")
 
 // statement is an in-toto statement: https://in-toto.io/Statement/v1
 type statement struct {
@@ -113,15 +137,21 @@ type statement struct {
 	} `json:"subject"`
 }
 
-func (e envelope) verify(s Subject, key PublicKey) error {
-	encoded := fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(e.PayloadType), e.PayloadType, len(e.Payload), e.Payload)
-	signed := false
+// message is what the signatures are over.
+func (e envelope) message() []byte {
+	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(e.PayloadType), e.PayloadType, len(e.Payload), e.Payload)
+}
+
+func (e envelope) signatures() [][]byte {
+	var out [][]byte
 	for _, one := range e.Signatures {
-		signed = signed || key.signed(encoded, one.Sig)
+		out = append(out, one.Sig)
 	}
-	if !signed {
-		return errNotByKey
-	}
+	return out
+}
+
+// about says whether the envelope, which is signed, is a signature of a subject.
+func (e envelope) about(s Subject) error {
 	var what statement
 	if err := json.Unmarshal(e.Payload, &what); err != nil || e.PayloadType != inTotoType {
 		return fmt.Errorf("it is signed, and no statement that can be read (%s)", e.PayloadType)

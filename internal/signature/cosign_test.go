@@ -9,6 +9,7 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
@@ -162,7 +163,7 @@ func TestVerifySimple(t *testing.T) {
 		"another kind":   {payload("x", s.Digest), payload("x", s.Digest), "says \"x\""},
 		"changed":        {payload(simpleType, s.Digest), payload(simpleType, "sha256:00"), "the key has not made"},
 	} {
-		_, err := VerifySimple(tc.payload, sign(t, key, tc.signed), s, public)
+		_, err := VerifySimple(Simple{Payload: tc.payload, Signature: base64.StdEncoding.EncodeToString(sign(t, key, tc.signed))}, s, public)
 		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: %v, want %q", name, err, tc.err)
 		}

@@ -12,14 +12,17 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // PublicKey is one that checks cosign's signatures.
 type PublicKey struct {
 	key crypto.PublicKey
-	// fingerprint is "sha256:" and the SHA-256 of the key in DER.
-	fingerprint string
+	// sum is the SHA-256 of the key in DER.
+	sum [sha256.Size]byte
 }
+
+func (k PublicKey) fingerprint() string { return "sha256:" + hex.EncodeToString(k.sum[:]) }
 
 // ParsePublicKey reads a key in PEM, as cosign generate-key-pair writes it: ECDSA, Ed25519
 // or RSA.
@@ -28,7 +31,12 @@ func ParsePublicKey(data []byte) (PublicKey, error) {
 	if block == nil || block.Type != "PUBLIC KEY" {
 		return PublicKey{}, errors.New("it is no public key in PEM")
 	}
-	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	return newPublicKey(block.Bytes)
+}
+
+// newPublicKey reads a key in DER (SubjectPublicKeyInfo).
+func newPublicKey(der []byte) (PublicKey, error) {
+	key, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
 		return PublicKey{}, fmt.Errorf("the public key can't be read: %w", err)
 	}
@@ -37,8 +45,15 @@ func ParsePublicKey(data []byte) (PublicKey, error) {
 	default:
 		return PublicKey{}, fmt.Errorf("a public key of type %T is not supported: it is ECDSA, Ed25519 or RSA", key)
 	}
-	sum := sha256.Sum256(block.Bytes)
-	return PublicKey{key: key, fingerprint: "sha256:" + hex.EncodeToString(sum[:])}, nil
+	return PublicKey{key: key, sum: sha256.Sum256(der)}, nil
+}
+
+// signer takes any of the signatures that the key has made. No transparency log is asked.
+func (k PublicKey) signer(s signedMessage) (Signature, error) {
+	if !slices.ContainsFunc(s.signatures, func(one []byte) bool { return k.signed(s.message, one) }) {
+		return Signature{}, errors.New("the key has not made the signature")
+	}
+	return Signature{Method: Cosign, Key: k.fingerprint()}, nil
 }
 
 // signed says whether the key has signed a message, by the algorithms that Sigstore's

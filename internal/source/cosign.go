@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,10 +22,12 @@ const (
 	bundleSuffix = ".sigstore.json"
 	// signatureContent is kept under the digest of what is signed.
 	signatureContent = ".sigstore"
-	// simpleLayer and simpleAnnotation are how cosign 2 and before put signatures below a
+	// simpleLayer and its annotations are how cosign 2 and before put signatures below a
 	// tag: https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
-	simpleLayer      = "application/vnd.dev.cosign.simplesigning.v1+json"
-	simpleAnnotation = "dev.cosignproject.cosign/signature"
+	simpleLayer           = "application/vnd.dev.cosign.simplesigning.v1+json"
+	simpleAnnotation      = "dev.cosignproject.cosign/signature"
+	certificateAnnotation = "dev.sigstore.cosign/certificate"
+	entryAnnotation       = "dev.sigstore.cosign/bundle"
 	// maxSignatures is how many signatures of a chart are looked at, maxReferrers how many
 	// things that refer to it, and maxReferrerPages in how many parts.
 	maxSignatures    = 100
@@ -51,16 +52,17 @@ func (s *Sources) verifyArchive(ctx context.Context, f Fetched, d demand) (signa
 	return found, err
 }
 
-// bundle checks a bundle of an archive; a key does not expire.
+// bundle checks a bundle of an archive. A key does not expire, and an identity is that at
+// the time of signing.
 func (d demand) bundle(data []byte, _ string, archive []byte, _ time.Time) (signature.Signature, error) {
-	return signature.VerifyBundle(data, signature.Subject{Digest: sum(archive), Data: archive}, *d.key)
+	return signature.VerifyBundle(data, signature.Subject{Digest: sum(archive), Data: archive}, d.party)
 }
 
 // verifyImage looks through the signatures that a registry has of a manifest, for one by
-// the key: bundles that refer to it, or what cosign 2 has put below a tag.
-func (s *Sources) verifyImage(ctx context.Context, f Fetched, key signature.PublicKey) (signature.Signature, error) {
+// a party: bundles that refer to it, or what cosign 2 has put below a tag.
+func (s *Sources) verifyImage(ctx context.Context, f Fetched, by signature.Party) (signature.Signature, error) {
 	manifest, _ := s.cached(f.Manifest, manifestContent)
-	search := signatureSearch{subject: signature.Subject{Digest: f.Manifest, Data: manifest}, key: key, at: f.Location()}
+	search := signatureSearch{subject: signature.Subject{Digest: f.Manifest, Data: manifest}, by: by, at: f.Location()}
 	if s.Offline {
 		data, err := s.keptBeside(f, f.Manifest, signatureContent)
 		if err == nil && !search.bundle(data) {
@@ -91,7 +93,7 @@ type signatureSearch struct {
 	repo    *remote.Repository
 	at      string
 	subject signature.Subject
-	key     signature.PublicKey
+	by      signature.Party
 
 	// pages, seen and looked count what refers to the manifest: parts of the list, things,
 	// and signatures.
@@ -115,7 +117,7 @@ func (q *signatureSearch) failure() error {
 
 // bundle takes a bundle when it is right.
 func (q *signatureSearch) bundle(data []byte) bool {
-	found, err := signature.VerifyBundle(data, q.subject, q.key)
+	found, err := signature.VerifyBundle(data, q.subject, q.by)
 	if err != nil {
 		q.last = err
 		return false
@@ -158,10 +160,10 @@ func (q *signatureSearch) referrers(ctx context.Context) error {
 // below looks at the signatures of cosign 2 that are below a tag.
 func (q *signatureSearch) below(ctx context.Context, tag string) error {
 	err := q.layers(ctx, tag, simpleLayer, func(layer ocispec.Descriptor, data []byte) bool {
-		signed, err := base64.StdEncoding.DecodeString(layer.Annotations[simpleAnnotation])
-		if err == nil {
-			q.found, err = signature.VerifySimple(data, signed, q.subject, q.key)
-		}
+		found, err := signature.VerifySimple(signature.Simple{
+			Payload: data, Signature: layer.Annotations[simpleAnnotation], Certificate: layer.Annotations[certificateAnnotation], Entry: layer.Annotations[entryAnnotation],
+		}, q.subject, q.by)
+		q.found = found
 		q.last = err
 		return err == nil
 	})

@@ -24,7 +24,7 @@ func (f Fetched) Pin(r resolve.Reference, named string) *plan.ChartSource {
 		pin.Repository = resolve.Public(f.home)
 	}
 	if f.Signature != nil {
-		pin.Signature = &plan.ChartSignature{Method: string(f.Signature.Method), Signer: f.Signature.Signer(), Key: f.Signature.Key}
+		pin.Signature = &plan.ChartSignature{Method: string(f.Signature.Method), Signer: f.Signature.Signer(), Key: f.Signature.Key, Issuer: f.Signature.Issuer, LogIndex: f.Signature.LogIndex}
 	}
 	return pin
 }

@@ -1,12 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
@@ -14,25 +16,26 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
 
+// trustedRootFile stands beside sources.yaml, in the format of Sigstore's.
+const trustedRootFile = "trusted_root.json"
+
 // Verification is what a command's flags demand of signatures, beside the rules of
 // sources.yaml.
 type Verification struct {
 	// Wanted says that every chart has to be signed.
 	Wanted bool
-	// Keyring is a file of OpenPGP keys, "" for GnuPG's.
-	Keyring string
-	// Key is a file with cosign's public key. It takes the place of the keyring.
-	Key string
+	// Rule says by whom, when it says anything: otherwise by a key in GnuPG's keyring.
+	Rule resolve.Rule
 	// Now is when signatures and keys have to be valid.
 	Now time.Time
 }
 
 // demand is the signature that a chart has to have: by one of the keys, and of these by
-// one of the signers; or by cosign's key.
+// one of the signers; or with cosign by a party.
 type demand struct {
 	keys    signature.Keyring
 	signers []string
-	key     *signature.PublicKey
+	party   signature.Party
 }
 
 // UnverifiedError says that a chart is not signed as was demanded.
@@ -56,18 +59,18 @@ func (s *Sources) Demands(url string) bool {
 func (s *Sources) demands(urls ...string) ([]demand, error) {
 	var out []demand
 	if v := s.Verification; v.Wanted {
-		rule := resolve.Rule{Key: v.Key, Keyring: v.Keyring}
-		if v.Key == "" && v.Keyring == "" {
+		rule := v.Rule
+		if rule.Key == "" && rule.Keyring == "" && !rule.Keyless() {
 			rule.Keyring = s.Paths.keyring()
 		}
-		d, err := readDemand(rule, "")
+		d, err := s.readDemand(rule, "")
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, d)
 	}
 	if rule := resolve.RuleFor(s.Settings.Verify, urls...); rule != nil {
-		d, err := readDemand(*rule, filepath.Dir(s.Paths.Settings))
+		d, err := s.readDemand(*rule, filepath.Dir(s.Paths.Settings))
 		if err != nil {
 			return nil, err
 		}
@@ -78,31 +81,43 @@ func (s *Sources) demands(urls ...string) ([]demand, error) {
 
 // readDemand reads the keys of a rule, whose files are below a folder unless they say
 // otherwise.
-func readDemand(r resolve.Rule, folder string) (demand, error) {
-	d := demand{signers: r.Signers}
-	file := r.Keyring
-	if r.Key != "" {
-		file = r.Key
-	}
-	if !filepath.IsAbs(file) {
+func (s *Sources) readDemand(r resolve.Rule, folder string) (demand, error) {
+	file := cmp.Or(r.Keyring, r.Key, r.TrustedRoot)
+	if file == "" {
+		file = filepath.Join(filepath.Dir(s.Paths.Settings), trustedRootFile)
+	} else if !filepath.IsAbs(file) {
 		file = filepath.Join(folder, file)
 	}
 	data, err := inputfile.Read(file, maxConfigBytes)
 	if err != nil {
-		return d, fmt.Errorf("read the keys for signatures: %w", err)
+		return demand{}, fmt.Errorf("read the keys for signatures: %w", err)
 	}
-	if r.Key != "" {
-		key, err := signature.ParsePublicKey(data)
-		if err != nil {
-			return d, fmt.Errorf("%s: %w", file, err)
-		}
-		d.key = &key
-		return d, nil
+	d := demand{signers: r.Signers}
+	switch {
+	case r.Keyless():
+		d.party, err = identity(r, data)
+	case r.Key != "":
+		d.party, err = signature.ParsePublicKey(data)
+	default:
+		d.keys, err = signature.ParseKeyring(data)
 	}
-	if d.keys, err = signature.ParseKeyring(data); err != nil {
-		return d, fmt.Errorf("%s: %w", file, err)
+	if err != nil {
+		return demand{}, fmt.Errorf("%s: %w", file, err)
 	}
 	return d, nil
+}
+
+// identity is that of a rule, known by a trusted root.
+func identity(r resolve.Rule, trustedRoot []byte) (signature.Party, error) {
+	root, err := signature.ParseTrustedRoot(trustedRoot)
+	if err != nil {
+		return nil, err
+	}
+	who := signature.Identity{Name: r.Identity, Issuer: r.Issuer, Root: root}
+	if r.IdentityRegexp != "" {
+		who.Pattern, err = regexp.Compile(r.IdentityRegexp)
+	}
+	return who, err
 }
 
 // keyring is the file of GnuPG's public keys: its old one where that is there, as in Helm.
@@ -125,10 +140,10 @@ func (s *Sources) verify(ctx context.Context, f *Fetched) error {
 	for _, d := range wanted {
 		var found signature.Signature
 		switch {
-		case d.key == nil:
+		case d.party == nil:
 			found, err = s.verifyProvenance(ctx, f, d)
 		case f.image != nil:
-			found, err = s.verifyImage(ctx, *f, *d.key)
+			found, err = s.verifyImage(ctx, *f, d.party)
 		default:
 			found, err = s.verifyArchive(ctx, *f, d)
 		}
@@ -155,7 +170,7 @@ func (s *Sources) ReadVerified(file string) (Fetched, error) {
 	}
 	for _, d := range wanted {
 		beside, check := file+".prov", d.provenance
-		if d.key != nil {
+		if d.party != nil {
 			beside, check = file+bundleSuffix, d.bundle
 		}
 		signed, err := inputfile.Read(beside, maxSignatureBytes)

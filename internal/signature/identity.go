@@ -1,0 +1,129 @@
+package signature
+
+import (
+	"crypto/x509"
+	"encoding/asn1"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Identity is whose signatures count where there is no key of one's own: a certificate of
+// Fulcio's, valid for some minutes, says that a key is theirs, and Rekor's log that the
+// signature was made in these minutes. Both are checked by the trusted root; nobody is
+// asked.
+type Identity struct {
+	// Name is an email address or a URI; "" where Pattern, which may match anywhere in
+	// it, says which ones count.
+	Name    string
+	Pattern *regexp.Regexp
+	// Issuer is the URL of the OpenID provider that knows the identity.
+	Issuer string
+	Root   *TrustedRoot
+}
+
+// Extensions of Fulcio's certificates:
+// https://github.com/sigstore/fulcio/blob/main/docs/oid-info.md
+var (
+	issuerExtension    = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 8}
+	oldIssuerExtension = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 1}
+)
+
+// signer takes what Sigstore's clients demand of a signature:
+// https://github.com/sigstore/architecture-docs/blob/main/client-spec.md#4-verification
+func (i Identity) signer(s signedMessage) (Signature, error) {
+	if s.certificate == nil || len(s.signatures) != 1 {
+		return Signature{}, errors.New("it is not signed with the certificate of an identity")
+	}
+	leaf, err := x509.ParseCertificate(s.certificate)
+	if err != nil {
+		return Signature{}, fmt.Errorf("its certificate can't be read: %w", err)
+	}
+	entry, err := i.Root.logged(s)
+	if err != nil {
+		return Signature{}, fmt.Errorf("its entry in the log is not right: %w", err)
+	}
+	if err := i.Root.certified(leaf, time.Unix(entry.IntegratedTime, 0)); err != nil {
+		return Signature{}, fmt.Errorf("its certificate is not right: %w", err)
+	}
+	name, issuer, err := i.found(leaf)
+	if err != nil {
+		return Signature{}, err
+	}
+	key, err := newPublicKey(leaf.RawSubjectPublicKeyInfo)
+	if err != nil {
+		return Signature{}, err
+	}
+	if !key.signed(s.message, s.signatures[0]) {
+		return Signature{}, errors.New("the key of its certificate has not made the signature")
+	}
+	return Signature{Method: Cosign, Signers: []string{name}, Key: key.fingerprint(), Issuer: issuer, LogIndex: entry.LogIndex}, nil
+}
+
+// found is the identity in a certificate, and its issuer, when they are the wanted ones.
+func (i Identity) found(leaf *x509.Certificate) (name, issuer string, err error) {
+	if issuer, err = issuerOf(leaf); err != nil {
+		return "", "", err
+	}
+	names := slices.Clone(leaf.EmailAddresses)
+	for _, u := range leaf.URIs {
+		names = append(names, u.String())
+	}
+	at := slices.IndexFunc(names, func(one string) bool {
+		if i.Name != "" {
+			return one == i.Name
+		}
+		return i.Pattern != nil && i.Pattern.MatchString(one)
+	})
+	if at < 0 || issuer != i.Issuer {
+		return "", "", fmt.Errorf("it is signed by %q of %q, which is not the identity that counts", strings.Join(names, ", "), issuer)
+	}
+	return names[at], issuer, nil
+}
+
+func issuerOf(leaf *x509.Certificate) (string, error) {
+	old := ""
+	for _, e := range leaf.Extensions {
+		switch {
+		case e.Id.Equal(issuerExtension):
+			var issuer string
+			if rest, err := asn1.UnmarshalWithParams(e.Value, &issuer, "utf8"); err != nil || len(rest) > 0 {
+				return "", errors.New("the issuer in its certificate can't be read")
+			}
+			return issuer, nil
+		case e.Id.Equal(oldIssuerExtension):
+			old = string(e.Value)
+		}
+	}
+	if old == "" {
+		return "", errors.New("its certificate names no issuer of the identity")
+	}
+	return old, nil
+}
+
+// certified says whether one of the authorities has made a certificate that was valid at a
+// time, for signing, and that a log knows.
+func (r *TrustedRoot) certified(leaf *x509.Certificate, at time.Time) error {
+	err := fmt.Errorf("the trusted root has no authority at %s", at.UTC().Format(time.RFC3339))
+	for _, a := range r.authorities {
+		if !a.valid.has(at) {
+			continue
+		}
+		var chains [][]*x509.Certificate
+		chains, err = leaf.Verify(x509.VerifyOptions{
+			Roots: a.roots, Intermediates: a.intermediates, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning},
+		})
+		for _, chain := range chains {
+			if len(chain) < 2 {
+				return errors.New("it is the authority's own")
+			}
+			if err = r.certificateLogged(leaf, chain[1]); err == nil {
+				return nil
+			}
+		}
+	}
+	return err
+}

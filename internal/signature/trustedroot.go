@@ -1,0 +1,138 @@
+package signature
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+const trustedRootType = "application/vnd.dev.sigstore.trustedroot"
+
+// TrustedRoot is what an instance of Sigstore consists of: Fulcio's authorities, which
+// certify identities, the logs of their certificates, and Rekor's logs of signatures.
+type TrustedRoot struct {
+	authorities  []authority
+	certificates []transparencyLog
+	signatures   []transparencyLog
+}
+
+type authority struct {
+	roots, intermediates *x509.CertPool
+	valid                period
+}
+
+// transparencyLog is known by the SHA-256 of its key.
+type transparencyLog struct {
+	id    [32]byte
+	key   PublicKey
+	valid period
+}
+
+// period has no end where that is zero.
+type period struct {
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+}
+
+func (p period) has(at time.Time) bool {
+	return !p.Start.IsZero() && !at.Before(p.Start) && (p.End.IsZero() || !at.After(p.End))
+}
+
+type rawBytes struct {
+	Bytes []byte `json:"rawBytes"`
+}
+
+type logFile struct {
+	PublicKey struct {
+		rawBytes
+		ValidFor period `json:"validFor"`
+	} `json:"publicKey"`
+}
+
+// ParseTrustedRoot reads a file in the format of Sigstore's trusted_root.json:
+// https://github.com/sigstore/protobuf-specs/blob/main/protos/sigstore_trustroot.proto.
+// Logs with keys of unknown kinds are left out. Errors: it is none; it has no authority,
+// or no log of one of both kinds.
+func ParseTrustedRoot(data []byte) (*TrustedRoot, error) {
+	var file struct {
+		MediaType    string    `json:"mediaType"`
+		Signatures   []logFile `json:"tlogs"`
+		Certificates []logFile `json:"ctlogs"`
+		Authorities  []struct {
+			Chain struct {
+				Certificates []rawBytes `json:"certificates"`
+			} `json:"certChain"`
+			ValidFor period `json:"validFor"`
+		} `json:"certificateAuthorities"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("it is no trusted root of Sigstore: %w", err)
+	}
+	if !strings.HasPrefix(file.MediaType, trustedRootType) {
+		return nil, fmt.Errorf("it is no trusted root of Sigstore: its media type is %q", file.MediaType)
+	}
+	r := &TrustedRoot{certificates: logsOf(file.Certificates), signatures: logsOf(file.Signatures)}
+	for _, a := range file.Authorities {
+		one, err := newAuthority(a.Chain.Certificates, a.ValidFor)
+		if err != nil {
+			return nil, fmt.Errorf("the trusted root has an authority that can't be read: %w", err)
+		}
+		r.authorities = append(r.authorities, one)
+	}
+	switch {
+	case len(r.authorities) == 0:
+		return nil, errors.New("the trusted root has no certificate authority")
+	case len(r.certificates) == 0:
+		return nil, errors.New("the trusted root has no log of certificates (ctlogs) whose key can be read")
+	case len(r.signatures) == 0:
+		return nil, errors.New("the trusted root has no log of signatures (tlogs) whose key can be read")
+	}
+	return r, nil
+}
+
+// newAuthority takes a chain, whose last certificate is the root.
+func newAuthority(chain []rawBytes, valid period) (authority, error) {
+	a := authority{roots: x509.NewCertPool(), intermediates: x509.NewCertPool(), valid: valid}
+	if len(chain) == 0 {
+		return a, errors.New("it has no certificate")
+	}
+	for i, raw := range chain {
+		cert, err := x509.ParseCertificate(raw.Bytes)
+		if err != nil {
+			return a, err
+		}
+		if i == len(chain)-1 {
+			a.roots.AddCert(cert)
+		} else {
+			a.intermediates.AddCert(cert)
+		}
+	}
+	return a, nil
+}
+
+func logsOf(files []logFile) []transparencyLog {
+	var out []transparencyLog
+	for _, f := range files {
+		if key, err := newPublicKey(f.PublicKey.Bytes); err == nil {
+			out = append(out, transparencyLog{id: key.sum, key: key, valid: f.PublicKey.ValidFor})
+		}
+	}
+	return out
+}
+
+// logAt is the log with an id, which has to be valid at a time.
+func logAt(logs []transparencyLog, id []byte, at time.Time) (transparencyLog, error) {
+	for _, l := range logs {
+		if bytes.Equal(l.id[:], id) {
+			if !l.valid.has(at) {
+				return l, fmt.Errorf("the trusted root does not trust the log at %s", at.UTC().Format(time.RFC3339))
+			}
+			return l, nil
+		}
+	}
+	return transparencyLog{}, errors.New("the trusted root does not know the log")
+}

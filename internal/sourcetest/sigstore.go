@@ -1,0 +1,260 @@
+package sourcetest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Sigstore is an instance of the test's own: an authority, a log of certificates and a log
+// of signatures, whose words are made here, in the formats of Fulcio and Rekor 1.
+type Sigstore struct {
+	t         testing.TB
+	authority *x509.Certificate
+	ca        *ecdsa.PrivateKey
+	ctlog     *ecdsa.PrivateKey
+	rekor     *ecdsa.PrivateKey
+}
+
+// Keyless is who signs, and when.
+type Keyless struct {
+	// Identity is an email address or a URI.
+	Identity, Issuer string
+	// Certified is when the certificate begins to be valid, for ten minutes, and Logged
+	// when the log has taken the signature in.
+	Certified, Logged time.Time
+	// Unlisted says that no log knows the certificate, and Mislisted that what the log has
+	// promised is about another one.
+	Unlisted, Mislisted bool
+	// Forged says that another key has signed than the certificate names, and Usage what
+	// the certificate is for instead of signing code.
+	Forged bool
+	Usage  x509.ExtKeyUsage
+}
+
+// Signed is a message that was signed keylessly.
+type Signed struct {
+	Signature, Certificate []byte
+	// Entry is that in the log, as a bundle has it.
+	Entry map[string]any
+}
+
+const bundleMediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
+
+// founded is when the instance was; what it has made before does not count.
+var founded = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// NewSigstore makes an instance that nobody else trusts.
+func NewSigstore(t testing.TB) *Sigstore {
+	t.Helper()
+	s := &Sigstore{t: t, ca: newECDSA(t), ctlog: newECDSA(t), rekor: newECDSA(t)}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Fulcio of the test"}, NotBefore: founded, NotAfter: founded.AddDate(10, 0, 0),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	s.authority = s.certificate(template, template, &s.ca.PublicKey)
+	return s
+}
+
+func newECDSA(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// TrustedRoot is the file that makes others trust the instance.
+func (s *Sigstore) TrustedRoot() []byte {
+	valid := map[string]any{"start": founded}
+	log := func(key *ecdsa.PrivateKey) []any {
+		return []any{map[string]any{"publicKey": map[string]any{"rawBytes": s.der(key), "validFor": valid}, "logId": map[string]any{"keyId": s.id(key)}}}
+	}
+	return s.json(map[string]any{
+		"mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1", "tlogs": log(s.rekor), "ctlogs": log(s.ctlog),
+		"certificateAuthorities": []any{map[string]any{
+			"certChain": map[string]any{"certificates": []any{map[string]any{"rawBytes": s.authority.Raw}}}, "validFor": valid,
+		}},
+	})
+}
+
+// SignBlob is the bundle that cosign sign-blob makes.
+func (s *Sigstore) SignBlob(who Keyless, data []byte) []byte {
+	signed := s.Sign(who, data)
+	return s.bundle(signed, "messageSignature", map[string]any{"signature": signed.Signature})
+}
+
+// SignManifest is the bundle that cosign sign makes of a manifest with a digest in hex.
+func (s *Sigstore) SignManifest(who Keyless, digest string) []byte {
+	const kind = "application/vnd.in-toto+json"
+	payload := fmt.Sprintf(`{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],"predicateType":"https://sigstore.dev/cosign/sign/v1","predicate":{}}`, digest)
+	key := newECDSA(s.t)
+	signed := Signed{Signature: s.by(key, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload)), Certificate: s.certify(who, key)}
+	signed.Entry = s.log(who.Logged, map[string]any{"kind": "dsse", "apiVersion": "0.0.1", "spec": map[string]any{
+		"payloadHash": sha256Of([]byte(payload)), "signatures": []any{map[string]any{"signature": signed.Signature, "verifier": inPEM(signed.Certificate)}},
+	}})
+	return s.bundle(signed, "dsseEnvelope", map[string]any{"payload": []byte(payload), "payloadType": kind, "signatures": []any{map[string]any{"sig": signed.Signature}}})
+}
+
+// Sign signs a message and has that logged.
+func (s *Sigstore) Sign(who Keyless, message []byte) Signed {
+	key := newECDSA(s.t)
+	out := Signed{Signature: s.by(key, message), Certificate: s.certify(who, key)}
+	out.Entry = s.log(who.Logged, map[string]any{"kind": "hashedrekord", "apiVersion": "0.0.1", "spec": map[string]any{
+		"data": map[string]any{"hash": sha256Of(message)}, "signature": map[string]any{"content": out.Signature, "publicKey": map[string]any{"content": inPEM(out.Certificate)}},
+	}})
+	return out
+}
+
+// Simple are the annotations with which cosign 2 stores a signature.
+func (s *Sigstore) Simple(signed Signed) (signature, certificate, entry string) {
+	promise, _ := signed.Entry["inclusionPromise"].(map[string]any)
+	at, index := json.Number(fmt.Sprint(signed.Entry["integratedTime"])), json.Number(fmt.Sprint(signed.Entry["logIndex"]))
+	return base64.StdEncoding.EncodeToString(signed.Signature), string(inPEM(signed.Certificate)), string(s.json(map[string]any{
+		"SignedEntryTimestamp": promise["signedEntryTimestamp"],
+		"Payload":              map[string]any{"body": signed.Entry["canonicalizedBody"], "integratedTime": at, "logIndex": index, "logID": hex.EncodeToString(s.id(s.rekor))},
+	}))
+}
+
+func (s *Sigstore) bundle(signed Signed, kind string, content map[string]any) []byte {
+	return s.json(map[string]any{"mediaType": bundleMediaType, kind: content, "verificationMaterial": map[string]any{
+		"certificate": map[string]any{"rawBytes": signed.Certificate}, "tlogEntries": []any{signed.Entry},
+	}})
+}
+
+// certify makes a certificate as Fulcio does: first without, then with the promise of the
+// log of certificates (RFC 6962, 3.2).
+func (s *Sigstore) certify(who Keyless, key *ecdsa.PrivateKey) []byte {
+	s.t.Helper()
+	issuer, err := asn1.MarshalWithParams(who.Issuer, "utf8")
+	s.must(err)
+	if who.Forged {
+		key = newECDSA(s.t)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), NotBefore: who.Certified, NotAfter: who.Certified.Add(10 * time.Minute), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:     []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning},
+		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 8}, Value: issuer}},
+	}
+	if who.Usage != x509.ExtKeyUsageAny {
+		template.ExtKeyUsage = []x509.ExtKeyUsage{who.Usage}
+	}
+	if strings.Contains(who.Identity, "://") {
+		u, err := url.Parse(who.Identity)
+		s.must(err)
+		template.URIs = []*url.URL{u}
+	} else {
+		template.EmailAddresses = []string{who.Identity}
+	}
+	before := s.certificate(template, s.authority, &key.PublicKey)
+	if who.Unlisted {
+		return before.Raw
+	}
+	if who.Mislisted {
+		other := *template
+		other.SerialNumber = big.NewInt(3)
+		before = s.certificate(&other, s.authority, &key.PublicKey)
+	}
+	by, tbs := sha256.Sum256(s.authority.RawSubjectPublicKeyInfo), before.RawTBSCertificate
+	stamp := binary.BigEndian.AppendUint64(nil, uint64(who.Certified.UnixMilli()))
+	signed := append(append([]byte{0, 0}, stamp...), 0, 1)
+	signed = append(signed, by[:]...)
+	signed = append(append(signed, byte(len(tbs)>>16), byte(len(tbs)>>8), byte(len(tbs))), tbs...)
+	sig := s.by(s.ctlog, append(signed, 0, 0))
+	sct := append(append([]byte{0}, s.id(s.ctlog)...), stamp...)
+	sct = append(append(sct, 0, 0, 4, 3, 0, byte(len(sig))), sig...)
+	list := append(binary.BigEndian.AppendUint16(nil, uint16(len(sct)+2)), binary.BigEndian.AppendUint16(nil, uint16(len(sct)))...)
+	value, err := asn1.Marshal(append(list, sct...))
+	s.must(err)
+	template.ExtraExtensions = append(template.ExtraExtensions, pkix.Extension{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 11129, 2, 4, 2}, Value: value})
+	return s.certificate(template, s.authority, &key.PublicKey).Raw
+}
+
+func (s *Sigstore) certificate(template, parent *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate {
+	s.t.Helper()
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key, s.ca)
+	s.must(err)
+	cert, err := x509.ParseCertificate(der)
+	s.must(err)
+	return cert
+}
+
+// log takes an entry in as the second of three, promises and proves it.
+func (s *Sigstore) log(at time.Time, content map[string]any) map[string]any {
+	const index, size = 1, 3
+	body := s.json(content)
+	first, last := tlog.RecordHash([]byte("first")), tlog.RecordHash([]byte("last"))
+	root := tlog.NodeHash(tlog.NodeHash(first, tlog.RecordHash(body)), last)
+	text := fmt.Sprintf("rekor.test - 1\n%d\n%s\n", size, base64.StdEncoding.EncodeToString(root[:]))
+	by := base64.StdEncoding.EncodeToString(append(s.id(s.rekor)[:4:4], s.by(s.rekor, []byte(text))...))
+	promise := s.json(map[string]any{"body": body, "integratedTime": at.Unix(), "logID": hex.EncodeToString(s.id(s.rekor)), "logIndex": 41})
+	return map[string]any{
+		"logIndex": "41", "logId": map[string]any{"keyId": s.id(s.rekor)}, "integratedTime": fmt.Sprint(at.Unix()), "canonicalizedBody": body,
+		"inclusionPromise": map[string]any{"signedEntryTimestamp": s.by(s.rekor, promise)},
+		"inclusionProof": map[string]any{
+			"logIndex": fmt.Sprint(index), "treeSize": fmt.Sprint(size), "rootHash": root[:], "hashes": [][]byte{first[:], last[:]},
+			"checkpoint": map[string]any{"envelope": text + "\n— rekor.test " + by + "\n"},
+		},
+	}
+}
+
+func (s *Sigstore) by(key *ecdsa.PrivateKey, message []byte) []byte {
+	s.t.Helper()
+	sum := sha256.Sum256(message)
+	out, err := ecdsa.SignASN1(rand.Reader, key, sum[:])
+	s.must(err)
+	return out
+}
+
+func (s *Sigstore) der(key *ecdsa.PrivateKey) []byte {
+	s.t.Helper()
+	out, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	s.must(err)
+	return out
+}
+
+// id is that of a log.
+func (s *Sigstore) id(key *ecdsa.PrivateKey) []byte {
+	sum := sha256.Sum256(s.der(key))
+	return sum[:]
+}
+
+func (s *Sigstore) json(v any) []byte {
+	s.t.Helper()
+	out, err := json.Marshal(v)
+	s.must(err)
+	return out
+}
+
+func (s *Sigstore) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func sha256Of(data []byte) map[string]any {
+	return map[string]any{"algorithm": "sha256", "value": Digest(data)}
+}
+
+func inPEM(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
