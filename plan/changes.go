@@ -122,10 +122,11 @@ func (b *builder) intent(c Change) (Cause, string) {
 		return "", "" // rendered YAML does not say from what
 	}
 	sameChart := !b.plan.otherFiles()
-	if key := b.valuesKey(c); key != "" {
+	set := slices.DeleteFunc(slices.Clone(b.in.Values), func(v Change) bool { return v.Cause == CauseChart })
+	if key := valuesKey(set, c, sameChart); key != "" {
 		return CauseValues, key
 	}
-	if sameChart && len(b.in.Values) > 0 {
+	if sameChart && len(set) > 0 {
 		return CauseValues, ""
 	}
 	return CauseChart, ""
@@ -133,9 +134,9 @@ func (b *builder) intent(c Change) (Cause, string) {
 
 // valuesKey is the one changed value that turns up in the change, "" when none
 // or several do.
-func (b *builder) valuesKey(c Change) string {
+func valuesKey(values []Change, c Change, sameChart bool) string {
 	found := ""
-	for _, v := range b.in.Values {
+	for _, v := range values {
 		if !turnsUp(v.To, c.To) {
 			continue
 		}
@@ -144,8 +145,8 @@ func (b *builder) valuesKey(c Change) string {
 		}
 		found = v.Path
 	}
-	if found == "" && len(b.in.Values) == 1 && !b.plan.otherFiles() {
-		return b.in.Values[0].Path
+	if found == "" && len(values) == 1 && sameChart {
+		return values[0].Path
 	}
 	return found
 }

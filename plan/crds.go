@@ -38,7 +38,7 @@ func (b *builder) crdStage() {
 			continue
 		}
 		writes = append(writes, step)
-		waits = append(waits, b.waitStep(StageCRDs, o, "until its kinds are served"))
+		waits = append(waits, b.waitStep(StageCRDs, o, "until the kinds are served"))
 	}
 	b.warnLeftCRDs()
 	if len(writes) > 0 {

@@ -61,7 +61,8 @@ type Input struct {
 	// Questions.ClaimNamespaces, sorted; of namespaces in which they can't be listed
 	// there is nothing, not even an empty list.
 	Claims map[string][]string
-	// Values are the changes of the user's values since the last revision.
+	// Values are the changes of the user's values and of the chart's defaults since the
+	// last revision; the Cause of a default is CauseChart.
 	Values []Change
 	// Pending is what is known of an operation that is recorded as under way.
 	Pending Pending

@@ -10,7 +10,7 @@ import (
 
 func (w entryWriter) entry(s *plan.Step) (entry, error) {
 	e := entry{op: s.Op, id: s.ID, kind: s.Object.Kind, name: w.names.name(s.Object), detail: w.detail(s)}
-	noise := w.podNoise(s)
+	noise, quiet := w.podNoise(s)
 	switch {
 	case w.folds.alone[s.ID]:
 		e.detail = cmp.Or(noise, "annotations change")
@@ -19,7 +19,7 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 	case noise != "":
 		e.detail = noise
 	}
-	for _, c := range w.shownChanges(s, noise != "") {
+	for _, c := range w.shownChanges(s, quiet) {
 		if limit := w.limit(w.view.rows); limit > 0 && len(e.rows) == limit {
 			e.hiddenRows++
 			continue

@@ -72,11 +72,21 @@ func chartFact(from, to plan.ChartRef) string {
 	case from.Name != to.Name:
 		return text + " → " + escape.Line(to.Name+" "+to.Version)
 	case from.Version != to.Version:
-		return text + " → " + escape.Line(to.Version)
+		return text + " → " + escape.Line(to.Version) + appChange(from, to)
 	case from.Digest != to.Digest && from.Digest != "" && to.Digest != "":
 		return text + " (same version, other files)"
 	}
 	return text
+}
+
+// appChange is " (app 7.2.4 → 8.2.1)", "" where the version of what the chart runs is not
+// told, stays, or is the chart's own.
+func appChange(from, to plan.ChartRef) string {
+	was, is := from.AppVersion, to.AppVersion
+	if was == "" || is == "" || was == is || was == from.Version && is == to.Version {
+		return ""
+	}
+	return escape.Line(" (app " + was + " → " + is + ")")
 }
 
 func headerNotes(p *plan.Document, v view) []note {
@@ -102,7 +112,11 @@ func headerNotes(p *plan.Document, v view) []note {
 	if p.Found != "" {
 		add("found", escape.Line(p.Found))
 	}
-	add("with", optionNames(p.Options)...)
+	options := p.Options
+	if p.Against != nil { // a comparison is not applied in any way
+		options.ServerSide = false
+	}
+	add("with", optionNames(options)...)
 	if v.full {
 		add("options", furtherOptions(p.Options)...)
 	}
@@ -138,35 +152,6 @@ func onlyText(p *plan.Document, v view) string {
 		return " is nothing in this release"
 	}
 	return " shown here; the plan is for the whole release"
-}
-
-// valueChanges are the changes of the user's values and of the chart's defaults.
-func valueChanges(p *plan.Document, v view) (user, defaults []string) {
-	limit := 100
-	if v.full {
-		limit = 0
-	}
-	for _, c := range p.Values {
-		if isText(c) {
-			c.From, c.To = firstLine(c.From), firstLine(c.To)
-		}
-		text := escape.Line(c.Path) + " " + pair(c, limit)
-		if c.Cause == plan.CauseChart {
-			defaults = append(defaults, text)
-		} else {
-			user = append(user, text)
-		}
-	}
-	return user, defaults
-}
-
-func firstLine(v any) any {
-	s, ok := v.(string)
-	if !ok || !severalLines(s) {
-		return v
-	}
-	line, _, _ := strings.Cut(s, "\n")
-	return line + " …"
 }
 
 // optionNames are the options that a reviewer would ask about.

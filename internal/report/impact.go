@@ -3,10 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -17,7 +19,7 @@ func impact(p *plan.Document, v view, names namer) []note {
 	w := impactWriter{view: v, names: names}
 	var notes []note
 	for _, n := range []note{
-		{label: "restarts", items: w.restarts(p.Impact.Restarts)},
+		{label: "restarts", items: w.restarts(p.Impact)},
 		{label: "images", items: w.images(p.Impact.Images)},
 		{lines: true, label: "traffic", items: w.traffic(p.Impact.NetworkPolicies)},
 		{lines: true, label: "access", items: w.access(p.Impact.Access)},
@@ -45,15 +47,40 @@ func (w impactWriter) limit(n int) int {
 	return n
 }
 
-// restarts are "3 Deployments (6 pods)".
-func (impactWriter) restarts(restarts []plan.Restart) []string {
+// restarts are "3 Deployments (6 pods)" and "what operators run for 1 Prometheus".
+func (impactWriter) restarts(impact plan.Impact) []string {
 	var out []string
-	for _, r := range restarts {
+	for _, r := range impact.Restarts {
 		text := CountOfKind(r.Objects, r.Kind)
 		if r.Pods > 0 {
 			text += " (" + count(int(r.Pods), "pod", "pods") + ")"
 		}
 		out = append(out, text)
+	}
+	if operated := operated(impact.Images); len(operated) > 0 {
+		out = append(out, "what operators run for "+strings.Join(operated, " and "))
+	}
+	return out
+}
+
+// operated are custom resources whose images change, counted by kind. Who knows their
+// pods is an operator.
+func operated(images []plan.ImageChange) []string {
+	objects := map[string]map[manifest.ID]bool{}
+	for _, i := range images {
+		for _, id := range i.Objects {
+			if _, builtin := kinds.Scope(id.GroupKind()); builtin || i.From == "" || i.To == "" {
+				continue
+			}
+			if objects[id.Kind] == nil {
+				objects[id.Kind] = map[manifest.ID]bool{}
+			}
+			objects[id.Kind][id] = true
+		}
+	}
+	var out []string
+	for _, kind := range slices.Sorted(maps.Keys(objects)) {
+		out = append(out, CountOfKind(len(objects[kind]), kind))
 	}
 	return out
 }

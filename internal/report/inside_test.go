@@ -104,7 +104,7 @@ func TestLabelsAndChecksumsOfPodsAreOneLine(t *testing.T) {
 		{Path: "spec.template.spec.containers[web].image", From: "web:1", To: "web:2", Cause: plan.CauseChart},
 	}
 	got := text(t, p, TextOptions{})
-	if !strings.Contains(got, "~ Deployment/web  pods restart: labels and checksums of the pod template change\n") || strings.Contains(got, "checksum/") || !strings.Contains(got, "web:1 → web:2") {
+	if !strings.Contains(got, "~ Deployment/web  pods restart; labels and checksums of the pod template change, too\n") || strings.Contains(got, "checksum/") || !strings.Contains(got, "web:1 → web:2") {
 		t.Errorf("got\n%s", got)
 	}
 	if full := text(t, p, TextOptions{Full: true}); !strings.Contains(full, "checksum/cm") {
@@ -120,5 +120,41 @@ func TestPathsAreWhole(t *testing.T) {
 		if got := text(t, p, TextOptions{Width: columns}); !strings.Contains(got, "       "+long) {
 			t.Errorf("%d columns:\n%s", columns, got)
 		}
+	}
+}
+
+// The header names the chart's defaults that may have made a plan, and what the chart
+// runs; images stand with the images, new tables belong to something new.
+func TestTheHeaderTellsChangedDefaults(t *testing.T) {
+	p := changing(map[string][]plan.Change{"c": {{Path: "data.a", To: "1"}}}, "c")
+	p.ChartFrom, p.ChartTo = plan.ChartRef{Name: "web", Version: "1.0.0", AppVersion: "7.2.4"}, plan.ChartRef{Name: "web", Version: "2.0.0", AppVersion: "8.2.1"}
+	p.Values = []plan.Change{
+		{Path: "networkPolicy.create", From: false, To: true, Cause: plan.CauseChart},
+		{Path: "server.image.tag", From: "7.2.4", To: "8.2.1", Cause: plan.CauseChart},
+		{Path: "log.level", To: "INFO", Cause: plan.CauseChart},
+		{Path: "newcomer", To: map[string]any{"port": "80"}, Cause: plan.CauseChart},
+	}
+	got := text(t, p, TextOptions{})
+	for _, want := range []string{"web 1.0.0 → 2.0.0 (app 7.2.4 → 8.2.1)", "  defaults  networkPolicy.create false → true, log.level added: INFO\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("want %q in\n%s", want, got)
+		}
+	}
+	if full := text(t, p, TextOptions{Full: true}); !strings.Contains(full, "server.image.tag") || !strings.Contains(full, "newcomer") {
+		t.Errorf("in full:\n%s", full)
+	}
+}
+
+// Pods that an operator makes of a custom resource restart, too, when its image changes.
+func TestImagesOfCustomResourcesRestartWhatOperatorsRun(t *testing.T) {
+	p := changing(map[string][]plan.Change{"c": {{Path: "data.a", To: "1"}}}, "c")
+	id := func(group, kind string) manifest.ID { return manifest.ID{Group: group, Kind: kind, Name: "main"} }
+	p.Impact.Restarts = []plan.Restart{{Kind: "Deployment", Objects: 1, Pods: 2}}
+	p.Impact.Images = []plan.ImageChange{
+		{From: "prom:1", To: "prom:2", Objects: []manifest.ID{id("monitoring.coreos.com", "Prometheus"), id("apps", "Deployment")}},
+		{To: "new:1", Objects: []manifest.ID{id("monitoring.coreos.com", "Alertmanager")}},
+	}
+	if got := text(t, p, TextOptions{}); !strings.Contains(got, "  restarts  1 Deployment (2 pods), what operators run for 1 Prometheus\n") {
+		t.Errorf("got\n%s", got)
 	}
 }

@@ -7,25 +7,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// podNoise tells in one line what restarts pods and means nothing else: labels and
-// checksums of the pod template. It is "" where that is one short line anyway, or
-// everything is to be shown.
-func (w entryWriter) podNoise(s *plan.Step) string {
-	if w.view.full || !foldable(s) {
-		return ""
-	}
-	labels, checksums := 0, 0
+// podNoise says that pods restart, and tells in one line what means nothing else: labels
+// and checksums of the pod template. quiet is that they need no lines of their own, as a
+// single one does, or where everything is to be shown.
+func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
+	labels, checksums, others := 0, 0, 0
 	for _, c := range s.Changes {
 		switch {
 		case !isPodNoise(c):
+			if strings.HasPrefix(c.Path, "spec.template.") && !w.folds.has(s, c) {
+				others++
+			}
 		case c.OfLabel():
 			labels++
 		default:
 			checksums++
 		}
 	}
-	if labels+checksums < 2 && !w.folds.restarts[s.ID] {
-		return ""
+	restart := ""
+	if s.Restarts() && s.Op == plan.OpPatch {
+		restart = "pods restart"
+	}
+	if w.view.full || !foldable(s) || labels+checksums < 2 && !w.folds.restarts[s.ID] {
+		return restart, false
 	}
 	what := "annotations"
 	switch {
@@ -37,10 +41,13 @@ func (w entryWriter) podNoise(s *plan.Step) string {
 		what = "checksums"
 	}
 	what += " of the pod template change"
-	if s.Restarts() {
-		return "pods restart: " + what
+	switch {
+	case restart != "" && others > 0:
+		return restart + "; " + what + ", too", true
+	case restart != "":
+		return restart + ": " + what, true
 	}
-	return what
+	return what, true
 }
 
 // isPodNoise says whether a change is of a label of the pods that an object makes, or

@@ -42,10 +42,20 @@ func statefulChange(s *plan.Step) string {
 	if !ok {
 		return text
 	}
-	const limit = 60
-	text += ": " + escape.Line(c.Path) + " " + pair(c, limit)
+	text += ": " + escape.Line(c.Path) + " " + gravestPair(c)
 	if others > 0 {
 		text += fmt.Sprintf(" and %d more", others)
 	}
 	return text
+}
+
+// gravestPair tells an image by its name and versions, which a cut would hide.
+func gravestPair(c plan.Change) string {
+	from, fromOK := c.From.(string)
+	to, toOK := c.To.(string)
+	if strings.HasSuffix(c.Path, ".image") && fromOK && toOK && !c.Sensitive {
+		return imagePair(from, to)
+	}
+	const limit = 60
+	return pair(c, limit)
 }

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// A reviewer is told which defaults of the chart are others now, and only of those that
+// can have an effect.
+func TestChangedDefaultsAreTold(t *testing.T) {
+	type table = map[string]any
+	revision := func(defaults, user table) *release.Revision {
+		return &release.Revision{
+			Version: 1, Info: release.Info{Status: release.StatusDeployed},
+			Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1"}, Values: defaults}, Config: user,
+		}
+	}
+	told := func(path string, from, to any) plan.Change {
+		return plan.Change{Path: path, From: from, To: to, Cause: plan.CauseChart}
+	}
+	for name, c := range map[string]struct {
+		before, after, user table
+		want                []plan.Change
+	}{
+		"another default":       {table{"create": false}, table{"create": true}, nil, []plan.Change{told("create", false, true)}},
+		"one that is off now":   {table{"create": true}, table{"create": false}, nil, []plan.Change{told("create", true, false)}},
+		"what the user has set": {table{"size": "1Gi"}, table{"size": "2Gi"}, table{"size": "3Gi"}, nil},
+		"others before new ones": {
+			table{"b": "x"},
+			table{"a": true, "b": "y", "c": "", "d": table{}},
+			nil,
+			[]plan.Change{told("b", "x", "y"), told("a", nil, true)},
+		},
+		"what is gone": {table{"a": "x"}, table{}, nil, nil},
+		"what is switched off": {
+			table{"metrics": table{"enabled": false, "port": "1"}}, table{"metrics": table{"enabled": false, "port": "2"}}, nil, nil,
+		},
+		"what the user switches on": {
+			table{"metrics": table{"enabled": false, "port": "1"}},
+			table{"metrics": table{"enabled": false, "port": "2"}},
+			table{"metrics": table{"enabled": true}},
+			[]plan.Change{told("metrics.port", "1", "2")},
+		},
+		"a switch of a table": {
+			table{"policy": table{"enabled": true}},
+			table{"policy": table{"enabled": false}},
+			nil,
+			[]plan.Change{told("policy.enabled", true, false)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := valuesChanges(release.History{revision(c.before, c.user)}, revision(c.after, c.user))
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

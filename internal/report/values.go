@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// valueChanges are the changes of the user's values and of the chart's defaults.
+func valueChanges(p *plan.Document, v view) (user, defaults []string) {
+	limit := 100
+	if v.full {
+		limit = 0
+	}
+	var added []string
+	for _, c := range p.Values {
+		if isText(c) {
+			c.From, c.To = firstLine(c.From), firstLine(c.To)
+		}
+		text := escape.Line(c.Path) + " " + pair(c, limit)
+		switch {
+		case c.Cause != plan.CauseChart:
+			user = append(user, text)
+		case v.full || isTold(c) && c.From != nil:
+			defaults = append(defaults, text)
+		case isTold(c):
+			added = append(added, text)
+		}
+	}
+	const few = 2
+	if len(added) > few {
+		added = []string{fmt.Sprintf("%d new ones", len(added))}
+	}
+	defaults = append(defaults, added...)
+	return user, defaults
+}
+
+// isTold says whether a default is worth a place in the header: not a new table, which
+// belongs to something new, and not one of images, which are told by themselves.
+func isTold(c plan.Change) bool {
+	if c.From == nil && !jsontree.IsScalar(c.To) {
+		return false
+	}
+	parts := jsontree.SplitPath(c.Path)
+	return len(parts) < 2 || !strings.HasSuffix(strings.ToLower(parts[len(parts)-2]), "image")
+}
+
+func firstLine(v any) any {
+	s, ok := v.(string)
+	if !ok || !severalLines(s) {
+		return v
+	}
+	line, _, _ := strings.Cut(s, "\n")
+	return line + " …"
+}
