@@ -75,6 +75,10 @@ func TestSourcesPage(t *testing.T) {
 			run(8, line)
 			continue
 		}
+		if strings.Contains(line, "--trusted-root") { // there is none here; TestCheck54Keyless has one
+			run(1, line)
+			continue
+		}
 		run(0, line)
 	}
 }
