@@ -12,7 +12,7 @@ import (
 // Every promise of SECURITY.md names its proof: tests, scenarios and pages that are there.
 func TestPromisesOfSecurityHaveTheirTests(t *testing.T) {
 	const root = "../.."
-	data, err := os.ReadFile(filepath.Join(root, "docs", "SECURITY.md"))
+	data, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestPromisesOfSecurityHaveTheirTests(t *testing.T) {
 		exists(t, filepath.Join(root, "trust/testdata/scenarios", name+".txtar"))
 	}
 	for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(page, -1) {
-		if matches, _ := filepath.Glob(filepath.Join(root, "docs", link[1]) + "*"); len(matches) == 0 {
+		if matches, _ := filepath.Glob(filepath.Join(root, link[1]) + "*"); len(matches) == 0 {
 			t.Errorf("there is no %s", link[1])
 		}
 	}
