@@ -30,10 +30,15 @@ demo: build ## a first plan at once; then, on a real control plane and from a re
 	@go run -C testcluster ./build -q testcluster registry
 	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" demo/demo.sh
 
-# The tag cluster is for tests on a control plane, browser for those in a browser.
+# What runs side by side in one process is tested under the race detector; make soak tests all
+# so. The two that take longest begin first. The tag cluster is for tests on a control plane,
+# browser for those in a browser.
+RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/source ./internal/dependency ./internal/retry ./internal/command
+LONGEST     := ./trust ./e2e
 test: build testcluster helms tools lint ## every test, on a real control plane
 	go run -C testcluster ./build registry conftest gojq
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on -tags cluster,browser -timeout 60m ./...
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on -tags cluster,browser -timeout 60m $(RACED)
+	go test -shuffle=on -tags cluster,browser -timeout 60m $$(go list $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')
 	go test -C testcluster -shuffle=on -timeout 15m ./...
 
 unit: ## the tests that need no control plane
@@ -55,7 +60,7 @@ conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of c
 bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, and requests for charts; OUT=file keeps the runs for benchstat
 	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
-	go test -tags cluster ./e2e/sources -run '^$$' -bench Sources -benchtime 1x
+	go test -tags cluster -timeout 1h ./e2e/sources ./trust -run '^$$' -bench 'Sources|Speed' -benchtime 1x
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
@@ -63,9 +68,10 @@ benchstat: ## compare two files of make bench: OLD=file NEW=file
 fuzz: build helms ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
 	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
 
-soak: build testcluster helms tools ## every sweep of trust/ whole (hours), which rewrites the results in docs/trust.md; then 200 random steps of chart sources between Helm 3, Helm 4 and us
-	go test -tags cluster -timeout 12h ./trust -soak -update
-	go test -tags cluster -timeout 1h ./e2e/sources -run TestRelay -v -soak
+soak: build testcluster helms tools ## everything whole (hours): the sweeps of trust/, which rewrite the results in docs/trust.md, big charts, chart sources between Helm 3, Helm 4 and us, and every test under the race detector
+	go test -tags cluster -timeout 12h ./trust -soak -update -bench Speed -benchtime 1x
+	go test -tags cluster -timeout 2h ./e2e/... -soak
+	CGO_ENABLED=1 go test -race -tags cluster,browser -timeout 2h ./...
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 	$(CLUSTER_BIN)/testcluster start

@@ -20,6 +20,8 @@ type bigChart struct {
 	// change is the one value that the upgrade changes; secret is the path of
 	// another one, whose value no output may show.
 	change, secret string
+	// modes are those in which make test runs the chart; a soak runs both.
+	modes []string
 }
 
 // TestBigCharts takes charts that many people run through their life: install,
@@ -27,22 +29,26 @@ type bigChart struct {
 // server-side. What the plans of the upgrade and of the rollback say is what
 // comes of them. After each step a plan with the same values says that there is
 // nothing to change, a secret is in no output, and in the end nothing is left.
+// make test runs two of them, one a mode; make soak all.
 func TestBigCharts(t *testing.T) {
 	charts := inTree("..", "shared", "charts")
 	observer := newObserver(t)
 	for _, b := range []bigChart{
-		{name: "redis", file: "bitnami-redis-23.1.1.tgz", flags: []string{"--set", "auth.password=not-random"}, change: "replica.replicaCount=2", secret: "auth.password"},
+		{name: "redis", file: "bitnami-redis-23.1.1.tgz", flags: []string{"--set", "auth.password=not-random"}, change: "replica.replicaCount=2", secret: "auth.password", modes: []string{"client-side"}},
 		{name: "traefik", file: "traefik-traefik-41.3.0.tgz", change: "deployment.replicas=2", secret: "deployment.annotations.password"},
-		{name: "ingress", file: "ingress-ingress-nginx-4.15.1.tgz", change: "controller.replicaCount=2", secret: "extra.password"},
+		{name: "ingress", file: "ingress-ingress-nginx-4.15.1.tgz", change: "controller.replicaCount=2", secret: "extra.password", modes: []string{"server-side"}},
 		{name: "argo", file: "argoproj-argo-cd-10.1.1.tgz", change: "server.replicas=2", secret: "configs.secret.githubSecret"},
 		{name: "kps", file: "prometheus-community-kube-prometheus-stack-88.5.3.tgz", flags: []string{"--set", "grafana.admin.password=not-random"}, change: "grafana.grafana.replicaCount=2", secret: "grafana.admin.password"},
 	} {
+		if *soak {
+			b.modes = []string{"server-side", "client-side"}
+		}
 		t.Run(b.name, func(t *testing.T) {
 			b.file = filepath.Join(charts, b.file)
 			if _, err := os.Stat(b.file); err != nil {
 				t.Fatalf("the chart has to be in ../shared/charts: %v", err)
 			}
-			for _, mode := range []string{"server-side", "client-side"} {
+			for _, mode := range b.modes {
 				t.Run(mode, func(t *testing.T) {
 					l := life{t: t, chart: b, namespace: cluster.Namespace(t), tools: pluginFolder(t), observer: observer}
 					l.chart.flags = append([]string{"--server-side=" + fmt.Sprint(mode == "server-side")}, b.flags...)

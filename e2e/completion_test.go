@@ -175,7 +175,7 @@ func (s *session) until(beginning string) string {
 			if line = strings.TrimRight(line, " /"); strings.HasPrefix(line, beginning) {
 				return line
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			s.t.Fatalf("nothing that begins with %q is printed", beginning)
 		}
 	}

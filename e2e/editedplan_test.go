@@ -22,6 +22,10 @@ func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
 	chart := editableChart(t)
 	r := reviewOf(t, chart)
 	outcomes := map[string]int{}
+	every := 1
+	if !*soak {
+		every = 3
+	}
 	for _, words := range [][2]string{
 		{"innocent", "MALICIOUS"}, {"shop/good", "shop/evil"}, {"hook-succeeded", "hook-failed"}, {"pre-upgrade", "post-upgrade"}, {"before-hook-creation", "hook-failed"},
 	} {
@@ -29,7 +33,7 @@ func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
 		if places < 2 {
 			t.Fatalf("%q is %d times in the file", words[0], places)
 		}
-		for at := range places + 1 { // the last one is all of them
+		for at := 0; at <= places; at += every { // the last one is all of them
 			outcome := r.tried(replaced(r.content, words, at))
 			if outcome == "applied" {
 				r = reviewOf(t, chart)

@@ -219,7 +219,7 @@ func TestEventsEndOnASignal(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 200 {
+	for range 6000 {
 		if s.get("deployments", "-o", "name") != "" {
 			break
 		}

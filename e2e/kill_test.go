@@ -51,7 +51,7 @@ func (s shop) get(args ...string) string {
 // eventually waits for what kubectl get prints to be so.
 func (s shop) eventually(what string, seen func() bool) {
 	s.Helper()
-	for range 200 {
+	for range 6000 {
 		if seen() {
 			return
 		}

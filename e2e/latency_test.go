@@ -17,54 +17,70 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestPlanFarFromTheCluster plans 200 unchanged objects over a connection with
-// 40 ms of round-trip time: a plan is a handful of round trips, whatever the number
-// of objects. Then it changes all of them, beside Helm 4.
-func TestPlanFarFromTheCluster(t *testing.T) {
-	const perKind, roundTrip, bound = 40, 40 * time.Millisecond, time.Second
-	const maxConnections = 5 // one for each request that is sent before the first is open
-	program := clustertest.Program(t)
+// farAway is a release of 200 objects over a connection with 40 ms of round-trip time.
+type farAway struct {
+	cluster     clustertest.Cluster
+	connections *atomic.Int32
+	plan        []string // the arguments of a plan that finds nothing to do
+}
+
+func newFarAway(t testing.TB) farAway {
+	t.Helper()
+	const perKind, roundTrip = 40, 40 * time.Millisecond
 	chart := clustertest.ManyObjects(t, perKind)
 	namespace := cluster.Namespace(t)
-	must(t, cluster, program, "install", "many", chart, "-n", namespace)
+	must(t, cluster, clustertest.Program(t), "install", "many", chart, "-n", namespace)
+	f := farAway{cluster: *cluster, plan: []string{"plan", "many", chart, "-n", namespace, "--cache-dir", filepath.Join(t.TempDir(), "cache")}}
+	f.cluster.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	f.connections = throughDelay(t, f.cluster.Kubeconfig, roundTrip)
+	must(t, &f.cluster, clustertest.Program(t), f.plan...) // fills the discovery cache
+	return f
+}
 
-	far := *cluster
-	far.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	connections := throughDelay(t, far.Kubeconfig, roundTrip)
-	cold := []string{"plan", "many", chart, "-n", namespace, "--cache-dir", filepath.Join(t.TempDir(), "cache")}
-	_, first := must(t, &far, program, cold...)
-	ours := time.Hour
-	for range 3 { // the best of a few: the machine does other things, too
-		before := connections.Load()
-		out, took := must(t, &far, program, cold...)
-		if !strings.Contains(out, "No changes.") {
-			t.Fatalf("the plan should find nothing to do:\n%s", out)
+// TestRequestsShareConnections: a plan is a handful of round trips, and its requests
+// don't wait for connections of their own.
+func TestRequestsShareConnections(t *testing.T) {
+	const maxConnections = 5 // one for each request that is sent before the first is open
+	far := newFarAway(t)
+	before := far.connections.Load()
+	if out, _ := must(t, &far.cluster, clustertest.Program(t), far.plan...); !strings.Contains(out, "No changes.") {
+		t.Fatalf("the plan should find nothing to do:\n%s", out)
+	}
+	if n := far.connections.Load() - before; n > maxConnections {
+		t.Errorf("the plan opened %d connections: requests don't share them", n)
+	}
+}
+
+// BenchmarkFarFromTheCluster plans, and then changes all objects, beside Helm 4. It is
+// for a machine that does nothing else (make bench): -benchtime 1x.
+func BenchmarkFarFromTheCluster(b *testing.B) {
+	program, far := clustertest.Program(b), newFarAway(b)
+	best := func(program string, args func(int) []string) time.Duration {
+		took := time.Hour
+		for i := range 3 { // the machine does other things, too
+			_, once := must(b, &far.cluster, program, args(i)...)
+			took = min(took, once)
 		}
-		if n := connections.Load() - before; n > maxConnections {
-			t.Errorf("the plan opened %d connections: requests don't share them", n)
-		}
-		ours = min(ours, took)
+		return took
 	}
-	upgrade := time.Hour
-	for i := range 3 { // as above; Helm's one run is long enough to be its own average
-		_, took := must(t, &far, program, append([]string{"upgrade", "--set", fmt.Sprintf("mark=ours-%d", i)}, cold[1:]...)...)
-		upgrade = min(upgrade, took)
+	upgrade := func(i int) []string {
+		return append([]string{"upgrade", "--set", fmt.Sprintf("mark=ours-%d", i)}, far.plan[1:]...)
 	}
-	_, helms := must(t, &far, cluster.Binaries.Helm4, "upgrade", "many", chart, "-n", namespace, "--set", "mark=helms")
-	t.Logf("%d objects with %v of round-trip time: a plan that finds nothing takes %v (%v with an empty discovery cache) and an upgrade of all %v, Helm 4's upgrade %v", perKind*clustertest.ManyKinds,
-		roundTrip, ours.Round(time.Millisecond), first.Round(time.Millisecond), upgrade.Round(time.Millisecond), helms.Round(time.Millisecond))
-	if ours >= bound {
-		t.Errorf("the plan took %v, want less than %v", ours, bound)
+	planned, upgraded := best(program, func(int) []string { return far.plan }), best(program, upgrade)
+	_, helms := must(b, &far.cluster, cluster.Binaries.Helm4, append([]string{"upgrade", "--set", "mark=helms"}, far.plan[1:5]...)...)
+	b.Logf("a plan that finds nothing takes %v and an upgrade of all %v, Helm 4's upgrade %v", planned.Round(time.Millisecond), upgraded.Round(time.Millisecond), helms.Round(time.Millisecond))
+	if planned >= time.Second {
+		b.Errorf("the plan took %v, want less than a second", planned)
 	}
-	if 10*upgrade > helms {
-		t.Errorf("the upgrade took %v, which is not a tenth of Helm's %v", upgrade, helms)
+	if 10*upgraded > helms {
+		b.Errorf("the upgrade took %v, which is not a tenth of Helm's %v", upgraded, helms)
 	}
 }
 
 // throughDelay writes a kubeconfig whose server is a proxy that adds roundTrip
 // to each exchange with the API server, the opening of a connection included. It
 // counts the connections.
-func throughDelay(t *testing.T, kubeconfig string, roundTrip time.Duration) *atomic.Int32 {
+func throughDelay(t testing.TB, kubeconfig string, roundTrip time.Duration) *atomic.Int32 {
 	t.Helper()
 	config, err := os.ReadFile(cluster.Kubeconfig)
 	if err != nil {

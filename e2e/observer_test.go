@@ -124,7 +124,7 @@ func claimOfPod(u object) bool {
 func (o *observer) quiet(t *testing.T, namespace string) map[string]object {
 	t.Helper()
 	var left string
-	for range 200 {
+	for range 6000 {
 		left = ""
 		found := o.all(t, namespace)
 		for name, u := range found {

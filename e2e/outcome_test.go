@@ -255,7 +255,7 @@ func (o outcome) changes(s *plan.Step, is object) {
 
 // gone waits until an object is gone, or for what its finalizers wait for.
 func (o outcome) gone(s *plan.Step) {
-	for range 200 {
+	for range 6000 {
 		is := o.live(s)
 		if is == nil || is.GetUID() != s.Before.GetUID() || is.GetDeletionTimestamp() != nil && len(s.Before.GetFinalizers()) > 0 {
 			return

@@ -26,7 +26,7 @@ const maxRequests = 15
 // that finds nothing to do, timed against Helm 4's upgrade that does nothing,
 // and one that finds a hundred changes, which are a write each when it is applied.
 func TestRequestsOfAPlan(t *testing.T) {
-	const perKind, changed = 200, 50
+	const perKind, changed = 100, 50
 	audit := filepath.Join(t.TempDir(), "audit.log")
 	own, err := clustertest.Start(context.Background(), clustertest.Options{AuditLog: audit})
 	if err != nil {
@@ -45,19 +45,11 @@ func TestRequestsOfAPlan(t *testing.T) {
 	must(t, own, program, "plan", "many", chart, "-n", namespace) // fills the discovery cache
 
 	before := requests(t, audit)
-	out, ours := must(t, own, program, "plan", "many", chart, "-n", namespace)
+	out, _ := must(t, own, program, "plan", "many", chart, "-n", namespace)
 	sent := requests(t, audit).since(before)
-	for range 2 { // the best of three: the machine does other things, too
-		_, took := must(t, own, program, "plan", "many", chart, "-n", namespace)
-		ours = min(ours, took)
-	}
 	if !strings.Contains(out, "No changes.") {
 		t.Fatalf("the plan should find nothing to do:\n%s", out)
 	}
-	before = requests(t, audit)
-	_, helms := must(t, own, own.Binaries.Helm4, "upgrade", "many", chart, "-n", namespace)
-	helmSent := requests(t, audit).since(before)
-
 	// Somebody with rights in the namespace only: what is allowed is asked verb by verb.
 	must(t, own, own.Binaries.Kubectl, "create", "rolebinding", "anna", "--clusterrole=admin", "--user=anna", "-n", namespace)
 	before = requests(t, audit)
@@ -67,24 +59,19 @@ func TestRequestsOfAPlan(t *testing.T) {
 		t.Errorf("the plan should find nothing to do for anna either:\n%s", out)
 	}
 
-	t.Logf("no-op of %d objects: we take %v and %d requests (%d with rights in the namespace only), Helm 4 %v and %d",
-		objects, ours.Round(time.Millisecond), sent.all, limited.all, helms.Round(time.Millisecond), helmSent.all)
+	t.Logf("no-op of %d objects: %d requests (%d with rights in the namespace only)", objects, sent.all, limited.all)
 	if sent.all > maxRequests || limited.all > maxRequests || sent.dryRuns > 0 {
 		t.Errorf("the plan sent %d and %d requests, %d dry runs among them; want at most %d and none", sent.all, limited.all, sent.dryRuns, maxRequests)
 	}
-	if 10*ours > helms {
-		t.Errorf("the plan took %v, which is not a tenth of Helm's %v", ours, helms)
-	}
 
 	before = requests(t, audit)
-	out, ours = must(t, own, program, "plan", "many", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
+	out, _ = must(t, own, program, "plan", "many", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
 	sent = requests(t, audit).since(before)
 	changes := 2 * changed // as many ConfigMaps as Deployments
 	if want := fmt.Sprintf("%d to change", changes); !strings.Contains(out, want) {
 		t.Fatalf("the plan should say %q:\n%s", want, out)
 	}
-	t.Logf("%d changes of %d objects: %v, %d requests and %d dry runs",
-		changes, objects, ours.Round(time.Millisecond), sent.all-sent.dryRuns, sent.dryRuns)
+	t.Logf("%d changes of %d objects: %d requests and %d dry runs", changes, objects, sent.all-sent.dryRuns, sent.dryRuns)
 	if sent.dryRuns != changes || sent.all-sent.dryRuns > maxRequests {
 		t.Errorf("the plan sent %d dry runs and %d other requests, want %d and at most %d",
 			sent.dryRuns, sent.all-sent.dryRuns, changes, maxRequests)
@@ -107,7 +94,7 @@ func TestRequestsOfAPlan(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, c *clustertest.Cluster, program string, args ...string) (string, time.Duration) {
+func must(t testing.TB, c *clustertest.Cluster, program string, args ...string) (string, time.Duration) {
 	t.Helper()
 	began := time.Now()
 	result := c.Run(t, program, "", args...)

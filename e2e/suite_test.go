@@ -12,7 +12,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected plans in testdata/upgrades, docs/atomic-failure.md and docs/gallery.md")
+var (
+	update = flag.Bool("update", false, "rewrite the expected plans in testdata/upgrades, docs/atomic-failure.md and docs/gallery.md")
+	soak   = flag.Bool("soak", false, "run everything whole")
+)
 
 // cluster is the control plane of the whole suite.
 var cluster *clustertest.Cluster

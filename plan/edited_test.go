@@ -202,7 +202,7 @@ func shown(t testing.TB, p *plan.Plan) string {
 // made right again, plan show prints something else, or apply refuses, or nothing
 // else is done.
 func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
-	const rounds = 1500
+	const rounds = 300
 	for _, serverSide := range []bool{false, true} {
 		b := bench{TB: t, serverSide: serverSide}
 		reviewed := b.reviewed()

@@ -15,7 +15,7 @@ import (
 // nobody would write: the same text, or an error on both sides.
 func TestAgainstTextTemplate(t *testing.T) {
 	texts, failures := 0, 0
-	for seed := range uint64(20_000) {
+	for seed := range uint64(4000) {
 		g := grammar{rand.New(rand.NewPCG(seed, 1))}
 		text := g.list(0)
 		got, gotErr := executeOurs(text)
@@ -35,7 +35,7 @@ func TestAgainstTextTemplate(t *testing.T) {
 			t.Fatalf("seed %d: %s\n%s", seed, text, d)
 		}
 	}
-	if texts < 2000 || failures < 2000 {
+	if texts < 400 || failures < 400 {
 		t.Errorf("the grammar is lopsided: %d texts, %d errors", texts, failures)
 	}
 }

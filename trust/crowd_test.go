@@ -32,22 +32,24 @@ func TestCrowds(t *testing.T) {
 		group.Go(func() { t.Run(name, func(t *testing.T) { told.tell(order, play(t)) }) })
 	}
 	for i, p := range pauses {
-		side(fmt.Sprintf("4%d", i), "a holder "+p.name, p.play)
 		slow, fast := p, p
 		slow.ahead, fast.ahead = -5*time.Minute, 5*time.Minute
 		slow.name += ", its clock 5 minutes slow"
 		fast.name += ", its clock 5 minutes fast"
-		side(fmt.Sprintf("4%d1", i), "a holder "+slow.name, slow.play)
-		side(fmt.Sprintf("4%d2", i), "a holder "+fast.name, fast.play)
+		for which, p := range []pause{p, slow, fast} {
+			if *soak || which == i%3 {
+				side(fmt.Sprintf("4%d%d", i, which), "a holder "+p.name, p.play)
+			}
+		}
 	}
-	side("1", "fifty upgrades", func(t *testing.T) string { return fiftyUpgrades(t, 0) })
-	side("2", "fifty upgrades that queue", func(t *testing.T) string { return fiftyThatQueue(t, 0) })
-	side("3", "twenty releases", twentyReleases)
+	side("10", "upgrades", func(t *testing.T) string { return manyUpgrades(t, 0) })
+	side("20", "upgrades that queue", func(t *testing.T) string { return manyThatQueue(t, 0) })
+	side("30", "releases", manyReleases)
 	group.Wait()
-	side("11", "fifty upgrades, clocks apart", func(t *testing.T) string { return fiftyUpgrades(t, 24*time.Second) })
-	side("21", "fifty upgrades that queue, clocks apart", func(t *testing.T) string { return fiftyThatQueue(t, 24*time.Second) })
+	side("11", "upgrades, clocks apart", func(t *testing.T) string { return manyUpgrades(t, 24*time.Second) })
+	side("21", "upgrades that queue, clocks apart", func(t *testing.T) string { return manyThatQueue(t, 24*time.Second) })
 	group.Wait()
-	if !t.Failed() {
+	if *soak && !t.Failed() {
 		report(t, "crowds", "| crowd | what came of it |\n|---|---|\n"+told.text())
 	}
 }
@@ -105,9 +107,12 @@ func ours(t *testing.T, args ...string) string {
 	return r.Stdout
 }
 
-// upgrades are fifty upgrades of release web, each with a value of its own.
+// crowdSize is how many work on one release at once.
+func crowdSize() int { return sample(12, 50) }
+
+// upgrades are as many upgrades of release web, each with a value of its own.
 func upgrades(namespace string, flags ...string) [][]string {
-	lists := make([][]string, 50)
+	lists := make([][]string, crowdSize())
 	for i := range lists {
 		lists[i] = append([]string{"upgrade", "web", webChart, "--namespace", namespace, "--history-max", "0", "--set", "greeting=run-" + strconv.Itoa(i)}, flags...)
 	}
@@ -125,10 +130,10 @@ func apartText(apart time.Duration, many int) string {
 	return fmt.Sprintf(", their clocks up to %.0f minutes apart", (time.Duration(many-1) * apart).Minutes())
 }
 
-func fiftyUpgrades(t *testing.T, apart time.Duration) string {
+func manyUpgrades(t *testing.T, apart time.Duration) string {
 	namespace := cluster.Namespace(t)
 	ours(t, "install", "web", webChart, "--namespace", namespace)
-	began := time.Now()
+	began, many := time.Now(), crowdSize()
 	done, told := 0, 0
 	for i, r := range atOnce(t, apart, upgrades(namespace)) {
 		switch {
@@ -145,23 +150,23 @@ func fiftyUpgrades(t *testing.T, apart time.Duration) string {
 		t.Errorf("%d were done and %d told who holds the lock, want some of each", done, told)
 	}
 	sound(t, namespace, "web", done+1)
-	return fmt.Sprintf("50 upgrades of one release at once%s, %s | done, one after the other: %d; ended with exit code 7 and said who holds the lock: %d; the history has %d revisions without a gap, one deployed, and the cluster holds its manifest",
-		apartText(apart, 50), took.Round(time.Second), done, told, done+1)
+	return fmt.Sprintf("%d upgrades of one release at once%s, %s | done, one after the other: %d; ended with exit code 7 and said who holds the lock: %d; the history has %d revisions without a gap, one deployed, and the cluster holds its manifest",
+		many, apartText(apart, many), took.Round(time.Second), done, told, done+1)
 }
 
-func fiftyThatQueue(t *testing.T, apart time.Duration) string {
+func manyThatQueue(t *testing.T, apart time.Duration) string {
 	namespace := cluster.Namespace(t)
 	ours(t, "install", "web", webChart, "--namespace", namespace)
-	began := time.Now()
+	began, many := time.Now(), crowdSize()
 	for i, r := range atOnce(t, apart, upgrades(namespace, "--lock-timeout", "5m")) {
 		if r.ExitCode != 0 {
 			t.Errorf("run %d: exit code %d\n%s", i, r.ExitCode, r.Stderr)
 		}
 	}
 	took := time.Since(began)
-	sound(t, namespace, "web", 51)
-	return fmt.Sprintf("50 upgrades of one release at once with --lock-timeout 5m%s, %s | all were done, one after the other; 51 revisions without a gap, one deployed, and the cluster holds its manifest",
-		apartText(apart, 50), took.Round(time.Second))
+	sound(t, namespace, "web", many+1)
+	return fmt.Sprintf("%d upgrades of one release at once with --lock-timeout 5m%s, %s | all were done, one after the other; %d revisions without a gap, one deployed, and the cluster holds its manifest",
+		many, apartText(apart, many), took.Round(time.Second), many+1)
 }
 
 // sound checks that a release has so many revisions without gaps, of which the
@@ -194,12 +199,12 @@ func sound(t *testing.T, namespace, release string, revisions int) {
 	}
 }
 
-func twentyReleases(t *testing.T) string {
+func manyReleases(t *testing.T) string {
 	namespace := cluster.Namespace(t)
 	began := time.Now()
 	ours(t, "install", "alone", webChart, "--namespace", namespace)
 	alone := time.Since(began)
-	const many = 20
+	many := sample(6, 20)
 	var took [2]time.Duration
 	for round, command := range []string{"install", "upgrade"} {
 		lists := make([][]string, many)
@@ -240,8 +245,8 @@ func twentyReleases(t *testing.T) string {
 	if len(held) != objects {
 		t.Errorf("the namespace holds %d objects, the manifests have %d", len(held), objects)
 	}
-	return fmt.Sprintf("20 releases in one namespace at once, then an upgrade of each | all were done: %.1f s and %.1f s, where one install alone took %.1f s; `list` and the cluster hold all of them, each with its own values",
-		took[0].Seconds(), took[1].Seconds(), alone.Seconds())
+	return fmt.Sprintf("%d releases in one namespace at once, then an upgrade of each | all were done: %.1f s and %.1f s, where one install alone took %.1f s; `list` and the cluster hold all of them, each with its own values",
+		many, took[0].Seconds(), took[1].Seconds(), alone.Seconds())
 }
 
 // program is our program on a machine whose clock is ahead, ready to be started.

@@ -104,7 +104,7 @@ func (p pause) play(t *testing.T) string {
 	again := time.Now()
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("it goes on:\n%s", out.String())
 	}
 	if code := holder.ProcessState.ExitCode(); code <= 0 || !strings.Contains(out.String(), "lock of release "+namespace+"/web is lost") {

@@ -302,7 +302,7 @@ func (log auditLog) mark(t testing.TB) {
 	}
 	name := "end-of-" + strings.ToLower(rand.Text())
 	_, _ = client.CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{}) // there is none
-	for range 600 {
+	for range 6000 {
 		data, err := io.ReadAll(io.NewSectionReader(file, from, math.MaxInt64-from))
 		if err != nil {
 			t.Fatal(err)

@@ -20,8 +20,9 @@ import (
 //	claim SENTENCE...              what the following lines show; a failing script is reported by it
 //	exits CODE|failing PROGRAM ... as exec, and the exit code is that (failing: any but 0)
 //	tries PROGRAM ARGS...          as exec, whatever the exit code is
-//	within DURATION PROGRAM ...    as exec, and it ends by itself within that time, whatever its exit code is
-//	eventually PROGRAM ARGS...     repeated until it exits with 0, for at most 30 s
+//	within DURATION PROGRAM ...    as exec, and it ends by itself within that time (six times that outside
+//	                               of a soak, beside other tests), whatever its exit code is
+//	eventually PROGRAM ARGS...     repeated until it exits with 0, for at most five minutes
 //	status RELEASE STATUSES        the statuses of the release's revisions, such as superseded,deployed
 //	                               (* stands for any: deployed,*,failed)
 //
@@ -76,6 +77,7 @@ func within(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	bound, err := time.ParseDuration(args[0])
 	ts.Check(err)
+	bound *= time.Duration(sample(6, 1))
 	began := time.Now()
 	run(ts, append([]string{"timeout", "--signal=KILL", strconv.Itoa(int((2 * bound).Seconds()) + 1)}, args[1:]...))
 	if took := time.Since(began); took > bound {
@@ -87,7 +89,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: eventually PROGRAM ARGS...")
 	}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if run(ts, args) == 0 {
 			return
 		}

@@ -125,7 +125,7 @@ func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []
 func (v *victim) end(ts *testscript.TestScript) {
 	select {
 	case <-v.ended:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(5 * time.Minute):
 		_ = v.Process.Kill()
 		ts.Fatalf("it has not ended in two minutes")
 	}

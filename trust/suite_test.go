@@ -48,7 +48,7 @@ type hand struct {
 }
 
 // hands are ours, Helm 3 and Helm 4, in this order.
-func hands(t *testing.T) []hand {
+func hands(t testing.TB) []hand {
 	t.Helper()
 	return []hand{
 		{"ours", clustertest.Program(t)},
@@ -67,7 +67,7 @@ func sample(part, whole int) int {
 
 // report logs a result and, with -update, makes it the section of that name of
 // docs/trust.md: what is between its two marks.
-func report(t *testing.T, section, text string) {
+func report(t testing.TB, section, text string) {
 	t.Helper()
 	t.Logf("%s\n%s", section, text)
 	if !*update {

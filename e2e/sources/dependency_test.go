@@ -83,7 +83,7 @@ func TestCheck35UpdateIsParallel(t *testing.T) {
 		select {
 		case <-all:
 			return false
-		case <-time.After(20 * time.Second):
+		case <-time.After(5 * time.Minute):
 			http.NotFound(w, q)
 			return true
 		}

@@ -215,7 +215,7 @@ func TestLiveDiagnostics(t *testing.T) {
 	control.Apply(t, namespace, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: none}\nspec: {hard: {pods: \"0\"}}")
 	created := create(t, c, object(t, namespace, web))
 	var told []apply.Reason
-	for range 100 {
+	for range 6000 {
 		if told = c.Diagnose(t.Context(), refOf(created), time.Time{}).Reasons; len(told) > 0 {
 			break
 		}
@@ -277,7 +277,7 @@ spec:
 	t.Cleanup(func() { control.Kubectl(t, "delete", "apiservice", "v1.dead.example", "--wait=false") })
 	dead := schema.GroupVersionKind{Group: "dead.example", Version: "v1", Kind: "Thing"}
 	var k plan.Kind
-	for range 100 { // the server learns of it a moment later
+	for range 6000 { // the server learns of it a moment later
 		c, _ := live(t)
 		kinds, err := c.Kinds(t.Context(), []schema.GroupVersionKind{dead, deployment})
 		if err != nil {

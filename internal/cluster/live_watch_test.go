@@ -27,7 +27,7 @@ func TestLiveWatchAndDelete(t *testing.T) {
 	namespace := control.Namespace(t)
 	created := create(t, c, object(t, namespace, web))
 	ref := refOf(created)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	err := c.Watch(ctx, ref.GVK(), namespace, []string{"web"}, func(_ string, o *unstructured.Unstructured) bool {
 		if o == nil {
@@ -177,7 +177,7 @@ spec:
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	there, gone := make(chan struct{}), false
 	ended := make(chan error)
