@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/keyuse"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkTpl(b *testing.B) {
 		"define": `{{ range $i := until 2000 }}{{ tpl (printf "{{ define \"x\" }}%d{{ end }}{{ include \"x\" . }}" $i) $ }}{{ end }}`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			benchmark(b, map[string]string{"_d.tpl": defines.String(), "x.yaml": text})
+			benchmark(b, templating.Options{}, map[string]string{"_d.tpl": defines.String(), "x.yaml": text})
 		})
 	}
 }
@@ -29,18 +30,31 @@ func BenchmarkTpl(b *testing.B) {
 // BenchmarkCalls is what most charts do most: fields, defaults, includes and
 // toYaml.
 func BenchmarkCalls(b *testing.B) {
-	benchmark(b, map[string]string{
-		"_h.tpl": `{{ define "name" }}{{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}{{ end }}`,
-		"x.yaml": `{{ range $i := until 500 }}{{ include "name" $ }}: {{ $.Values.a | quote }}{{ if and $.Values.r (not $.Values.no) }}
-{{ toYaml $.Values.r | indent 2 }}{{ end }}{{ end }}`,
-	})
+	benchmark(b, templating.Options{}, calls)
 }
 
-func benchmark(b *testing.B, files map[string]string) {
+// BenchmarkWatching is BenchmarkCalls with a doubted key, which internal/keyuse watches:
+// renders without one, nearly all, are not slowed down by it.
+func BenchmarkWatching(b *testing.B) {
+	for name, watch := range map[string][]keyuse.Watched{"nothing": nil, "a key": {{Keys: []string{"a"}}}} {
+		b.Run(name, func(b *testing.B) { benchmark(b, templating.Options{Watch: watch}, calls) })
+	}
+}
+
+var calls = map[string]string{
+	"_h.tpl": `{{ define "name" }}{{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}{{ end }}`,
+	"x.yaml": `{{ range $i := until 500 }}{{ include "name" $ }}: {{ $.Values.a | quote }}{{ if and $.Values.r (not $.Values.no) }}
+{{ toYaml $.Values.r | indent 2 }}{{ end }}{{ end }}`,
+}
+
+func benchmark(b *testing.B, options templating.Options, files map[string]string) {
 	b.ReportAllocs()
 	for b.Loop() {
 		values := map[string]any{"a": 1, "r": map[string]any{"limits": map[string]any{"cpu": "100m", "memory": "128Mi"}, "list": []any{"a", 1.0, true}}}
-		if _, err := templating.Render(tree(files), map[string]any{"Values": values}, templating.Options{}); err != nil {
+		for i := range options.Watch {
+			options.Watch[i].Tables = []map[string]any{values}
+		}
+		if _, err := templating.Render(tree(files), map[string]any{"Values": values}, options); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -188,7 +188,7 @@ func (s *state) run(f *function, args []any) any {
 		}
 	}
 	if s.reads != nil {
-		s.reads.call(f.name, args)
+		s.reads.Call(f.name, args)
 	}
 	var result any
 	var err error
@@ -201,7 +201,7 @@ func (s *state) run(f *function, args []any) any {
 		s.functionError(f, err)
 	}
 	if s.reads != nil {
-		s.reads.copied(f.name, args, result)
+		s.reads.Copied(f.name, args, result)
 	}
 	if floats {
 		s.wrote(f.name, args, result)

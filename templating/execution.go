@@ -5,6 +5,7 @@ import (
 	"text/template/parse"
 
 	"github.com/kubectl-release/kubectl-release/internal/budget"
+	"github.com/kubectl-release/kubectl-release/internal/keyuse"
 )
 
 // execution is the state of one render.
@@ -18,7 +19,7 @@ type execution struct {
 	calls     []call
 	warnings  []string
 	buffers   [][]byte
-	reads     *reads
+	reads     *keyuse.Reads
 	exponents []Place
 	// asked counts the calls of a file that Options.Recall knows.
 	asked map[string]int
@@ -39,7 +40,7 @@ func newExecution(o Options) *execution {
 		tpls:     map[string]*unit{},
 		includes: map[string]int{},
 		asked:    map[string]int{},
-		reads:    newReads(o.Watch),
+		reads:    keyuse.New(o.Watch),
 	}
 	e.functions = newRegistry(e)
 	return e

@@ -39,7 +39,7 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 			return s.entry(r, name, c)
 		}
 		if s.reads != nil && name != "AsMap" {
-			s.reads.whole(r, 0)
+			s.reads.Whole(r)
 		}
 	case nil:
 		if s.options.Strict {
@@ -68,7 +68,7 @@ func (s *state) entry(m map[string]any, name string, c site) any {
 		s.fail("%s is a value, not a function, so it can't be given an argument", name)
 	}
 	if s.reads != nil {
-		s.reads.key(m, name)
+		s.reads.Key(m, name)
 	}
 	v, ok := m[name]
 	if !ok && s.options.Strict {

@@ -24,7 +24,7 @@ func (s *state) print(v any) {
 	}
 	s.printed(v)
 	if s.reads != nil {
-		s.reads.whole(v, 0)
+		s.reads.Whole(v)
 	}
 	s.check(s.CheckSize(v))
 	s.write(fmt.Sprint(printable(v)))

@@ -57,7 +57,7 @@ func (l *loop) over(value any) bool {
 
 func (l *loop) overTable(m map[string]any) bool {
 	if l.reads != nil {
-		l.reads.level(m)
+		l.reads.Level(m)
 	}
 	l.check(l.Step(len(m)))
 	keys := sortedKeys(m)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/keyuse"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -66,11 +67,11 @@ func TestReads(t *testing.T) {
 }
 
 // seen renders with the values of TestReads, all of them doubted.
-func seen(files map[string]string) ([]templating.Seen, error) {
+func seen(files map[string]string) ([]keyuse.Seen, error) {
 	item := map[string]any{"e": 4}
 	b := map[string]any{"c": 2, "d": 3}
 	values := map[string]any{"a": 1, "b": b, "l": []any{item}}
-	out, err := templating.Render(tree(files), map[string]any{"Values": values}, templating.Options{Watch: []templating.Watched{
+	out, err := templating.Render(tree(files), map[string]any{"Values": values}, templating.Options{Watch: []keyuse.Watched{
 		{Tables: []map[string]any{values}, Keys: []string{"a", "b", "l"}},
 		{Tables: []map[string]any{b}, Keys: []string{"c", "d"}},
 		{Tables: []map[string]any{item}, Keys: []string{"e"}},
@@ -78,7 +79,7 @@ func seen(files map[string]string) ([]templating.Seen, error) {
 	return out.Seen, err
 }
 
-func unread(seen []templating.Seen) string {
+func unread(seen []keyuse.Seen) string {
 	var out []string
 	for i, prefix := range []string{"", "b.", "l."} {
 		for _, key := range seen[i].Unread {
@@ -95,10 +96,10 @@ func TestReadsOfMissingKeys(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	want := []templating.Seen{
+	want := []keyuse.Seen{
 		{Unread: []string{"a", "l"}, Read: []string{"b", "bb"}},
 		{Unread: []string{"c", "d"}, Read: []string{"cc"}},
-		{Unread: []string{"e"}, Read: []string{}},
+		{Unread: []string{"e"}, Read: nil},
 	}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Error(diff)
@@ -124,7 +125,7 @@ func TestMentioned(t *testing.T) {
 		{"text outside of actions", `key: .Values.key`, false},
 		{"an action that does not end", `{{ .Values.a "`, false},
 	} {
-		if got := templating.Mentioned(tree(map[string]string{"x.yaml": tc.text}), nil, "key"); got != tc.want {
+		if got := keyuse.Mentioned(tree(map[string]string{"x.yaml": tc.text}), nil, "key"); got != tc.want {
 			t.Errorf("%s: %s mentions key: %v", tc.why, tc.text, got)
 		}
 	}
@@ -132,7 +133,7 @@ func TestMentioned(t *testing.T) {
 	c.Files = []*chart.File{{Name: "README.md", Data: []byte("{{ .a }}")}, {Name: "conf.tpl", Data: []byte("{{ .b }}")}}
 	c.Schema = []byte(`{"properties": {"c": {}}}`)
 	for key, want := range map[string]bool{"a": false, "b": true, "c": true, "d": true, "e": false} {
-		if got := templating.Mentioned(c, map[string]any{"l": []any{"{{ .d }}", "e"}}, key); got != want {
+		if got := keyuse.Mentioned(c, map[string]any{"l": []any{"{{ .d }}", "e"}}, key); got != want {
 			t.Errorf("a chart's other files, schema and values mention %s: %v", key, got)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/keyuse"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -35,7 +36,7 @@ type Options struct {
 	// SubchartNotes adds the notes of subcharts to those of the chart.
 	SubchartNotes bool
 	// Watch are tables of the values whose doubted keys should be found read.
-	Watch []Watched
+	Watch []keyuse.Watched
 	// Lookup is nil when there is no cluster: every lookup finds nothing.
 	Lookup LookupFunc
 	// Recall is shared by renders that are compared; nil for all others, whose
@@ -54,7 +55,7 @@ type Rendered struct {
 	Warnings []string
 	// Seen is what was read of Options.Watch, in that order. A render that fails
 	// gives what was read until then.
-	Seen []Seen
+	Seen []keyuse.Seen
 	// Exponents are the places where a large whole number became a text with an
 	// exponent, such as 1e+06.
 	Exponents []Place
@@ -86,7 +87,7 @@ func (e *execution) render(c *chart.Chart, top map[string]any) (Rendered, error)
 		}
 		text, err := e.file(src)
 		if err != nil {
-			return Rendered{Seen: e.reads.seen(e.options.Watch)}, err
+			return Rendered{Seen: e.reads.Seen(e.options.Watch)}, err
 		}
 		texts[src.path] = text
 	}
@@ -95,7 +96,7 @@ func (e *execution) render(c *chart.Chart, top map[string]any) (Rendered, error)
 
 // sort parts notes from manifests and puts both in order.
 func (e *execution) sort(c *chart.Chart, texts map[string]string) Rendered {
-	out := Rendered{Warnings: e.warnings, Seen: e.reads.seen(e.options.Watch), Exponents: e.exponents}
+	out := Rendered{Warnings: e.warnings, Seen: e.reads.Seen(e.options.Watch), Exponents: e.exponents}
 	own := path.Join(c.Name(), "templates", notesName)
 	notes := []string{}
 	if text, ok := texts[own]; ok && text != "" {

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/keyuse"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
 // watchedTables hands the tables with doubted keys to the renderer.
-func watchedTables(suspects []values.UnknownKeys) []templating.Watched {
-	var out []templating.Watched
+func watchedTables(suspects []values.UnknownKeys) []keyuse.Watched {
+	var out []keyuse.Watched
 	for _, s := range suspects {
-		out = append(out, templating.Watched{Tables: s.Tables, Keys: s.Keys})
+		out = append(out, keyuse.Watched{Tables: s.Tables, Keys: s.Keys})
 	}
 	return out
 }
@@ -23,7 +24,7 @@ func watchedTables(suspects []values.UnknownKeys) []templating.Watched {
 // unusedValues warns of the user's keys that no template reads while one of nearly
 // the same name is known or read in their place. What is below a key that is
 // warned of is not looked at.
-func unusedValues(s Source, vals map[string]any, suspects []values.UnknownKeys, seen []templating.Seen) []chart.Warning {
+func unusedValues(s Source, vals map[string]any, suspects []values.UnknownKeys, seen []keyuse.Seen) []chart.Warning {
 	var out []chart.Warning
 	told := map[string]bool{}
 	for i, saw := range seen {
@@ -33,7 +34,7 @@ func unusedValues(s Source, vals map[string]any, suspects []values.UnknownKeys, 
 				continue
 			}
 			meant := suspects[i].Meant(key, saw.Read)
-			if meant == "" || templating.Mentioned(s.Chart, vals, key) {
+			if meant == "" || keyuse.Mentioned(s.Chart, vals, key) {
 				continue
 			}
 			told[strings.Join(path, "\x00")] = true

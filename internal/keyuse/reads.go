@@ -1,6 +1,10 @@
-package templating
+// Package keyuse records which keys of the values templates read, so that a value that
+// nothing reads can be told as a likely misspelling. It renders nothing: the executor
+// of templating tells it what it looks at.
+package keyuse
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -22,12 +26,12 @@ type Seen struct {
 	Read []string
 }
 
-// reads records which keys of the watched tables templates look at. Tables are
+// Reads records which keys of the watched tables templates look at. Tables are
 // told by identity: whatever way a template comes to a table (a variable, with,
 // range, the argument of an include), it is the same map. Where a table is
 // printed or handed to a function, all that is in it counts as read; reads of
 // its copies count as reads of the table.
-type reads struct {
+type Reads struct {
 	tables map[uintptr][]*record
 	// records are the watched tables' in their order.
 	records []*record
@@ -42,12 +46,12 @@ type record struct {
 	all, whole bool
 }
 
-// newReads is nil when there is nothing to watch, which costs nothing then.
-func newReads(watch []Watched) *reads {
+// New returns what records the reads of tables. It is nil when there is nothing to watch, which costs nothing then.
+func New(watch []Watched) *Reads {
 	if len(watch) == 0 {
 		return nil
 	}
-	r := &reads{tables: map[uintptr][]*record{}, room: 10 * budget.MaxValueNodes}
+	r := &Reads{tables: map[uintptr][]*record{}, room: 10 * budget.MaxValueNodes}
 	for _, w := range watch {
 		one := &record{keys: map[string]bool{}}
 		r.records = append(r.records, one)
@@ -58,15 +62,15 @@ func newReads(watch []Watched) *reads {
 	return r
 }
 
-// seen is what the render has read of each watched table.
-func (r *reads) seen(watch []Watched) []Seen {
+// Seen is what the render has read of each watched table.
+func (r *Reads) Seen(watch []Watched) []Seen {
 	if r == nil {
 		return nil
 	}
 	out := make([]Seen, len(watch))
 	for i, w := range watch {
 		one := r.records[i]
-		out[i].Read = sortedKeys(one.keys)
+		out[i].Read = slices.Sorted(maps.Keys(one.keys))
 		if one.all || r.room < 0 {
 			continue
 		}
@@ -79,15 +83,29 @@ func (r *reads) seen(watch []Watched) []Seen {
 	return out
 }
 
+// table is v where it is one: values have a type of their own in templates.
+func table(v any) (map[string]any, bool) {
+	if t, ok := v.(map[string]any); ok {
+		return t, true
+	}
+	if rv := reflect.ValueOf(v); rv.IsValid() && rv.CanConvert(tableType) {
+		return rv.Convert(tableType).Interface().(map[string]any), true
+	}
+	return nil, false
+}
+
+var tableType = reflect.TypeFor[map[string]any]()
+
 func identity(t map[string]any) uintptr { return reflect.ValueOf(t).Pointer() }
 
-func (r *reads) key(t map[string]any, name string) {
+// Key notes that a table was asked for a key.
+func (r *Reads) Key(t map[string]any, name string) {
 	for _, one := range r.tables[identity(t)] {
 		one.keys[name] = true
 	}
 }
 
-func (r *reads) add(t map[string]any, records ...*record) {
+func (r *Reads) add(t map[string]any, records ...*record) {
 	at := identity(t)
 	for _, one := range records {
 		if !slices.Contains(r.tables[at], one) {
@@ -96,24 +114,23 @@ func (r *reads) add(t map[string]any, records ...*record) {
 	}
 }
 
-// level notes that every key of a table was read, and nothing below them.
-func (r *reads) level(v any) {
-	if t, ok := asTable(v); ok {
+// Level notes that every key of a table was read, and nothing below them.
+func (r *Reads) Level(v any) {
+	if t, ok := table(v); ok {
 		for _, one := range r.tables[identity(t)] {
 			one.all = true
 		}
 	}
 }
 
-// whole notes that a value was read all the way down.
-func (r *reads) whole(v any, depth int) {
+// Whole notes that a value was read all the way down.
+func (r *Reads) Whole(v any) { r.whole(v, 0) }
+
+func (r *Reads) whole(v any, depth int) {
 	switch v := v.(type) {
-	case nil, absent, string, bool, int, int64, float64:
+	case nil, string, bool, int, int64, float64:
 		return
 	case map[string]any:
-		r.wholeTable(v, depth)
-		return
-	case Values:
 		r.wholeTable(v, depth)
 		return
 	case []any:
@@ -122,6 +139,10 @@ func (r *reads) whole(v any, depth int) {
 				r.whole(e, depth+1)
 			}
 		}
+		return
+	}
+	if t, ok := table(v); ok {
+		r.wholeTable(t, depth)
 		return
 	}
 	rv := reflect.ValueOf(v)
@@ -133,7 +154,7 @@ func (r *reads) whole(v any, depth int) {
 	}
 }
 
-func (r *reads) wholeTable(t map[string]any, depth int) {
+func (r *Reads) wholeTable(t map[string]any, depth int) {
 	known := len(r.tables[identity(t)]) > 0
 	for _, one := range r.tables[identity(t)] {
 		known = known && one.whole
@@ -149,7 +170,7 @@ func (r *reads) wholeTable(t map[string]any, depth int) {
 
 // spend ends what would be endless, for tables can contain themselves: then
 // everything counts as read.
-func (r *reads) spend(n, depth int) bool {
+func (r *Reads) spend(n, depth int) bool {
 	r.room -= n + 1
 	if depth > budget.MaxValueDepth {
 		r.room = -1

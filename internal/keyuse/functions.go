@@ -1,9 +1,11 @@
-package templating
+package keyuse
 
-// call notes what a function reads of its arguments. Functions that hand their
+import "reflect"
+
+// Call notes what a function reads of its arguments. Functions that hand their
 // arguments on, or look only at what kind they are, read nothing; those that
 // are asked for a key read that key; all others read everything.
-func (r *reads) call(name string, args []any) {
+func (r *Reads) Call(name string, args []any) {
 	switch name {
 	case "default", "coalesce", "ternary", "dict", "list", "tuple", "set", "empty", "not", "all", "any",
 		"kindOf", "kindIs", "typeOf", "typeIs", "typeIsLike",
@@ -24,12 +26,12 @@ func (r *reads) call(name string, args []any) {
 		}
 	case "keys", "values", "len":
 		for _, t := range args {
-			r.level(t)
+			r.Level(t)
 		}
 	case "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite":
 		r.merge(args, 0)
 	case "deepCopy", "mustDeepCopy", "omit", "pick":
-		// What they copy is not read yet: see copied.
+		// What they copy is not read yet: see Copied.
 	default:
 		for _, a := range args {
 			r.whole(a, 0)
@@ -37,55 +39,63 @@ func (r *reads) call(name string, args []any) {
 	}
 }
 
-func (r *reads) named(v, key any) {
+func (r *Reads) named(v, key any) {
 	name, isText := key.(string)
-	if t, ok := asTable(v); ok && isText {
-		r.key(t, name)
+	if t, ok := table(v); ok && isText {
+		r.Key(t, name)
 	}
 }
 
 // path is a walk by keys and indices.
-func (r *reads) path(v any, keys []any) {
+func (r *Reads) path(v any, keys []any) {
 	for _, key := range keys {
 		r.named(v, key)
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[text(key)]
-		case Values:
-			v = at[text(key)]
-		case []any:
-			i, err := position(key, len(at))
-			if err != nil {
-				return
-			}
-			v = at[i]
-		default:
+		if t, ok := table(v); ok {
+			name, _ := key.(string)
+			v = t[name]
+			continue
+		}
+		list, _ := v.([]any)
+		i, ok := index(key)
+		if !ok || i < 0 || i >= len(list) {
 			return
 		}
+		v = list[i]
 	}
 }
 
-// copied notes whose copy the result of a function is.
-func (r *reads) copied(name string, args []any, result any) {
+// index is a key that is a whole number.
+func index(key any) (int, bool) {
+	switch k := reflect.ValueOf(key); {
+	case k.IsValid() && k.CanInt():
+		return int(k.Int()), true
+	case k.IsValid() && k.CanUint():
+		return int(k.Uint()), true //nolint:gosec // a wrapped number is out of range
+	}
+	return 0, false
+}
+
+// Copied notes whose copy the result of a function is.
+func (r *Reads) Copied(name string, args []any, result any) {
 	switch name {
 	case "deepCopy", "mustDeepCopy":
 		r.mirror(result, args[0], 0)
 	case "omit", "pick":
-		if t, ok := asTable(result); ok {
+		if t, ok := table(result); ok {
 			r.stand(t, args[0])
 		}
 	}
 }
 
 // stand makes reads of t reads of what was watched of from, too.
-func (r *reads) stand(t map[string]any, from any) {
-	if f, ok := asTable(from); ok {
+func (r *Reads) stand(t map[string]any, from any) {
+	if f, ok := table(from); ok {
 		r.add(t, r.tables[identity(f)]...)
 	}
 }
 
 // mirror is stand for a value and its copy, all the way down.
-func (r *reads) mirror(result, from any, depth int) {
+func (r *Reads) mirror(result, from any, depth int) {
 	if list, ok := from.([]any); ok {
 		again, _ := result.([]any)
 		for i := 0; i < len(list) && i < len(again) && r.spend(1, depth); i++ {
@@ -93,8 +103,8 @@ func (r *reads) mirror(result, from any, depth int) {
 		}
 		return
 	}
-	f, isTable := asTable(from)
-	t, same := asTable(result)
+	f, isTable := table(from)
+	t, same := table(result)
 	if !isTable || !same || !r.spend(len(f), depth) {
 		return
 	}
@@ -106,13 +116,13 @@ func (r *reads) mirror(result, from any, depth int) {
 
 // merge copies the keys of later tables into the first. A table that the first
 // one lacks is not copied but shared.
-func (r *reads) merge(args []any, depth int) {
-	into, ok := asTable(args[0])
+func (r *Reads) merge(args []any, depth int) {
+	into, ok := table(args[0])
 	if !ok {
 		return
 	}
 	for i, arg := range args[1:] {
-		from, ok := asTable(arg)
+		from, ok := table(arg)
 		if !ok || !r.spend(len(from), depth) {
 			continue
 		}
@@ -128,8 +138,8 @@ func (r *reads) merge(args []any, depth int) {
 
 func firstTable(args []any, key string) any {
 	for _, a := range args {
-		t, _ := asTable(a)
-		if _, ok := asTable(t[key]); ok {
+		t, _ := table(a)
+		if _, ok := table(t[key]); ok {
 			return t[key]
 		}
 	}
