@@ -53,19 +53,20 @@ func (o *optional[T]) note(*cli.Context, T) error {
 	return nil
 }
 
-// joined makes one list of flags. Of two of one name the first counts; both have to be
-// bound to one field.
+// joined makes one list of flags, in which one that several lists have, of one name and
+// for one field, is the first one's.
 func joined(lists ...[]cli.Flag) []cli.Flag {
-	seen := map[string]any{}
+	type bound struct {
+		name string
+		to   any
+	}
+	seen := map[bound]bool{}
 	var out []cli.Flag
 	for _, f := range slices.Concat(lists...) {
-		name, to := f.Names()[0], reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()
-		switch first, again := seen[name]; {
-		case !again:
-			seen[name] = to
+		key := bound{f.Names()[0], reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()}
+		if !seen[key] {
+			seen[key] = true
 			out = append(out, f)
-		case first != to:
-			panic("two fields are bound to --" + name)
 		}
 	}
 	return out

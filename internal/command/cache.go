@@ -27,7 +27,7 @@ type cacheFlags struct {
 }
 
 func (o *cacheFlags) flags() []cli.Flag {
-	return []cli.Flag{o.outputFlags.flag(), widthFlag(&o.width, 60)}
+	return []cli.Flag{o.flag(), widthFlag(&o.width, 60)}
 }
 
 func (p *program) cacheListCommand() *cli.Command {
@@ -62,7 +62,7 @@ func (p *program) cachePruneCommand() *cli.Command {
 			&cli.DurationFlag{Name: "older-than", Destination: &o.olderThan.value, Action: o.olderThan.note, Usage: "also remove what was fetched longer ago than this, used or not; 720h are 30 days"},
 			&cli.BoolFlag{Name: "all", Destination: &o.all, Usage: "remove everything"},
 			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "say what would be removed, and remove nothing"},
-		}, o.cacheFlags.flags(), p.paths.flags()),
+		}, o.flags(), p.paths.flags()),
 		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error { return p.cachePrune(&o) })),
 	}
 }

@@ -61,32 +61,23 @@ func TestFlagsAreRead(t *testing.T) {
 	}
 }
 
-// A flag that is bound to nothing can't be read. Those of Helm that mean nothing here
-// are not; no help shows them.
-func TestFlagsAreBound(t *testing.T) {
+// A flag that is bound to nothing can't be read, and of two of one name only one could.
+// Those of Helm that mean nothing here are not bound; no help shows them.
+func TestFlagsAreBoundToOneFieldEach(t *testing.T) {
 	for path, c := range commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "") {
+		names := map[string]bool{}
 		for _, f := range c.Flags {
 			if to := reflect.ValueOf(f).Elem().FieldByName("Destination"); f.(cli.VisibleFlag).IsVisible() && f != cli.HelpFlag && to.IsNil() {
 				t.Errorf("%s: --%s is bound to nothing", path, f.Names()[0])
 			}
+			for _, name := range f.Names() {
+				if names[name] {
+					t.Errorf("%s: --%s is bound to two fields", path, name)
+				}
+				names[name] = true
+			}
 		}
 	}
-}
-
-// Of two flags of one name that a command joins, both are bound to one field: else the
-// second one's would stay empty.
-func TestJoinedFlagsAreBoundToOneField(t *testing.T) {
-	var one, other bool
-	list := func(to *bool) []cli.Flag { return []cli.Flag{&cli.BoolFlag{Name: "x", Destination: to}} }
-	if got := joined(list(&one), list(&one)); len(got) != 1 {
-		t.Errorf("%d flags of one name", len(got))
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("two fields were bound to one flag")
-		}
-	}()
-	joined(list(&one), list(&other))
 }
 
 // readElsewhere says of a field of another room, such as plan.Options, whether code outside

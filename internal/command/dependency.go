@@ -33,7 +33,7 @@ func (o *dependencyFlags) flags(paths *pathFlags) []cli.Flag {
 		&cli.BoolFlag{Name: "skip-refresh", Destination: &o.skipRefresh, Usage: "take the indexes of configured repositories as they are"},
 		&cli.BoolFlag{Name: "recursive", Destination: &o.recursive, Usage: "do the same for folders that are dependencies (file://…), these first"},
 		&cli.BoolFlag{Name: "check", Destination: &o.check, Usage: "write nothing: exit with 2 when something would be"},
-		o.outputFlags.flag(),
+		o.flag(),
 	}, o.bringFlags.flags(paths))
 }
 

@@ -22,7 +22,7 @@ func (p *program) dependencyListCommand() *cli.Command {
 		Name: "list", Aliases: []string{"ls"}, Usage: "list what a chart depends on, and what is there of it", ArgsUsage: "[CHART]",
 		Description: describe("Lists the dependencies of a folder or an archive. STATUS is ok, unpacked, missing, wrong\nversion, wrong digest (not the archive in the lock), invalid version, corrupt, misnamed or\ntoo many matches.", "kubectl release dependency list ./web"),
 		Flags: []cli.Flag{
-			widthFlag(&o.width, 80), o.outputFlags.flag(), o.fetch.outsideLinksFlag(),
+			widthFlag(&o.width, 80), o.flag(), o.fetch.outsideLinksFlag(),
 		},
 		Action: p.readOnly(takes(0, 1, func(_ context.Context, args []string) error { return p.dependencyList(&o, folder(args)) })),
 	}

@@ -27,7 +27,7 @@ func (p *program) getCommand() *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "NAME",
 			Description: describe("Prints what is stored of a revision. It is printed as it is stored, secrets included.", "kubectl release get "+name+" web --revision 3"),
-			Flags:       append(o.readFlags.flags(), flags...),
+			Flags:       append(o.flags(), flags...),
 			Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
 				r, err := o.read(ctx, s, name)
 				if err != nil {

@@ -39,7 +39,7 @@ func (p *program) lintCommand() *cli.Command {
 		}, o.capable.flags("Kubernetes `VERSION` that the charts are for"), []cli.Flag{
 			toggle("skip-schema-validation", &o.skipSchema, "do not check values against values.schema.json"),
 			toggle("validate", &o.validate, "have the cluster check every object in a dry run with strict field validation"),
-			o.outputFlags.flag(),
+			o.flag(),
 		}, o.values.flags(), []cli.Flag{o.chart.outsideLinksFlag()}, o.chart.flags(&p.paths)),
 		Action: p.readOnly(takes(1, math.MaxInt, func(ctx context.Context, args []string) error { return p.lint(ctx, &o, args) })),
 	}
@@ -127,7 +127,7 @@ func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, [
 	refused := func(err error) ([]string, []lint.Finding, error) {
 		return []string{path}, []lint.Finding{{Severity: lint.Error, Chart: path, Message: err.Error()}}, nil
 	}
-	found, err := p.located(ctx, &l.lintFlags.chart.fetchFlags, l.lintFlags.chart.request(path))
+	found, err := p.located(ctx, &l.chart.fetchFlags, l.chart.request(path))
 	if err != nil {
 		return refused(err)
 	}

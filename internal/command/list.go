@@ -46,7 +46,7 @@ func (o *listFlags) flags(paths *pathFlags) []cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: to, Aliases: aliases, Usage: usage}
 	}
 	return joined([]cli.Flag{
-		o.outputFlags.flag(),
+		o.flag(),
 		toggle("all-namespaces", &o.allNamespaces, "in all namespaces", "A"),
 		toggle("all", &o.all, "in any status, which is so without a status as well", "a"),
 		toggle("deployed", &o.deployed, "only deployed ones"),

@@ -33,7 +33,7 @@ func (p *program) pushCommand() *cli.Command {
 		Description: describe("Pushes archives as PATH/NAME, with their version as the tag. A tag that has other content\nstays as it is, unless --force is given. A .prov file beside an archive goes with it.", "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
 		Flags: joined([]cli.Flag{
 			&cli.BoolFlag{Name: "force", Destination: &o.force, Usage: "put it in the place of other content of that version"},
-			o.outputFlags.flag(), o.access.plainHTTPFlag(),
+			o.flag(), o.access.plainHTTPFlag(),
 		}, o.access.flags(), p.paths.flags()),
 		Action: p.readOnly(takes(2, 1000, func(ctx context.Context, args []string) error { return p.push(ctx, &o, args) })),
 	}

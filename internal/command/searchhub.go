@@ -26,7 +26,7 @@ func (p *program) searchHubCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "endpoint", Destination: &o.endpoint, Usage: "`URL` of the hub", Value: "https://hub.helm.sh"},
 			&cli.BoolFlag{Name: "list-repo-url", Destination: &o.listRepoURL, Usage: "show the URLs of the charts' repositories"},
-			widthFlag(&o.width, 50), o.noResultFlag(), o.outputFlags.flag(),
+			widthFlag(&o.width, 50), o.noResultFlag(), o.flag(),
 		},
 		Action: p.readOnly(takes(0, math.MaxInt, func(ctx context.Context, words []string) error { return p.searchHub(ctx, &o, words) })),
 	}

@@ -31,7 +31,7 @@ func (o *searchFlags) flags() []cli.Flag {
 		&cli.BoolFlag{Name: "versions", Destination: &o.All, Aliases: []string{"l"}, Usage: "show every version, not the newest alone"},
 		&cli.StringFlag{Name: "version", Destination: &o.Version, Usage: "`RANGE` of versions"},
 		&cli.BoolFlag{Name: "devel", Destination: &o.Devel, Usage: "prereleases count, too, where --version is not given"},
-		o.noResultFlag(), o.outputFlags.flag(),
+		o.noResultFlag(), o.flag(),
 	}
 }
 
@@ -69,7 +69,7 @@ func (p *program) searchTags(ctx context.Context, o *searchFlags, access *access
 	if err != nil {
 		return err
 	}
-	found, err := o.Search.Tags(tags)
+	found, err := o.Tags(tags)
 	if err != nil {
 		return usage("%v", err)
 	}

@@ -25,7 +25,7 @@ type readFlags struct {
 
 func (o *readFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		o.outputFlags.flag(),
+		o.flag(),
 		&cli.IntFlag{Name: "revision", Destination: &o.revision, Usage: "this revision instead of the newest"},
 	}
 }

@@ -21,7 +21,7 @@ func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
 		Description: describe("Prints the program's version and that of its plan format.", "kubectl release version -o json"),
-		Flags:       []cli.Flag{o.outputFlags.flag(), &cli.BoolFlag{Name: "short", Destination: &o.short, Usage: "only the version"}, templateFlag(&o.template, `"{{.Version}} {{.GoVersion}}"`)},
+		Flags:       []cli.Flag{o.flag(), &cli.BoolFlag{Name: "short", Destination: &o.short, Usage: "only the version"}, templateFlag(&o.template, `"{{.Version}} {{.GoVersion}}"`)},
 		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
 			f, err := o.format()
 			if err != nil {
