@@ -70,6 +70,11 @@ type program struct {
 	commandLine *flagOrder
 	// underway is what the program would leave behind if it left now.
 	underway underway
+	// connection, paths and showSecrets are flags that mean the same to every command
+	// that has them.
+	connection  connectionFlags
+	paths       pathFlags
+	showSecrets bool
 	// mask hides secrets in what is printed beside a plan, as soon as they are
 	// known.
 	mask atomic.Pointer[redact.Mask]
@@ -94,7 +99,7 @@ func (p *program) app() *cli.App {
 		Description:               "Shows what an install, upgrade, rollback or uninstall will do before it does it,\nthen does exactly that. Releases are shared with Helm 3 and 4.\n\nExamples:\n" + indent(appExamples),
 		Version:                   Version,
 		HideVersion:               true,
-		Flags:                     connectionFlags(),
+		Flags:                     p.connection.flags(),
 		Writer:                    p.streams.Out,
 		ErrWriter:                 p.streams.Err,
 		Reader:                    p.streams.In,
@@ -137,14 +142,14 @@ func (p *program) finishCommands(parent string, commands []*cli.Command) {
 		c.OnUsageError = badValue
 		c.CustomHelpTemplate = commandHelp
 		c.Before = func(c *cli.Context) error {
-			p.invocation.Flags = connectionOf(c)
+			p.invocation.Flags = p.connection.words()
 			p.warnOfIdle(c, taken)
 			return nil
 		}
 		if len(c.Subcommands) > 0 {
 			p.finishCommands(path, c.Subcommands)
 		}
-		c.Flags = append(c.Flags, without(connectionFlags(), c.Flags)...)
+		c.Flags = append(c.Flags, without(p.connection.flags(), c.Flags)...)
 		for _, f := range taken {
 			c.Flags = append(c.Flags, f.flag())
 		}

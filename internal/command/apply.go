@@ -15,56 +15,65 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
+// applyFlags are those of apply.
+type applyFlags struct {
+	runFlags
+	source              sourceFlags
+	files               planFileFlags
+	yes, pinned, replan bool
+}
+
 func (p *program) applyCommand() *cli.Command {
+	var o applyFlags
 	return &cli.Command{
 		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
 			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
-		Flags: joined([]cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask", Category: applyCategory}, eventsFlag(), pinnedFlag(), replanFlag()},
-			openingFlags(), planFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
-		Action: p.streamed(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 2)
-			if err != nil {
-				return err
-			}
+		Flags: joined([]cli.Flag{
+			applyToggle("yes", &o.yes, "do not ask", "y"),
+			o.show.eventsFlag(),
+			&cli.BoolFlag{Name: "pinned", Destination: &o.pinned, Usage: "with FILE: do not ask whether the chart's reference still means what was planned", Category: chartCategory},
+			applyToggle("replan", &o.replan, "with FILE: when it is stale, show what is different now, ask, and apply that"),
+		}, o.files.opening(), o.show.flags(&p.showSecrets), o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
+		Action: p.streamed(&o.runFlags, takes(1, 2, func(ctx context.Context, args []string) error {
 			if len(args) == 1 {
-				return p.applySaved(c, args[0])
+				return p.applySaved(ctx, &o, args[0])
 			}
-			if c.Bool("replan") {
+			if o.replan {
 				return usage("--replan is for a saved plan; a chart is planned now anyway")
 			}
-			if c.Bool("pinned") {
+			if o.pinned {
 				return usage("--pinned is for a saved plan; a chart is pinned by its digest: CHART@sha256:… in a registry, or --version VERSION@sha256:…")
 			}
-			return p.applyChart(c, args[0], args[1])
-		}),
+			return p.applyChart(ctx, &o, args[0], args[1])
+		})),
 	}
 }
 
-func (p *program) applySaved(c *cli.Context, file string) error {
-	saved, err := p.readPlan(c, file)
+func (p *program) applySaved(ctx context.Context, o *applyFlags, file string) error {
+	saved, err := p.readPlan(&o.files, file)
 	if err != nil {
 		return err
 	}
 	if err := saved.Applicable(); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if saved, err = guarded(c, saved); err != nil {
+	if saved, err = o.guarded(saved); err != nil {
 		return err
 	}
-	p.hide(c, saved)
+	p.hide(saved)
 	if p.stream != nil {
 		p.stream.plan(saved)
 	}
 	if saved.Blocked() {
-		return p.blocked(c, saved)
+		return p.blocked(saved)
 	}
-	s, err := p.connect(c)
+	s, err := p.connect()
 	if err != nil {
 		return err
 	}
 	// Helm tells its plugins the current namespace, which nobody has chosen.
-	chosen := c.String("namespace")
+	chosen := p.connection.namespace
 	if chosen != "" && chosen != os.Getenv("HELM_NAMESPACE") && s.namespace != saved.Release.Namespace {
 		return usage("the plan is for namespace %s, not %s", saved.Release.Namespace, s.namespace)
 	}
@@ -72,36 +81,36 @@ func (p *program) applySaved(c *cli.Context, file string) error {
 		p.invocation = p.invocation.In(saved.Release.Namespace)
 		s.engine.Invocation = p.invocation
 	}
-	if err := p.unmoved(c, saved); err != nil {
+	if err := p.unmoved(ctx, o, saved); err != nil {
 		return err
 	}
-	if c.Bool("replan") {
-		return p.applyOnward(c, s, saved)
+	if o.replan {
+		return p.applyOnward(ctx, s, o, saved)
 	}
-	return p.reviewed(c, s, saved)
+	return p.reviewed(ctx, s, &o.planningFlags, saved)
 }
 
-func (p *program) applyChart(c *cli.Context, name, path string) error {
-	s, err := p.connect(c)
+func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path string) error {
+	s, err := p.connect()
 	if err != nil {
 		return err
 	}
-	made, err := s.engine.PlanWhenUnlocked(c.Context, lockOptions(c), func(context.Context) (*plan.Plan, error) {
-		return p.planDeployment(c, s, name, path, engine.InstallOrUpgrade)
+	made, err := s.engine.PlanWhenUnlocked(ctx, o.options.lock, func(context.Context) (*plan.Plan, error) {
+		return p.planDeployment(ctx, s, deployment{&o.planningFlags, &o.source, name, path, engine.InstallOrUpgrade})
 	})
 	if err != nil {
 		return err
 	}
-	p.hide(c, made)
+	p.hide(made)
 	switch {
 	case p.stream != nil:
 		p.stream.plan(made)
-		p.warnings(c, made)
+		p.warnings(made)
 		if made.Blocked() {
-			return p.blocked(c, made)
+			return p.blocked(made)
 		}
 	default:
-		if err := p.showWithWarnings(c, made); err != nil {
+		if err := p.showWithWarnings(&o.show, made); err != nil {
 			return err
 		}
 		if made.Blocked() {
@@ -110,35 +119,35 @@ func (p *program) applyChart(c *cli.Context, name, path string) error {
 	}
 	if made.Effect() == plan.EffectNone {
 		if p.stream != nil {
-			p.stream.close(c.Context, ending{idle: true})
+			p.stream.close(ctx, ending{idle: true})
 		}
 		return nil
 	}
-	if err := p.confirmPlan(c, made); err != nil {
+	if err := p.confirmPlan(o.yes, made); err != nil {
 		return err
 	}
 	if isTerminal(p.raw.Out) && p.stream == nil {
 		fmt.Fprintln(p.streams.Err) // the plan ends here
 	}
-	return p.reviewed(c, s, made)
+	return p.reviewed(ctx, s, &o.planningFlags, made)
 }
 
 // reviewed applies a plan that somebody has seen before.
-func (p *program) reviewed(c *cli.Context, s *session, made *plan.Plan) error {
+func (p *program) reviewed(ctx context.Context, s *session, o *planningFlags, made *plan.Plan) error {
 	p.underway.begin(made)
-	outcome, err := s.engine.ApplyReviewed(c.Context, made, lockOptions(c))
+	outcome, err := s.engine.ApplyReviewed(ctx, made, o.options.lock)
 	s.progress.Stop()
-	return p.finish(c, made, outcome, err)
+	return p.finish(ctx, &o.show, result{made, outcome, err})
 }
 
-func (p *program) confirmPlan(c *cli.Context, made *plan.Plan) error {
-	return p.confirm(c, fmt.Sprintf("\nApply these changes to %s in %s?", made.Release, made.Cluster), "not applied; nothing was written")
+func (p *program) confirmPlan(yes bool, made *plan.Plan) error {
+	return p.confirm(yes, fmt.Sprintf("\nApply these changes to %s in %s?", made.Release, made.Cluster), "not applied; nothing was written")
 }
 
 // confirm asks a question; an error says what has not happened when the answer is not
 // yes. Without a terminal only --yes is an answer.
-func (p *program) confirm(c *cli.Context, question, otherwise string) error {
-	if c.Bool("yes") {
+func (p *program) confirm(yes bool, question, otherwise string) error {
+	if yes {
 		return nil
 	}
 	if !isTerminal(p.raw.In) {
@@ -152,29 +161,37 @@ func (p *program) confirm(c *cli.Context, question, otherwise string) error {
 	return nil
 }
 
+// result is what a run of a plan has come to.
+type result struct {
+	made    *plan.Plan
+	outcome apply.Outcome
+	err     error
+}
+
 // finish tells how a run has ended.
-func (p *program) finish(c *cli.Context, made *plan.Plan, outcome apply.Outcome, err error) error {
+func (p *program) finish(ctx context.Context, o *showFlags, r result) error {
+	outcome, err := r.outcome, r.err
 	if err != nil {
 		var back *engine.RolledBackError
 		if !errors.As(err, &back) && (outcome.Written || outcome.Recorded) {
-			err = &unfinishedError{err, made, outcome}
+			err = &unfinishedError{err, r.made, outcome}
 		}
 		if p.stream != nil {
-			p.stream.close(c.Context, ending{outcome: outcome, err: err})
+			p.stream.close(ctx, ending{outcome: outcome, err: err})
 		}
 		return err
 	}
 	if p.stream != nil {
-		p.stream.close(c.Context, ending{outcome: outcome, notes: !c.Bool("hide-notes")})
+		p.stream.close(ctx, ending{outcome: outcome, notes: !o.hideNotes})
 		return nil
 	}
-	if c.String("output") == "yaml" {
+	if o.output == "yaml" {
 		if outcome.Revision == nil {
 			return nil
 		}
-		return p.record(c, outcome.Revision)
+		return p.record(o.output, outcome.Revision)
 	}
-	p.result(c, made)
+	p.result(r.made, !o.hideNotes)
 	return nil
 }
 
@@ -189,7 +206,7 @@ func testsResult(made *plan.Plan) string {
 	return "Release " + made.Release.String() + " has no tests."
 }
 
-func (p *program) result(c *cli.Context, made *plan.Plan) {
+func (p *program) result(made *plan.Plan, wantNotes bool) {
 	name := made.Release.Name
 	switch made.Operation {
 	case plan.Install:
@@ -203,7 +220,7 @@ func (p *program) result(c *cli.Context, made *plan.Plan) {
 	case plan.Test:
 		fmt.Fprintln(p.streams.Out, testsResult(made))
 	}
-	if notes := strings.TrimSpace(made.Notes); notes != "" && !c.Bool("hide-notes") && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
+	if notes := strings.TrimSpace(made.Notes); notes != "" && wantNotes && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
 		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", p.mask.Load().Notes(notes))
 	}
 }

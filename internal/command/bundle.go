@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -29,27 +30,29 @@ func (p *program) chartCommand() *cli.Command {
 	return &cli.Command{
 		Name: "chart", Usage: "carry charts to where there is no network", ArgsUsage: "bundle",
 		Description: describe("Brings charts together with what they need.", "kubectl release chart bundle stable/web -d bundle"),
-		Action: p.readOnly(func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
-			}
-			return cli.ShowSubcommandHelp(c)
-		}),
+		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.bundleCommand()},
 	}
 }
 
+// bundleFlags are those of chart bundle.
+type bundleFlags struct {
+	destination string
+	capable     capabilityFlags
+	values      valuesFlags
+	chart       chartFlags
+}
+
 func (p *program) bundleCommand() *cli.Command {
+	var o bundleFlags
 	return &cli.Command{
 		Name: "bundle", Usage: "write charts with all dependencies, and the list of their images", ArgsUsage: "CHART...",
 		Description: describe("Writes the archive of each chart, its dependencies in it, into a folder, with the .prov\nfile when the chart was verified, and into images.txt every image that the charts name\nwith these values: what has to be carried to where there is no network.",
 			"kubectl release chart bundle stable/web oci://ghcr.io/acme/charts/db -d bundle -f prod.yaml\nkubectl release chart bundle ./web -d bundle"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "destination", Aliases: []string{"d"}, Usage: "`FOLDER` for the bundle; it is made", Value: "."},
-			&cli.StringFlag{Name: "kube-version", Usage: "Kubernetes `VERSION` that templates see"},
-			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
-		}, valuesFlags(), chartFlags()),
-		Action: p.readOnly(p.bundle),
+			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the bundle; it is made", Value: "."},
+		}, o.capable.flags("Kubernetes `VERSION` that templates see"), o.values.flags(), []cli.Flag{o.chart.outsideLinksFlag()}, o.chart.flags(&p.paths)),
+		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error { return p.bundle(ctx, &o, args) })),
 	}
 }
 
@@ -60,15 +63,11 @@ type bundled struct {
 	images           []string
 }
 
-func (p *program) bundle(c *cli.Context) error {
-	args, err := arguments(c, 1, 1000)
-	if err != nil {
-		return err
-	}
+func (p *program) bundle(ctx context.Context, o *bundleFlags, args []string) error {
 	images := map[string]bool{}
 	files := map[string][]byte{}
 	for _, name := range args {
-		b, err := p.bundled(c, name)
+		b, err := p.bundled(ctx, o, name)
 		if err != nil {
 			return err
 		}
@@ -88,7 +87,7 @@ func (p *program) bundle(c *cli.Context) error {
 		list += "\n"
 	}
 	files[imagesFile] = []byte(list)
-	at := c.String("destination")
+	at := o.destination
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}
@@ -103,8 +102,8 @@ func (p *program) bundle(c *cli.Context) error {
 }
 
 // bundled brings one chart, and finds its images.
-func (p *program) bundled(c *cli.Context, name string) (bundled, error) {
-	data, provenance, err := p.archive(c, name)
+func (p *program) bundled(ctx context.Context, o *bundleFlags, name string) (bundled, error) {
+	data, provenance, err := p.archive(ctx, &o.chart, name)
 	if err != nil {
 		return bundled{}, err
 	}
@@ -120,13 +119,13 @@ func (p *program) bundled(c *cli.Context, name string) (bundled, error) {
 		return bundled{}, err
 	}
 	file := loaded.Name() + "-" + loaded.Metadata.Version + ".tgz"
-	images, err := p.imagesOf(c, loaded)
+	images, err := p.imagesOf(ctx, o, loaded)
 	return bundled{name: file, data: data, provenance: provenance, images: images}, err
 }
 
 // archive is that of a chart, wherever it is; of a folder it is made.
-func (p *program) archive(c *cli.Context, name string) (data, provenance []byte, err error) {
-	found, err := p.located(c, chartRequest(c, name))
+func (p *program) archive(ctx context.Context, o *chartFlags, name string) (data, provenance []byte, err error) {
+	found, err := p.located(ctx, &o.fetchFlags, o.request(name))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +133,7 @@ func (p *program) archive(c *cli.Context, name string) (data, provenance []byte,
 		return found.fetched.Data, found.fetched.Provenance, nil
 	}
 	if info, err := os.Stat(found.name); err == nil && info.IsDir() {
-		made, err := p.archived(c, found.name, pack.Options{})
+		made, err := p.archived(&o.fetchFlags, found.name, pack.Options{})
 		return made.data, nil, err
 	}
 	data, err = inputfile.Read(found.name, maxPackageBytes)
@@ -143,17 +142,17 @@ func (p *program) archive(c *cli.Context, name string) (data, provenance []byte,
 
 // imagesOf renders a chart without a cluster and lists the images that its objects and
 // hooks name.
-func (p *program) imagesOf(c *cli.Context, loaded *chart.Chart) ([]string, error) {
-	caps, err := offlineCapabilities(c)
+func (p *program) imagesOf(ctx context.Context, o *bundleFlags, loaded *chart.Chart) ([]string, error) {
+	caps, err := o.capable.capabilities()
 	if err != nil {
 		return nil, err
 	}
-	given, err := p.givenValues(c)
+	given, err := p.givenValues(ctx, &o.values, &o.chart.fetchFlags)
 	if err != nil {
 		return nil, err
 	}
-	key := release.Key{Namespace: orDefault(c.String("namespace"), "default"), Name: "release-name"}
-	r, err := engine.Render(c.Context, engine.Source{Chart: loaded, Values: given}, engine.Moment{Key: key, Revision: 1, IsInstall: true}, caps, nil)
+	key := release.Key{Namespace: orDefault(p.connection.namespace, "default"), Name: "release-name"}
+	r, err := engine.Render(ctx, engine.Source{Chart: loaded, Values: given}, engine.Moment{Key: key, Revision: 1, IsInstall: true}, caps, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -14,36 +15,55 @@ func (p *program) cacheCommand() *cli.Command {
 	return &cli.Command{
 		Name: "cache", Usage: "list and prune what was fetched", ArgsUsage: "list|prune",
 		Description: describe("Looks after the cache of indexes and charts, which Helm 4 fills, too, and never empties.", "kubectl release cache list\nkubectl release cache prune --older-than 720h"),
-		Action: p.readOnly(func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
-			}
-			return cli.ShowSubcommandHelp(c)
-		}),
+		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.cacheListCommand(), p.cachePruneCommand()},
 	}
 }
 
+// cacheFlags are those of commands that list files of the cache.
+type cacheFlags struct {
+	outputFlags
+	width int
+}
+
+func (o *cacheFlags) flags() []cli.Flag {
+	return []cli.Flag{o.flag(), widthFlag(&o.width, 60)}
+}
+
 func (p *program) cacheListCommand() *cli.Command {
+	var o cacheFlags
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list what the cache holds",
 		Description: describe("Lists indexes, charts and manifests with their sizes, when they were fetched, and what\nleads to them. What is broken has another digest than it is kept under.", "kubectl release cache list -o json"),
-		Flags:       joined([]cli.Flag{outputFlag(), &cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 60}}, pathFlags()),
-		Action:      p.readOnly(p.cacheList),
+		Flags:       joined(o.flags(), p.paths.flags()),
+		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
+			_, files, err := p.cacheFiles(&o)
+			if err != nil {
+				return err
+			}
+			return p.showCache(&o, files, "%d in the cache, %s\n")
+		})),
 	}
 }
 
+// pruneFlags are those of cache prune.
+type pruneFlags struct {
+	cacheFlags
+	olderThan   optional[time.Duration]
+	all, dryRun bool
+}
+
 func (p *program) cachePruneCommand() *cli.Command {
+	var o pruneFlags
 	return &cli.Command{
 		Name: "prune", Usage: "remove what nothing leads to",
 		Description: describe("Removes what no index of a known repository, no tag and no URL leads to, and what is\nbroken. With --older-than also what was fetched longer ago. What is missed is fetched again.", "kubectl release cache prune --dry-run\nkubectl release cache prune --older-than 720h"),
 		Flags: joined([]cli.Flag{
-			&cli.DurationFlag{Name: "older-than", Usage: "also remove what was fetched longer ago than this, used or not; 720h are 30 days"},
-			&cli.BoolFlag{Name: "all", Usage: "remove everything"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be removed, and remove nothing"},
-			outputFlag(), &cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 60},
-		}, pathFlags()),
-		Action: p.readOnly(p.cachePrune),
+			&cli.DurationFlag{Name: "older-than", Destination: &o.olderThan.value, Action: o.olderThan.note, Usage: "also remove what was fetched longer ago than this, used or not; 720h are 30 days"},
+			&cli.BoolFlag{Name: "all", Destination: &o.all, Usage: "remove everything"},
+			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "say what would be removed, and remove nothing"},
+		}, o.flags(), p.paths.flags()),
+		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error { return p.cachePrune(&o) })),
 	}
 }
 
@@ -58,44 +78,33 @@ type cached struct {
 	Broken  bool      `json:"broken,omitempty"`
 }
 
-func (p *program) cacheList(c *cli.Context) error {
-	_, files, err := cacheFiles(c)
-	if err != nil {
-		return err
+func (p *program) cachePrune(o *pruneFlags) error {
+	if o.olderThan.value < 0 {
+		return usage("--older-than %s is in the future", o.olderThan.value)
 	}
-	return p.showCache(c, files, "%d in the cache, %s\n")
-}
-
-func (p *program) cachePrune(c *cli.Context) error {
-	if c.Duration("older-than") < 0 {
-		return usage("--older-than %s is in the future", c.Duration("older-than"))
-	}
-	s, files, err := cacheFiles(c)
+	s, files, err := p.cacheFiles(&o.cacheFlags)
 	if err != nil {
 		return err
 	}
 	now, older := time.Now(), time.Time{}
-	if c.IsSet("older-than") {
-		older = now.Add(-c.Duration("older-than"))
+	if o.olderThan.given {
+		older = now.Add(-o.olderThan.value)
 	}
-	files = source.Prunable(files, now, older, c.Bool("all"))
-	if c.Bool("dry-run") {
-		return p.showCache(c, files, "%d would be removed, %s\n")
+	files = source.Prunable(files, now, older, o.all)
+	if o.dryRun {
+		return p.showCache(&o.cacheFlags, files, "%d would be removed, %s\n")
 	}
 	if err := s.Prune(files); err != nil {
 		return err
 	}
-	return p.showCache(c, files, "%d removed, %s\n")
+	return p.showCache(&o.cacheFlags, files, "%d removed, %s\n")
 }
 
-func cacheFiles(c *cli.Context) (*source.Sources, []source.CacheFile, error) {
-	if _, err := arguments(c, 0, 0); err != nil {
+func (p *program) cacheFiles(o *cacheFlags) (*source.Sources, []source.CacheFile, error) {
+	if _, err := o.format(); err != nil {
 		return nil, nil, err
 	}
-	if _, err := format(c); err != nil {
-		return nil, nil, err
-	}
-	s, err := repositories(c)
+	s, err := p.repositories()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,8 +113,8 @@ func cacheFiles(c *cli.Context) (*source.Sources, []source.CacheFile, error) {
 }
 
 // showCache prints files, and on standard error how many there are and their size.
-func (p *program) showCache(c *cli.Context, files []source.CacheFile, sum string) error {
-	form, err := format(c)
+func (p *program) showCache(o *cacheFlags, files []source.CacheFile, sum string) error {
+	form, err := o.format()
 	if err != nil {
 		return err
 	}
@@ -119,7 +128,7 @@ func (p *program) showCache(c *cli.Context, files []source.CacheFile, sum string
 		if f.Broken {
 			used = "(broken)"
 		}
-		cells = append(cells, shortened([]string{f.Kind, name, byteSize(f.Bytes), localTime(f.Fetched), used}, c.Int("max-col-width")))
+		cells = append(cells, shortened([]string{f.Kind, name, byteSize(f.Bytes), localTime(f.Fetched), used}, o.width))
 		total += f.Bytes
 	}
 	if form != "text" {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,48 +21,74 @@ import (
 
 const chartCategory = "Charts"
 
+// fetchFlags say how charts are fetched and read.
+type fetchFlags struct {
+	offline, allowMismatch bool
+	load                   chartload.Options
+	access                 accessFlags
+	verify                 verifyFlags
+}
+
+func (o *fetchFlags) offlineFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "offline", Destination: &o.offline, Usage: "fetch nothing: charts come from the cache, or not at all", Category: chartCategory}
+}
+
+func (o *fetchFlags) mismatchFlag(promised string) cli.Flag {
+	return &cli.BoolFlag{Name: "allow-digest-mismatch", Destination: &o.allowMismatch, Usage: "use a chart that is not the one that " + promised, Category: chartCategory}
+}
+
+const outsideLinks = "allow-outside-symlinks"
+
+// outsideLinksFlag is for charts and files of values that are one's own.
+func (o *fetchFlags) outsideLinksFlag() cli.Flag {
+	return &cli.BoolFlag{Name: outsideLinks, Destination: &o.load.OutsideLinks, Usage: "follow symbolic links that lead out of a chart's folder, or out of the folder of a values file", Category: valuesCategory}
+}
+
 // chartFlags are those of every command that takes a chart, with Helm's names.
-func chartFlags() []cli.Flag {
+type chartFlags struct {
+	version, repo, tag string
+	devel              bool
+	fetchFlags
+}
+
+func (o *chartFlags) flags(paths *pathFlags) []cli.Flag {
 	return joined([]cli.Flag{
-		&cli.StringFlag{Name: "version", Usage: "`VERSION` of the chart, or a range such as ^1.2; VERSION@sha256:… takes nothing else", Category: chartCategory},
-		&cli.BoolFlag{Name: "devel", Usage: "prereleases count, too, where --version is not given", Category: chartCategory},
-		&cli.StringFlag{Name: "repo", Usage: "`URL` of the repository that has the chart", Category: chartCategory},
-		&cli.StringFlag{Name: "tag", Usage: "`TAG` of the chart in a registry, whether it is a version or not", Category: chartCategory},
-		plainHTTPFlag(),
-		&cli.BoolFlag{Name: "offline", Usage: "fetch nothing: charts come from the cache, or not at all", Category: chartCategory},
-		&cli.BoolFlag{Name: "allow-digest-mismatch", Usage: "use a chart that is not the one that its repository's index promises", Category: chartCategory},
-	}, verifyFlags(), accessFlags(), pathFlags())
+		&cli.StringFlag{Name: "version", Destination: &o.version, Usage: "`VERSION` of the chart, or a range such as ^1.2; VERSION@sha256:… takes nothing else", Category: chartCategory},
+		&cli.BoolFlag{Name: "devel", Destination: &o.devel, Usage: "prereleases count, too, where --version is not given", Category: chartCategory},
+		&cli.StringFlag{Name: "repo", Destination: &o.repo, Usage: "`URL` of the repository that has the chart", Category: chartCategory},
+		&cli.StringFlag{Name: "tag", Destination: &o.tag, Usage: "`TAG` of the chart in a registry, whether it is a version or not", Category: chartCategory},
+		o.access.plainHTTPFlag(),
+		o.offlineFlag(),
+		o.mismatchFlag("its repository's index promises"),
+	}, o.verify.flags(), o.access.flags(), paths.flags())
 }
 
-func plainHTTPFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "plain-http", Usage: "speak to the registry without TLS", Category: chartCategory}
+// request is what the flags say of a chart.
+func (o *chartFlags) request(name string) resolve.Request {
+	return resolve.Request{Chart: name, Repo: o.repo, Version: o.version, Devel: o.devel, Tag: o.tag}
 }
 
-func chartText(name, usage string) cli.Flag {
-	return &cli.StringFlag{Name: name, Usage: usage, Category: chartCategory}
+func chartText(name string, to *string, usage string) *cli.StringFlag {
+	return &cli.StringFlag{Name: name, Destination: to, Usage: usage, Category: chartCategory}
 }
 
 // accessFlags say how the server of a chart is spoken to.
-func accessFlags() []cli.Flag {
+type accessFlags struct{ source.Access }
+
+func (o *accessFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		chartText("username", "user name for the chart's server"),
-		chartText("password", "password for the chart's server"),
-		&cli.BoolFlag{Name: "pass-credentials", Usage: "send them to other servers, too, that an index names", Category: chartCategory},
-		chartText("cert-file", "client certificate `FILE` for the chart's server"),
-		chartText("key-file", "`FILE` with its key"),
-		chartText("ca-file", "`FILE` of certificate authorities for the chart's server"),
-		&cli.BoolFlag{Name: "insecure-skip-tls-verify", Usage: "do not check the certificate of the chart's server", Category: chartCategory},
+		chartText("username", &o.Username, "user name for the chart's server"),
+		chartText("password", &o.Password, "password for the chart's server"),
+		&cli.BoolFlag{Name: "pass-credentials", Destination: &o.PassAll, Usage: "send them to other servers, too, that an index names", Category: chartCategory},
+		chartText("cert-file", &o.CertFile, "client certificate `FILE` for the chart's server"),
+		chartText("key-file", &o.KeyFile, "`FILE` with its key"),
+		chartText("ca-file", &o.CAFile, "`FILE` of certificate authorities for the chart's server"),
+		&cli.BoolFlag{Name: "insecure-skip-tls-verify", Destination: &o.Insecure, Usage: "do not check the certificate of the chart's server", Category: chartCategory},
 	}
 }
 
-// pathFlags say where repositories and the cache are; Helm has them, too.
-func pathFlags() []cli.Flag {
-	return []cli.Flag{
-		chartText("repository-config", "`FILE` of the repositories (HELM_REPOSITORY_CONFIG)"),
-		chartText("repository-cache", "`FOLDER` of their indexes (HELM_REPOSITORY_CACHE)"),
-		chartText("registry-config", "`FILE` of the credentials for registries (HELM_REGISTRY_CONFIG)"),
-		chartText("content-cache", "`FOLDER` of the charts that were fetched (HELM_CONTENT_CACHE)"),
-	}
+func (o *accessFlags) plainHTTPFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "plain-http", Destination: &o.PlainHTTP, Usage: "speak to the registry without TLS", Category: chartCategory}
 }
 
 // located is a chart that is here: at a path, or fetched.
@@ -90,22 +117,18 @@ func (l located) files() ([]*chart.File, error) {
 }
 
 // loadChart loads the chart that an argument means, wherever it is.
-func (p *program) loadChart(c *cli.Context, name string) (*chart.Chart, []chart.Warning, error) {
-	found, err := p.located(c, chartRequest(c, name))
+func (p *program) loadChart(ctx context.Context, o *chartFlags, name string) (*chart.Chart, []chart.Warning, error) {
+	found, err := p.located(ctx, &o.fetchFlags, o.request(name))
 	if err != nil {
 		return nil, nil, err
 	}
 	return found.load()
 }
 
-func chartRequest(c *cli.Context, name string) resolve.Request {
-	return resolve.Request{Chart: name, Repo: c.String("repo"), Version: c.String("version"), Devel: c.Bool("devel"), Tag: c.String("tag")}
-}
-
 // located finds a chart, and fetches it where it is not here; once a run, although a
 // plan may be made again.
-func (p *program) located(c *cli.Context, request resolve.Request) (located, error) {
-	s, err := sources(c)
+func (p *program) located(ctx context.Context, o *fetchFlags, request resolve.Request) (located, error) {
+	s, err := p.sources(o)
 	if err != nil {
 		return located{}, err
 	}
@@ -115,7 +138,7 @@ func (p *program) located(c *cli.Context, request resolve.Request) (located, err
 	}
 	if ref.Kind == resolve.Local {
 		p.tellLocal(s, ref)
-		out := located{name: ref.Path, options: chartOptions(c)}
+		out := located{name: ref.Path, options: o.load}
 		if s.Verification.Wanted {
 			fetched, err := readVerified(s, ref.Path)
 			if err != nil {
@@ -129,7 +152,7 @@ func (p *program) located(c *cli.Context, request resolve.Request) (located, err
 	if known, ok := p.charts[request]; ok {
 		return known, nil
 	}
-	fetched, err := p.fetch(c, s, ref)
+	fetched, err := p.fetch(ctx, s, ref)
 	if err != nil {
 		return located{}, err
 	}
@@ -177,13 +200,13 @@ func (p *program) tellLocal(s *source.Sources, ref resolve.Reference) {
 }
 
 // fetch brings a chart here and says which it is.
-func (p *program) fetch(c *cli.Context, s *source.Sources, ref resolve.Reference) (source.Fetched, error) {
-	found, err := s.Find(c.Context, ref)
+func (p *program) fetch(ctx context.Context, s *source.Sources, ref resolve.Reference) (source.Fetched, error) {
+	found, err := s.Find(ctx, ref)
 	p.warnAll(found.Warnings)
 	if err != nil {
 		return source.Fetched{}, err
 	}
-	fetched, err := s.Fetch(c.Context, found)
+	fetched, err := s.Fetch(ctx, found)
 	if err != nil {
 		return source.Fetched{}, err
 	}

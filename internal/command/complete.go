@@ -71,7 +71,7 @@ func (p *program) complete(ctx context.Context, args []string) completion {
 	}
 	out := words()
 	find := func(c *cli.Context) error {
-		out = p.candidates(c, l)
+		out = p.candidates(c.Context, l)
 		return nil
 	}
 	app.Action = find
@@ -107,20 +107,25 @@ func unfinished(app *cli.App, args []string) (*line, error) {
 }
 
 // candidates is what can come next on a line.
-func (p *program) candidates(c *cli.Context, l *line) completion {
+func (p *program) candidates(ctx context.Context, l *line) completion {
 	switch {
 	case l.flag != nil:
-		return p.flagValues(c, l)
+		return p.flagValues(ctx, l)
 	case strings.HasPrefix(l.last, "-") && !l.literal:
 		return l.flagNames()
 	}
-	out := p.argument(c, l)
+	out := p.argument(ctx, l)
 	if len(l.arguments) == 0 {
 		for _, sub := range l.commands {
 			out.candidates = append(out.candidates, candidate{sub.Name, sub.Usage})
 		}
 	}
 	return out
+}
+
+// has says whether a flag was given.
+func (l *line) has(name string) bool {
+	return slices.ContainsFunc(l.flags, func(g givenFlag) bool { return l.known[g.name] == l.known[name] })
 }
 
 // flagNames are the flags that the command has, without those that were given and

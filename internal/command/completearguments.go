@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -47,10 +47,10 @@ func (l *line) placeholders(generated bool) []string {
 var namesOfChoice = regexp.MustCompile(`^[a-z|]+$`)
 
 // argument is what the argument that comes next can be.
-func (p *program) argument(c *cli.Context, l *line) completion {
+func (p *program) argument(ctx context.Context, l *line) completion {
 	out := words()
-	for _, placeholder := range l.placeholders(c.Bool("generate-name") || c.String("name-template") != "") {
-		more := p.meant(c, l, placeholder)
+	for _, placeholder := range l.placeholders(l.has("generate-name") || l.has("name-template")) {
+		more := p.meant(ctx, l, placeholder)
 		out.candidates = append(out.candidates, more.candidates...)
 		if more.directive != cobra.ShellCompDirectiveNoFileComp {
 			out.directive = more.directive
@@ -59,14 +59,14 @@ func (p *program) argument(c *cli.Context, l *line) completion {
 	return out
 }
 
-func (p *program) meant(c *cli.Context, l *line, placeholder string) completion {
+func (p *program) meant(ctx context.Context, l *line, placeholder string) completion {
 	switch {
 	case placeholder == "NAME":
-		return p.names(c, l)
+		return p.names(ctx, l)
 	case placeholder == "REVISION":
-		return p.revisions(c, l)
+		return p.revisions(ctx, l)
 	case placeholder == "CHART":
-		return charts(c, l.last)
+		return p.chartNames(l)
 	case placeholder == "CHART.tgz":
 		out := words("tgz")
 		out.directive = cobra.ShellCompDirectiveFilterFileExt
@@ -83,25 +83,25 @@ func (p *program) meant(c *cli.Context, l *line, placeholder string) completion 
 
 // names are those of releases; of repositories and of settings for commands that are
 // about these.
-func (p *program) names(c *cli.Context, l *line) completion {
+func (p *program) names(ctx context.Context, l *line) completion {
 	out := words()
 	switch path := strings.Join(l.path, " "); path {
 	case "install", "template", "repo add": // it is a new one
 	case "repo update", "repo remove":
-		for _, r := range knownRepositories(c) {
+		for _, r := range p.knownRepositories() {
 			out.candidates = append(out.candidates, candidate{r.Name, r.URL})
 		}
 	case "env":
-		for name := range settings(c) {
+		for name := range p.settings() {
 			out.candidates = append(out.candidates, candidate{word: name})
 		}
 		slices.SortFunc(out.candidates, func(a, b candidate) int { return cmp.Compare(a.word, b.word) })
 	default:
-		s, err := p.connect(c)
+		s, err := p.connect()
 		if err != nil {
 			return out
 		}
-		found, _ := s.store.List(c.Context, releasestore.Query{Namespace: s.namespace}) // those that can be read
+		found, _ := s.store.List(ctx, releasestore.Query{Namespace: s.namespace}) // those that can be read
 		for _, r := range found {
 			if !slices.Contains(l.arguments, r.Name) {
 				out.candidates = append(out.candidates, candidate{r.Name, r.ChartLabel() + ", " + string(r.Info.Status)})
@@ -112,16 +112,16 @@ func (p *program) names(c *cli.Context, l *line) completion {
 }
 
 // revisions are those of the release that was named, the newest first.
-func (p *program) revisions(c *cli.Context, l *line) completion {
+func (p *program) revisions(ctx context.Context, l *line) completion {
 	out := words()
 	if len(l.arguments) == 0 {
 		return out
 	}
-	s, err := p.connect(c)
+	s, err := p.connect()
 	if err != nil {
 		return out
 	}
-	history, err := s.engine.History(c.Context, s.key(l.arguments[0]))
+	history, err := s.engine.History(ctx, s.key(l.arguments[0]))
 	if err != nil {
 		return out
 	}
@@ -135,19 +135,20 @@ func (p *program) revisions(c *cli.Context, l *line) completion {
 // isPath is how a path begins that can be nothing else.
 var isPath = regexp.MustCompile(`^(\.|/|~)`)
 
-// charts are folders and archives here, and repositories and their charts. What can
+// chartNames are folders and archives here, and repositories and their charts. What can
 // only be a path is the shell's.
-func charts(c *cli.Context, last string) completion {
-	if isPath.MatchString(last) || c.String("repo") != "" {
+func (p *program) chartNames(l *line) completion {
+	last := l.last
+	if isPath.MatchString(last) || l.has("repo") {
 		return completion{}
 	}
 	var out completion
 	repository, _, named := strings.Cut(last, "/")
-	for _, r := range knownRepositories(c) {
+	for _, r := range p.knownRepositories() {
 		if !named {
 			out.candidates = append(out.candidates, candidate{r.Name + "/", r.URL})
 		} else if r.Name == repository {
-			out.candidates = append(out.candidates, chartsOf(c, r.Name)...)
+			out.candidates = append(out.candidates, p.chartsOf(r.Name)...)
 		}
 	}
 	for _, path := range localCharts(last) {

@@ -4,14 +4,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
 // knownRepositories are those that repo add has written.
-func knownRepositories(c *cli.Context) []resolve.Repository {
-	from, err := repositories(c)
+func (p *program) knownRepositories() []resolve.Repository {
+	from, err := p.repositories()
 	if err != nil {
 		return nil
 	}
@@ -23,8 +22,8 @@ func knownRepositories(c *cli.Context) []resolve.Repository {
 }
 
 // chartsOf are the charts of a repository by the names that commands take.
-func chartsOf(c *cli.Context, repository string) []candidate {
-	from, err := repositories(c)
+func (p *program) chartsOf(repository string) []candidate {
+	from, err := p.repositories()
 	if err != nil {
 		return nil
 	}
@@ -40,9 +39,9 @@ func chartsOf(c *cli.Context, repository string) []candidate {
 }
 
 // chartVersions are those of the chart REPOSITORY/NAME on the line, the newest first.
-func chartVersions(c *cli.Context, l *line) completion {
+func (p *program) chartVersions(l *line) completion {
 	out := words()
-	from, err := repositories(c)
+	from, err := p.repositories()
 	if err != nil {
 		return out
 	}

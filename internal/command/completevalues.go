@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ var (
 )
 
 // flagValues are what a flag's value can be.
-func (p *program) flagValues(c *cli.Context, l *line) completion {
+func (p *program) flagValues(ctx context.Context, l *line) completion {
 	name := l.flag.Names()[0]
 	if few, ok := choices[name]; ok {
 		return words(few...)
@@ -42,17 +43,17 @@ func (p *program) flagValues(c *cli.Context, l *line) completion {
 	case "only":
 		return words(kindNames()...)
 	case "namespace":
-		return p.namespaces(c)
+		return p.namespaces(ctx)
 	case "context", "cluster", "user":
-		return fromKubeconfig(c, name)
+		return p.fromKubeconfig(name)
 	case "revision":
-		return p.revisions(c, l)
+		return p.revisions(ctx, l)
 	case "against":
-		out := p.revisions(c, l)
+		out := p.revisions(ctx, l)
 		out.directive = cobra.ShellCompDirectiveDefault
 		return out
 	case "version", "against-version":
-		return chartVersions(c, l)
+		return p.chartVersions(l)
 	}
 	return filesFor(l.flag)
 }
@@ -105,13 +106,13 @@ func filesFor(flag cli.Flag) completion {
 	return out
 }
 
-func (p *program) namespaces(c *cli.Context) completion {
+func (p *program) namespaces(ctx context.Context) completion {
 	out := words()
-	s, err := p.connect(c)
+	s, err := p.connect()
 	if err != nil {
 		return out
 	}
-	found, err := s.cluster.CoreV1().Namespaces().List(c.Context, metav1.ListOptions{})
+	found, err := s.cluster.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return out
 	}
@@ -122,8 +123,8 @@ func (p *program) namespaces(c *cli.Context) completion {
 }
 
 // fromKubeconfig are the contexts, clusters or users of the kubeconfig.
-func fromKubeconfig(c *cli.Context, what string) completion {
-	config, err := configFlags(c).ToRawKubeConfigLoader().RawConfig()
+func (p *program) fromKubeconfig(what string) completion {
+	config, err := p.connection.config().ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
 		return words()
 	}

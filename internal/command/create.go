@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,22 +19,19 @@ import (
 )
 
 func (p *program) createCommand() *cli.Command {
+	var starter string
 	return &cli.Command{
 		Name: "create", Usage: "make a new chart", ArgsUsage: "FOLDER",
 		Description: describe("Makes a chart of the folder's name, which deploys a web server: a pattern to change. Files\nthat are there already with other content are overwritten, and told.", "kubectl release create web\nkubectl release create web --starter ours"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "starter", Aliases: []string{"p"}, Usage: "`CHART` that is the pattern: a name below $HELM_DATA_HOME/starters, or an absolute path"},
+			&cli.StringFlag{Name: "starter", Destination: &starter, Aliases: []string{"p"}, Usage: "`CHART` that is the pattern: a name below $HELM_DATA_HOME/starters, or an absolute path"},
 		},
-		Action: p.readOnly(p.create),
+		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error { return p.create(args[0], starter) })),
 	}
 }
 
-func (p *program) create(c *cli.Context) error {
-	args, err := arguments(c, 1, 1)
-	if err != nil {
-		return err
-	}
-	dir, err := filepath.Abs(args[0])
+func (p *program) create(folder, starter string) error {
+	dir, err := filepath.Abs(folder)
 	if err != nil {
 		return err
 	}
@@ -41,29 +39,28 @@ func (p *program) create(c *cli.Context) error {
 	if err := scaffold.CheckName(name); err != nil {
 		return usage("%v", err)
 	}
-	files, err := pattern(c, name)
+	files, err := p.pattern(name, starter)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.streams.Out, "Creating %s\n", args[0])
+	fmt.Fprintf(p.streams.Out, "Creating %s\n", folder)
 	write := p.overwrite
 	if !isThere(dir) {
 		write = writeFolder
 	}
 	if err := write(files, dir); err != nil {
-		return fmt.Errorf("create %s: %w", args[0], err)
+		return fmt.Errorf("create %s: %w", folder, err)
 	}
 	return os.MkdirAll(filepath.Join(dir, "charts"), 0o755)
 }
 
 // pattern are the files of the new chart.
-func pattern(c *cli.Context, name string) ([]*chart.File, error) {
-	starter := c.String("starter")
+func (p *program) pattern(name, starter string) ([]*chart.File, error) {
 	if starter == "" {
 		return scaffold.Chart(name)
 	}
 	if !filepath.IsAbs(starter) {
-		starter = filepath.Join(sourcePaths(c).Data, "starters", starter)
+		starter = filepath.Join(p.paths.find().Data, "starters", starter)
 	}
 	files, err := chartload.Files(starter, chartload.Options{})
 	if err != nil {

@@ -1,126 +1,173 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/types"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/tools/go/packages"
 
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 )
 
-// A flag that a command reads without having it is "" or false, whatever people
-// say. That is meant where lacking says so, and nowhere else.
+// A field that a command reads without declaring the flag for it is "" or false, whatever
+// people say. That is meant where lacking says so, and nowhere else.
 func TestCommandsHaveTheFlagsThatTheyRead(t *testing.T) {
 	source := load(t)
-	for path, c := range commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "") {
-		action, known := source.actions[path]
-		if !known {
-			t.Errorf("%s: its action is not found in the source", path)
-			continue
-		}
-		has, missing := flagIndex(c.Flags), map[string]string{}
-		for _, f := range source.reached(action) {
-			for _, name := range source.reads[f] {
-				if has[name] == nil {
-					missing[name] = f
-				}
+	flags := map[types.Object]bool{}
+	for _, c := range source.commands {
+		maps.Copy(flags, source.reached(c.flags).bound)
+	}
+	for path, c := range source.commands {
+		bound, missing := source.reached(c.flags).bound, map[string]bool{}
+		for field := range source.reached(c.action).read {
+			if name := source.name(field); flags[field] && !bound[field] && !everywhere(name) {
+				missing[name] = true
 			}
 		}
-		meant := strings.Fields(lacking[path])
-		for name, f := range missing {
-			if !slices.Contains(meant, name) {
-				t.Errorf("%s has no flag --%s, which %s reads", path, name, f)
-			}
-		}
-		for _, name := range meant {
-			if missing[name] == "" {
-				t.Errorf("%s is said to lack --%s, and has it or does not read it", path, name)
-			}
+		if got := slices.Sorted(maps.Keys(missing)); !slices.Equal(got, strings.Fields(lacking[path])) {
+			t.Errorf("%s reads %v without having flags for these; said to be meant: %s", path, got, lacking[path])
 		}
 	}
 }
 
-// A flag that is declared has to be read: by code that its command's action may call,
-// in which one of its names is a word. unread are those that mean nothing there.
+// A flag that is declared has to be read: code that its command's action may call has to
+// mention the field that it is bound to. unread are those that mean nothing there.
 func TestFlagsAreRead(t *testing.T) {
 	source := load(t)
-	everywhere := flagIndex(joined(connectionFlags(), pathFlags())) // as Helm's global flags, also where nothing is asked of a server
+	fields := 0
+	for path, c := range source.commands {
+		read, idle := source.reached(c.action).read, map[string]bool{}
+		for field := range source.reached(c.flags).bound {
+			name := source.name(field)
+			if fields++; !read[field] && !everywhere(name) && !readElsewhere(t, field) {
+				idle[name] = true
+			}
+		}
+		if got := slices.Sorted(maps.Keys(idle)); !slices.Equal(got, strings.Fields(unread[path])) {
+			t.Errorf("%s has flags for %v, which it does not read; said to be unread: %s", path, got, unread[path])
+		}
+	}
+	if fields < 700 {
+		t.Errorf("only %d flags were looked for", fields)
+	}
+}
+
+// A flag that is bound to nothing can't be read, and of two of one name only one could.
+// Those of Helm that mean nothing here are not bound; no help shows them.
+func TestFlagsAreBoundToOneFieldEach(t *testing.T) {
 	for path, c := range commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "") {
-		words := map[string]bool{}
-		for _, f := range source.reached(source.actions[path]) {
-			for _, word := range source.words[f] {
-				words[word] = true
-			}
-		}
-		meant := strings.Fields(unread[path])
-		idle := map[string]bool{}
-		for _, f := range helmFlagsOf(path, nil) {
-			idle[f.name()] = true
-		}
+		names := map[string]bool{}
 		for _, f := range c.Flags {
-			if idle[f.Names()[0]] && !f.(cli.VisibleFlag).IsVisible() {
-				continue
+			if to := reflect.ValueOf(f).Elem().FieldByName("Destination"); f.(cli.VisibleFlag).IsVisible() && f != cli.HelpFlag && to.IsNil() {
+				t.Errorf("%s: --%s is bound to nothing", path, f.Names()[0])
 			}
-			if everywhere[f.Names()[0]] != nil {
-				continue
-			}
-			read := slices.ContainsFunc(f.Names(), func(name string) bool { return words[name] })
-			if told := slices.Contains(meant, f.Names()[0]); read == told {
-				t.Errorf("%s: --%s is read: %v; said to be unread: %v", path, f.Names()[0], read, told)
+			for _, name := range f.Names() {
+				if names[name] {
+					t.Errorf("%s: --%s is bound to two fields", path, name)
+				}
+				names[name] = true
 			}
 		}
 	}
 }
 
-// unread are flags that say nothing to a command and are there for people who write
-// the flags of another one: a plan takes no lock and renders no other CRDs.
+// readElsewhere says of a field of another room, such as plan.Options, whether code outside
+// of this one mentions a field of that name.
+func readElsewhere(t *testing.T, field types.Object) bool {
+	t.Helper()
+	if field.Pkg().Path() == room+"internal/command" {
+		return field.Name() == "value" // it is read with its optional
+	}
+	names, err := elsewhereOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names[field.Name()]
+}
+
+// unread are fields for flags that say nothing to a command and are there for people who
+// write the flags of another one: a plan takes no lock and renders no other CRDs.
 var unread = map[string]string{
-	"plan": "lock-timeout", "plan rollback": "lock-timeout", "plan uninstall": "lock-timeout", "plan graph": "lock-timeout",
-	"template": "update-crds", "push": "pass-credentials",
+	"plan": "optionFlags.lock", "plan rollback": "optionFlags.lock", "plan uninstall": "optionFlags.lock", "plan graph": "optionFlags.lock",
+	"template": "renderFlags.updateCRDs",
 }
 
-// lacking are the flags that a command does without although code which it shares
-// with others reads them.
+// lacking are the fields that a command does without although code which it shares with
+// others reads them.
 var lacking = map[string]string{
-	"install":   "cascade keep-history reuse-values reset-values reset-then-reuse-values api-versions include-crds is-upgrade kube-version lookup show-only skip-tests validate " + saving,
-	"upgrade":   "cascade keep-history replace " + saving,
-	"rollback":  "cascade keep-history replace skip-crds update-crds " + saving,
-	"uninstall": changing + " replace " + saving,
-	"test":      changing + " replace cascade keep-history deny policy " + saving,
-	// What belongs to one operation alone is not planned by itself.
-	"apply":          "cascade keep-history replace dry-run hide-notes",
-	"plan":           "cascade keep-history replace",
-	"plan rollback":  "cascade keep-history replace skip-crds update-crds",
-	"plan uninstall": changing + " replace",
-	"plan graph":     "cascade keep-history replace sensitive full summary only context-lines marker max-bytes spill out encrypt encrypt-to detailed-exitcode",
-	"template":       "reuse-values reset-values reset-then-reuse-values show-secrets",
-	"show all":       "jsonpath",
-	"unlock":         "output show-secrets",
-	// They print no plan: what the client library logs for them stays masked.
-	"list": "show-secrets", "status": "show-secrets", "history": "show-secrets", "lint": "show-secrets",
-	"get all": "show-secrets", "get hooks": "show-secrets", "get manifest": "show-secrets",
-	"get metadata": "show-secrets", "get notes": "show-secrets", "get values": "show-secrets",
+	// install --dry-run=client prints what template prints without its flags.
+	"install": "capabilityFlags.apiVersions capabilityFlags.kubeVersion reuseFlags.reset reuseFlags.resetThenReuse reuseFlags.reuse " +
+		"templateFlags.dryRun templateFlags.includeCRDs templateFlags.isUpgrade templateFlags.lookup templateFlags.noHooks templateFlags.showOnly templateFlags.skipTests templateFlags.validate",
+	"template": "reuseFlags.reset reuseFlags.resetThenReuse reuseFlags.reuse",
+	// apply plans first in any case, and always prints notes.
+	"apply": "runFlags.dryRun showFlags.hideNotes",
+	// They send no chart's objects, and a test has nothing to deny.
+	"uninstall": "optionFlags.labels", "plan uninstall": "optionFlags.labels",
+	"test": "optionFlags.deny optionFlags.labels optionFlags.policies",
+	// A picture is neither text nor Markdown, and is not kept.
+	"plan graph": "planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out " +
+		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.sensitive showFlags.spill showFlags.summary",
+	"show all": "showChartFlags.jsonPath",
+	"unlock":   "outputFlags.output",
 }
 
-const (
-	// saving are the flags of plans that are kept: a dry run only shows its plan.
-	saving = "out encrypt encrypt-to passphrase-file detailed-exitcode"
-	// changing are those of operations that send a chart's objects.
-	changing = "atomic cleanup-on-fail create-namespace force force-conflicts history-max labels skip-crds take-ownership update-crds"
-)
+// everywhere are fields of flags that mean the same to every command, and that are there
+// as Helm's global flags are, also where nothing is asked of a server.
+func everywhere(field string) bool {
+	owner, _, _ := strings.Cut(field, ".")
+	return slices.Contains([]string{"program", "connectionFlags", "pathFlags"}, owner)
+}
+
+// parsing are all functions in which *cli.Context is a parameter, or one of a function in
+// them.
+var parsing = []string{
+	"(*" + room + "internal/command.optional[T]).note",
+	"(*" + room + "internal/command.program).app",
+	"(*" + room + "internal/command.program).complete",
+	"(*" + room + "internal/command.program).finishCommands",
+	"(*" + room + "internal/command.program).readOnly",
+	"(*" + room + "internal/command.program).searchCommand",
+	"(*" + room + "internal/command.program).streamed",
+	"(*" + room + "internal/command.program).warnOfIdle",
+	"badValue", "isDuration", "only", "takesBetween",
+}
+
+// Below an action there are typed values: nothing there can read a flag by its name, and
+// get "" for one that the command does not have. parsing are the functions that have to do
+// with the parser.
+func TestNothingBelowAnActionSeesTheParser(t *testing.T) {
+	found := map[string]bool{}
+	for name, f := range load(t).bodies {
+		ast.Inspect(f, func(n ast.Node) bool {
+			signature, ok := n.(*ast.FuncType)
+			if !ok {
+				return true
+			}
+			for _, parameter := range signature.Params.List {
+				pointer, _ := parameter.Type.(*ast.StarExpr)
+				if pointer == nil {
+					continue
+				}
+				if selector, ok := pointer.X.(*ast.SelectorExpr); ok && selector.Sel.Name == "Context" {
+					found[strings.TrimPrefix(name, room+"internal/command.")] = true
+				}
+			}
+			return true
+		})
+	}
+	if diff := cmp.Diff(parsing, slices.Sorted(maps.Keys(found))); diff != "" {
+		t.Errorf("-said to take *cli.Context +takes it:\n%s", diff)
+	}
+}
 
 // A command is cut off by a signal where its definition says that it only reads,
 // which is so exactly where nothing that it calls writes to a cluster.
@@ -129,13 +176,16 @@ func TestCommandsThatOnlyReadSaySo(t *testing.T) {
 	all := commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "")
 	var writing []string
 	for _, path := range slices.Sorted(maps.Keys(all)) {
-		action := source.actions[path]
-		writes := slices.ContainsFunc(source.reached(action), func(f string) bool { return writers[f] })
+		c, known := source.commands[path]
+		if !known {
+			t.Errorf("%s: its definition is not found in the source", path)
+		}
+		writes := slices.ContainsFunc(source.reached(c.action).uses, func(f string) bool { return writers[f] })
 		if writes {
 			writing = append(writing, path)
 		}
-		if action.readOnly == writes {
-			t.Errorf("%s: its action is wrapped in readOnly: %v; it writes: %v", path, action.readOnly, writes)
+		if c.readOnly == writes {
+			t.Errorf("%s: its action is wrapped in readOnly: %v; it writes: %v", path, c.readOnly, writes)
 		}
 	}
 	if len(writing) < 7 || len(writing) == len(all) {
@@ -195,198 +245,4 @@ func TestSignalCutsOffWhatOnlyReads(t *testing.T) {
 			}
 		})
 	}
-}
-
-// commands are all commands by their paths, such as "plan rollback".
-func commands(of []*cli.Command, parent string) map[string]*cli.Command {
-	all := map[string]*cli.Command{}
-	for _, c := range of {
-		if c.Name == "help" {
-			continue // the library's
-		}
-		path := strings.TrimSpace(parent + " " + c.Name)
-		all[path] = c
-		maps.Copy(all, commands(c.Subcommands, path))
-	}
-	return all
-}
-
-const room = "github.com/kubectl-release/kubectl-release/"
-
-// code is what the code of this room and the engine says about commands.
-// Functions go by their full names.
-type code struct {
-	// uses are the functions that a function mentions, reads the flags that it
-	// looks up.
-	uses, reads, words map[string][]string
-	bodies             map[string]*ast.FuncDecl
-	infos              map[string]*types.Info
-	// actions are those of commands by their paths.
-	actions map[string]action
-}
-
-// action is where a command's code begins.
-type action struct {
-	uses, reads, words []string
-	readOnly           bool
-}
-
-func load(t *testing.T) *code {
-	t.Helper()
-	s, err := loadOnce()
-	if err != nil {
-		t.Fatalf("load the source: %v", err)
-	}
-	return s
-}
-
-var loadOnce = sync.OnceValues(func() (*code, error) {
-	loaded, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo,
-	}, room+"internal/command", room+"internal/engine")
-	if err != nil {
-		return nil, err
-	}
-	if n := packages.PrintErrors(loaded); n > 0 {
-		return nil, fmt.Errorf("%d errors in it", n)
-	}
-	s := &code{
-		uses: map[string][]string{}, reads: map[string][]string{}, words: map[string][]string{}, actions: map[string]action{},
-		bodies: map[string]*ast.FuncDecl{}, infos: map[string]*types.Info{},
-	}
-	for _, p := range loaded {
-		for _, file := range p.Syntax {
-			for _, d := range file.Decls {
-				f, ok := d.(*ast.FuncDecl)
-				if !ok || f.Body == nil {
-					continue
-				}
-				name := p.TypesInfo.Defs[f.Name].(*types.Func).FullName()
-				s.bodies[name], s.infos[name] = f, p.TypesInfo
-				s.uses[name], s.reads[name], s.words[name] = mentions(p.TypesInfo, f.Body)
-			}
-		}
-	}
-	s.define("(*"+room+"internal/command.program).app", "Commands", "")
-	return s, nil
-})
-
-// mentions are the functions, the flags that are read and all constant words in a
-// piece of code.
-func mentions(info *types.Info, nodes ...ast.Node) (uses, reads, words []string) {
-	for _, node := range nodes {
-		ast.Inspect(node, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BasicLit:
-				if v := info.Types[n].Value; v != nil && v.Kind() == constant.String {
-					words = append(words, constant.StringVal(v))
-				}
-			case *ast.Ident:
-				if v, ok := info.Uses[n].(*types.Const); ok && v.Val().Kind() == constant.String {
-					words = append(words, constant.StringVal(v.Val()))
-				}
-				if f, ok := info.Uses[n].(*types.Func); ok && f.Pkg() != nil && strings.HasPrefix(f.Pkg().Path(), room) {
-					uses = append(uses, f.FullName())
-				}
-			case *ast.CallExpr:
-				method, ok := n.Fun.(*ast.SelectorExpr)
-				if !ok || len(n.Args) != 1 {
-					return true
-				}
-				f, ok := info.Uses[method.Sel].(*types.Func)
-				if v := info.Types[n.Args[0]].Value; ok && v != nil && strings.HasPrefix(f.FullName(), "(*github.com/urfave/cli/v2.Context).") {
-					reads = append(reads, constant.StringVal(v))
-				}
-			}
-			return true
-		})
-	}
-	return uses, reads, words
-}
-
-// define finds the commands in a field, Commands or Subcommands, of what a
-// function returns.
-func (s *code) define(function, field, parent string) {
-	info := s.infos[function]
-	factories := map[types.Object]*ast.CompositeLit{}
-	ast.Inspect(s.bodies[function], func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			if f, ok := n.Rhs[0].(*ast.FuncLit); ok {
-				factories[info.Defs[n.Lhs[0].(*ast.Ident)]] = command(info, f)
-			}
-		case *ast.KeyValueExpr:
-			list, ok := n.Value.(*ast.CompositeLit)
-			if key, isField := n.Key.(*ast.Ident); !ok || !isField || key.Name != field {
-				return true
-			}
-			for _, element := range list.Elts {
-				call := element.(*ast.CallExpr)
-				if f, ok := call.Fun.(*ast.Ident); ok {
-					s.add(info, factories[info.Uses[f]], parent, call.Args...)
-					continue
-				}
-				name := info.Uses[call.Fun.(*ast.SelectorExpr).Sel].(*types.Func).FullName()
-				path := s.add(s.infos[name], command(s.infos[name], s.bodies[name]), parent)
-				s.define(name, "Subcommands", path)
-			}
-		}
-		return true
-	})
-}
-
-// command is the last literal of a command in a function: the one it returns.
-func command(info *types.Info, function ast.Node) (found *ast.CompositeLit) {
-	ast.Inspect(function, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.CompositeLit); ok && info.Types[lit].Type.String() == "github.com/urfave/cli/v2.Command" {
-			found = lit
-		}
-		return true
-	})
-	return found
-}
-
-// add keeps the action of a command and returns the command's path. args are
-// those of the function that makes it: first its name, then what it calls.
-func (s *code) add(info *types.Info, literal *ast.CompositeLit, parent string, args ...ast.Expr) string {
-	fields := map[string]ast.Expr{}
-	for _, e := range literal.Elts {
-		pair := e.(*ast.KeyValueExpr)
-		fields[pair.Key.(*ast.Ident).Name] = pair.Value
-	}
-	name := fields["Name"]
-	nodes := []ast.Node{fields["Action"]}
-	if len(args) > 0 {
-		name = args[0]
-		for _, a := range args[1:] {
-			nodes = append(nodes, a)
-		}
-	}
-	var a action
-	a.uses, a.reads, a.words = mentions(info, nodes...)
-	if wrapper, ok := fields["Action"].(*ast.CallExpr); ok {
-		called, isMethod := wrapper.Fun.(*ast.SelectorExpr)
-		a.readOnly = isMethod && called.Sel.Name == "readOnly"
-	}
-	path := strings.TrimSpace(parent + " " + constant.StringVal(info.Types[name].Value))
-	s.actions[path] = a
-	return path
-}
-
-// reached are all functions that may be called, the action's own code first.
-func (s *code) reached(a action) []string {
-	own := "the action itself"
-	s.uses[own], s.reads[own], s.words[own] = a.uses, a.reads, a.words
-	seen, open := map[string]bool{own: true}, []string{own}
-	for len(open) > 0 {
-		f := open[0]
-		open = open[1:]
-		for _, used := range s.uses[f] {
-			if !seen[used] {
-				seen[used] = true
-				open = append(open, used)
-			}
-		}
-	}
-	return slices.SortedFunc(maps.Keys(seen), func(a, b string) int { return cmp.Compare(a, b) })
 }

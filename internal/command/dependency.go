@@ -16,75 +16,84 @@ func (p *program) dependencyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "dependency", Aliases: []string{"dep", "dependencies"}, Usage: "bring the charts that a chart depends on", ArgsUsage: "update|build|list",
 		Description: describe("Keeps charts/ and Chart.lock. The lock is Helm's, with the digest of each archive besides:\na version that is published twice is refused.", "kubectl release dependency update ./web\nkubectl release dependency build ./web"),
-		Action: p.readOnly(func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
-			}
-			return cli.ShowSubcommandHelp(c)
-		}),
+		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.dependencyUpdateCommand(), p.dependencyBuildCommand(), p.dependencyListCommand()},
 	}
 }
 
 // dependencyFlags are those of update and build.
-func dependencyFlags() []cli.Flag {
-	return joined([]cli.Flag{
-		&cli.BoolFlag{Name: "skip-refresh", Usage: "take the indexes of configured repositories as they are"},
-		&cli.BoolFlag{Name: "recursive", Usage: "do the same for folders that are dependencies (file://…), these first"},
-		&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 2 when something would be"},
-		outputFlag(),
-	}, bringingFlags())
+type dependencyFlags struct {
+	bringFlags
+	outputFlags
+	skipRefresh, recursive, check bool
 }
 
-// bringingFlags say how dependencies are fetched.
-func bringingFlags() []cli.Flag {
+func (o *dependencyFlags) flags(paths *pathFlags) []cli.Flag {
 	return joined([]cli.Flag{
-		&cli.BoolFlag{Name: "offline", Usage: "fetch nothing: charts come from the cache, or not at all", Category: chartCategory},
-		&cli.BoolFlag{Name: "allow-digest-mismatch", Usage: "use a chart that is not the one that its repository's index, or the lock, promises", Category: chartCategory},
-		plainHTTPFlag(), outsideLinksFlag(),
-	}, verifyFlags(), accessFlags(), pathFlags())
+		&cli.BoolFlag{Name: "skip-refresh", Destination: &o.skipRefresh, Usage: "take the indexes of configured repositories as they are"},
+		&cli.BoolFlag{Name: "recursive", Destination: &o.recursive, Usage: "do the same for folders that are dependencies (file://…), these first"},
+		&cli.BoolFlag{Name: "check", Destination: &o.check, Usage: "write nothing: exit with 2 when something would be"},
+		o.flag(),
+	}, o.bringFlags.flags(paths))
+}
+
+// bringFlags say how dependencies are fetched.
+type bringFlags struct{ fetchFlags }
+
+func (o *bringFlags) flags(paths *pathFlags) []cli.Flag {
+	return joined([]cli.Flag{
+		o.offlineFlag(),
+		o.mismatchFlag("its repository's index, or the lock, promises"),
+		o.access.plainHTTPFlag(), o.outsideLinksFlag(),
+	}, o.verify.flags(), o.access.flags(), paths.flags())
 }
 
 func (p *program) dependencyUpdateCommand() *cli.Command {
+	var o dependencyFlags
 	return &cli.Command{
 		Name: "update", Aliases: []string{"up"}, Usage: "bring charts/ and Chart.lock up to date with Chart.yaml", ArgsUsage: "[CHART]",
 		Description: describe("Chooses the newest versions that Chart.yaml allows, fetches the charts that are not there,\nand writes charts/ and Chart.lock: both as a whole, or nothing. Archives in charts/ that\nare no dependency any more are removed; folders stay.", "kubectl release dependency update ./web\nkubectl release dependency update ./umbrella --recursive\nkubectl release dependency update ./web --check"),
-		Flags:       dependencyFlags(),
-		Action:      p.readOnly(func(c *cli.Context) error { return p.dependencies(c, dependency.Update) }),
+		Flags:       o.flags(&p.paths),
+		Action: p.readOnly(takes(0, 1, func(ctx context.Context, args []string) error {
+			return p.dependencies(ctx, &o, folder(args), dependency.Update)
+		})),
 	}
 }
 
 func (p *program) dependencyBuildCommand() *cli.Command {
+	var o dependencyFlags
 	return &cli.Command{
 		Name: "build", Usage: "bring charts/ up to date with Chart.lock", ArgsUsage: "[CHART]",
 		Description: describe("Fetches what Chart.lock says and charts/ does not have. No repository has to be configured;\nnobody is asked for what is there. Without a lock it is update.", "kubectl release dependency build ./web\nkubectl release dependency build ./web --offline"),
-		Flags:       dependencyFlags(),
-		Action:      p.readOnly(func(c *cli.Context) error { return p.dependencies(c, dependency.Build) }),
+		Flags:       o.flags(&p.paths),
+		Action: p.readOnly(takes(0, 1, func(ctx context.Context, args []string) error {
+			return p.dependencies(ctx, &o, folder(args), dependency.Build)
+		})),
 	}
 }
 
 // bring is dependency.Update or dependency.Build.
 type bring func(ctx context.Context, path string, o dependency.Options) ([]dependency.Outcome, error)
 
-func (p *program) dependencies(c *cli.Context, bring bring) error {
-	args, err := arguments(c, 0, 1)
-	if err != nil {
-		return err
-	}
-	form, err := format(c)
-	if err != nil {
-		return err
-	}
-	o, err := dependencyOptions(c)
-	if err != nil {
-		return err
-	}
-	o.SkipRefresh, o.Recursive, o.Check = c.Bool("skip-refresh"), c.Bool("recursive"), c.Bool("check")
-	path := "."
+// folder is the one that is named, or the current one.
+func folder(args []string) string {
 	if len(args) > 0 {
-		path = args[0]
+		return args[0]
 	}
-	outcomes, err := bring(c.Context, path, o)
+	return "."
+}
+
+func (p *program) dependencies(ctx context.Context, o *dependencyFlags, path string, bring bring) error {
+	form, err := o.format()
+	if err != nil {
+		return err
+	}
+	options, err := p.dependencyOptions(&o.fetchFlags)
+	if err != nil {
+		return err
+	}
+	options.SkipRefresh, options.Recursive, options.Check = o.skipRefresh, o.recursive, o.check
+	outcomes, err := bring(ctx, path, options)
 	if err != nil {
 		return err
 	}
@@ -93,7 +102,7 @@ func (p *program) dependencies(c *cli.Context, bring bring) error {
 		p.warnAll(out.Warnings)
 		changed = changed || out.Changed
 		if form == "text" {
-			tellDependencies(p.streams.Out, out, o.Check)
+			tellDependencies(p.streams.Out, out, o.check)
 		}
 	}
 	if form != "text" {
@@ -101,7 +110,7 @@ func (p *program) dependencies(c *cli.Context, bring bring) error {
 			return err
 		}
 	}
-	if o.Check && changed {
+	if o.check && changed {
 		return codeError(exitChanges)
 	}
 	return nil
@@ -109,8 +118,8 @@ func (p *program) dependencies(c *cli.Context, bring bring) error {
 
 // dependencyOptions are what the flags say that every command has which brings
 // dependencies.
-func dependencyOptions(c *cli.Context) (dependency.Options, error) {
-	s, err := sources(c)
+func (p *program) dependencyOptions(o *fetchFlags) (dependency.Options, error) {
+	s, err := p.sources(o)
 	if err != nil {
 		return dependency.Options{}, err
 	}
@@ -118,7 +127,7 @@ func dependencyOptions(c *cli.Context) (dependency.Options, error) {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	return dependency.Options{Sources: s, Load: chartOptions(c), Now: now}, err
+	return dependency.Options{Sources: s, Load: o.load, Now: now}, err
 }
 
 // tellDependencies says what has become of a chart's dependencies, or would.

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"github.com/urfave/cli/v2"
+	"context"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
@@ -11,16 +11,16 @@ import (
 // completeChart loads a chart that is going to be rendered: with --dependency-update
 // its dependencies are brought first, when one is missing, as in Helm 4.3.1; and those
 // that are there have to be the ones in its lock.
-func (p *program) completeChart(c *cli.Context, path string) (*chart.Chart, []chart.Warning, error) {
-	loaded, warnings, err := p.loadChart(c, path)
-	if err == nil && c.Bool("dependency-update") && len(pack.Missing(loaded)) > 0 {
+func (p *program) completeChart(ctx context.Context, o *sourceFlags, path string) (*chart.Chart, []chart.Warning, error) {
+	loaded, warnings, err := p.loadChart(ctx, &o.chart, path)
+	if err == nil && o.render.dependencyUpdate && len(pack.Missing(loaded)) > 0 {
 		if !isThere(path) {
 			return nil, nil, usage("--dependency-update brings dependencies into a folder, and %s is none", path)
 		}
-		if err := p.updateDependencies(c, path); err != nil {
+		if err := p.updateDependencies(ctx, &o.chart.fetchFlags, path); err != nil {
 			return nil, nil, err
 		}
-		loaded, warnings, err = p.loadChart(c, path)
+		loaded, warnings, err = p.loadChart(ctx, &o.chart, path)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -29,12 +29,12 @@ func (p *program) completeChart(c *cli.Context, path string) (*chart.Chart, []ch
 }
 
 // updateDependencies is dependency update for a command that has another purpose.
-func (p *program) updateDependencies(c *cli.Context, path string) error {
-	o, err := dependencyOptions(c)
+func (p *program) updateDependencies(ctx context.Context, fetch *fetchFlags, path string) error {
+	o, err := p.dependencyOptions(fetch)
 	if err != nil {
 		return err
 	}
-	outcomes, err := dependency.Update(c.Context, path, o)
+	outcomes, err := dependency.Update(ctx, path, o)
 	for _, out := range outcomes {
 		p.warnAll(out.Warnings)
 		tellDependencies(p.streams.Err, out, false)

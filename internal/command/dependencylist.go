@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -8,32 +9,31 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
 )
 
+// dependencyListFlags are those of dependency list.
+type dependencyListFlags struct {
+	outputFlags
+	fetch fetchFlags
+	width int
+}
+
 func (p *program) dependencyListCommand() *cli.Command {
+	var o dependencyListFlags
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list what a chart depends on, and what is there of it", ArgsUsage: "[CHART]",
 		Description: describe("Lists the dependencies of a folder or an archive. STATUS is ok, unpacked, missing, wrong\nversion, wrong digest (not the archive in the lock), invalid version, corrupt, misnamed or\ntoo many matches.", "kubectl release dependency list ./web"),
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 80},
-			outputFlag(), outsideLinksFlag(),
+			widthFlag(&o.width, 80), o.flag(), o.fetch.outsideLinksFlag(),
 		},
-		Action: p.readOnly(p.dependencyList),
+		Action: p.readOnly(takes(0, 1, func(_ context.Context, args []string) error { return p.dependencyList(&o, folder(args)) })),
 	}
 }
 
-func (p *program) dependencyList(c *cli.Context) error {
-	args, err := arguments(c, 0, 1)
+func (p *program) dependencyList(o *dependencyListFlags, path string) error {
+	form, err := o.format()
 	if err != nil {
 		return err
 	}
-	form, err := format(c)
-	if err != nil {
-		return err
-	}
-	path := "."
-	if len(args) > 0 {
-		path = args[0]
-	}
-	list, warnings, err := dependency.List(path, chartOptions(c))
+	list, warnings, err := dependency.List(path, o.fetch.load)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (p *program) dependencyList(c *cli.Context) error {
 	}
 	var rows [][]string
 	for _, d := range list {
-		rows = append(rows, shortened([]string{d.Name, d.Version, d.Repository, d.Status}, c.Int("max-col-width")))
+		rows = append(rows, shortened([]string{d.Name, d.Version, d.Repository, d.Status}, o.width))
 	}
 	return table(p.streams.Out, []string{"NAME", "VERSION", "REPOSITORY", "STATUS"}, rows)
 }

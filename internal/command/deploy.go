@@ -9,36 +9,42 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
-	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // planAndApply is plan and apply in one. With --dry-run the plan is shown instead.
-func (p *program) planAndApply(c *cli.Context, prepare func(context.Context, *session) (*plan.Plan, error)) error {
-	s, err := p.connect(c)
+func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(context.Context, *session) (*plan.Plan, error)) error {
+	s, err := p.connect()
 	if err != nil {
 		return err
 	}
-	if dry, err := dryRun(c.String("dry-run")); err != nil {
+	if dry, err := dryRun(o.dryRun); err != nil {
 		return err
 	} else if dry {
-		return p.runPlan(c, func(s *session) (*plan.Plan, error) { return prepare(c.Context, s) })
+		if err := o.show.check(); err != nil {
+			return err
+		}
+		made, err := prepare(ctx, s)
+		if err != nil {
+			return err
+		}
+		return p.showResult(&o.show, made)
 	}
 	warned := false
 	see := func(made *plan.Plan) error {
-		p.hide(c, made)
+		p.hide(made)
 		p.underway.begin(made)
 		if !warned {
 			warned = true
-			p.warnings(c, made)
+			p.warnings(made)
 		}
 		if p.stream != nil {
 			p.stream.plan(made)
 			if !made.Blocked() {
 				return nil
 			}
-			return p.blocked(c, made)
+			return p.blocked(made)
 		}
 		if !made.Blocked() {
 			if dangers := report.Dangers(made.Summary.Risks); dangers != "" {
@@ -47,23 +53,21 @@ func (p *program) planAndApply(c *cli.Context, prepare func(context.Context, *se
 			fmt.Fprintf(p.streams.Err, "%s\n", headline(made))
 			return nil
 		}
-		return p.blocked(c, made)
+		return p.blocked(made)
 	}
-	made, outcome, err := s.engine.PlanAndApply(c.Context, lockOptions(c),
+	made, outcome, err := s.engine.PlanAndApply(ctx, o.options.lock,
 		func(ctx context.Context) (*plan.Plan, error) { return prepare(ctx, s) }, see)
 	s.progress.Stop()
 	if made == nil {
 		return err
 	}
-	return p.finish(c, made, outcome, err)
+	return p.finish(ctx, &o.show, result{made, outcome, err})
 }
 
 // blocked is the error of a plan that can't be applied: all that stands in its
 // way, and what to do about it.
-func (p *program) blocked(c *cli.Context, made *plan.Plan) error {
-	if !c.Bool("show-secrets") {
-		made = redact.Plan(made)
-	}
+func (p *program) blocked(made *plan.Plan) error {
+	made = p.masked(made)
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s of %s can't be done, and nothing was written:", made.Operation, made.Release)
 	for _, problem := range made.Problems {
@@ -119,149 +123,156 @@ func counts(s plan.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// eventsFlag is -o for commands that apply.
-func eventsFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "text, json (an event a line while it runs, see docs/events.md) or yaml (the revision at the end); where the plan is shown, all that plan has", Value: "text", Category: planCategory}
+// runFlags are those of commands that plan and apply in one.
+type runFlags struct {
+	planningFlags
+	dryRun string
 }
 
-func nowFlags() []cli.Flag {
+func (o *runFlags) flags(secrets *bool) []cli.Flag {
 	return joined([]cli.Flag{
-		&cli.StringFlag{Name: "dry-run", Usage: "show the plan instead; install --dry-run=client asks no cluster and prints what template prints", Category: applyCategory},
-		&cli.BoolFlag{Name: "hide-notes", Usage: "do not print the chart's notes", Category: planCategory},
-		eventsFlag(),
-	}, planFlags())
+		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "show the plan instead; install --dry-run=client asks no cluster and prints what template prints", Category: applyCategory},
+		&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Usage: "do not print the chart's notes", Category: planCategory},
+		o.show.eventsFlag(),
+	}, o.show.flags(secrets))
+}
+
+// installFlags are those of install.
+type installFlags struct {
+	runFlags
+	source     sourceFlags
+	name       nameFlags
+	hideSecret bool
 }
 
 func (p *program) installCommand() *cli.Command {
+	var o installFlags
 	return &cli.Command{
 		Name: "install", Usage: "install a release", ArgsUsage: "NAME CHART",
 		Description: describe("Plans the installation of CHART as release NAME and applies it at once.",
 			"kubectl release install web ./chart -n shop --create-namespace\nkubectl release install web ./chart --set replicas=2 --atomic\nkubectl release install web stable/web --version '~1.4'\nkubectl release install --generate-name ./chart"),
-		Flags: joined(nowFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's", Category: applyCategory},
-			&cli.StringFlag{Name: "name-template", Usage: "template for the name", Category: applyCategory},
-			&cli.BoolFlag{Name: "hide-secret", Usage: "leave Secrets out of what --dry-run=client prints; a plan masks them in any case", Category: applyCategory},
-			&cli.BoolFlag{Name: "replace", Usage: "use the name of an uninstalled release again", Category: applyCategory},
-		}, valuesFlags(), renderFlags(), deployFlags(), chartFlags()),
-		Action: p.streamed(func(c *cli.Context) error {
-			name, path, err := p.nameAndChart(c)
+		Flags: joined(o.flags(&p.showSecrets), []cli.Flag{
+			&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "make up a name from the chart's", Category: applyCategory},
+			&cli.StringFlag{Name: "name-template", Destination: &o.name.template, Usage: "template for the name", Category: applyCategory},
+			applyToggle("hide-secret", &o.hideSecret, "leave Secrets out of what --dry-run=client prints; a plan masks them in any case"),
+			applyToggle("replace", &o.options.Replace, "use the name of an uninstalled release again"),
+		}, o.source.valueFlags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
+		Action: p.streamed(&o.runFlags, takesBetween(o.name.arguments, func(ctx context.Context, args []string) error {
+			name, path, err := o.name.nameAndChart(args)
 			if err != nil {
 				return err
 			}
-			if c.String("dry-run") == "client" {
-				return p.installOffline(c, name, path)
+			if o.dryRun == "client" {
+				return p.installOffline(ctx, &o, name, path)
 			}
-			return p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) {
-				return p.planDeployment(c, s, name, path, engine.InstallOnly)
+			return p.planAndApply(ctx, &o.runFlags, func(_ context.Context, s *session) (*plan.Plan, error) {
+				return p.planDeployment(ctx, s, deployment{&o.planningFlags, &o.source, name, path, engine.InstallOnly})
 			})
-		}),
+		})),
 	}
 }
 
 func (p *program) upgradeCommand() *cli.Command {
+	var o struct {
+		runFlags
+		source  sourceFlags
+		install bool
+	}
 	return &cli.Command{
 		Name: "upgrade", Usage: "upgrade a release", ArgsUsage: "NAME CHART",
 		Description: describe("Plans the upgrade of release NAME to CHART and applies it at once.",
 			"kubectl release upgrade web ./chart --reuse-values --set image.tag=2.0\nkubectl release upgrade --install --atomic web ./chart -f prod.yaml"),
-		Flags: joined(nowFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "install", Aliases: []string{"i"}, Usage: "install when there is no such release", Category: applyCategory},
-		}, valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
-		Action: p.streamed(func(c *cli.Context) error {
-			args, err := arguments(c, 2, 2)
-			if err != nil {
-				return err
-			}
+		Flags: joined(o.flags(&p.showSecrets), []cli.Flag{
+			applyToggle("install", &o.install, "install when there is no such release", "i"),
+		}, o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
+		Action: p.streamed(&o.runFlags, takes(2, 2, func(ctx context.Context, args []string) error {
 			mode := engine.UpgradeOnly
-			if c.Bool("install") {
+			if o.install {
 				mode = engine.InstallOrUpgrade
 			}
-			return p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) {
-				return p.planDeployment(c, s, args[0], args[1], mode)
+			return p.planAndApply(ctx, &o.runFlags, func(_ context.Context, s *session) (*plan.Plan, error) {
+				return p.planDeployment(ctx, s, deployment{&o.planningFlags, &o.source, args[0], args[1], mode})
 			})
-		}),
+		})),
 	}
 }
 
 func (p *program) rollbackCommand() *cli.Command {
+	var o runFlags
 	return &cli.Command{
 		Name: "rollback", Usage: "return to an earlier revision", ArgsUsage: "NAME [REVISION]",
 		Description: describe("Plans the return to REVISION and applies it at once. Without REVISION it goes to the\nlast successful revision before the newest one.",
 			"kubectl release rollback web\nkubectl release rollback web 3 --wait"),
-		Flags: joined(nowFlags(), deployFlags()),
-		Action: p.streamed(func(c *cli.Context) error {
-			name, to, err := rollbackArguments(c)
+		Flags: joined(o.flags(&p.showSecrets), o.options.deploying()),
+		Action: p.streamed(&o, takes(1, 2, func(ctx context.Context, args []string) error {
+			to, err := revisionArgument(args[1:])
 			if err != nil {
 				return err
 			}
-			return p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
-		}),
+			return p.planAndApply(ctx, &o, func(_ context.Context, s *session) (*plan.Plan, error) {
+				return p.planRollback(ctx, s, &o.planningFlags, args[0], to)
+			})
+		})),
 	}
 }
 
-func uninstallFlags() []cli.Flag {
-	return joined(applyFlags(), guardFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: "keep-history", Usage: "keep the records, marked as uninstalled", Category: applyCategory},
-		&cli.StringFlag{Name: "cascade", Usage: oneOf(choices["cascade"]), Value: "background", Category: applyCategory},
-		&cli.BoolFlag{Name: "ignore-not-found", Usage: "a release that is not there is no error", Category: applyCategory},
-	})
+func ignoreNotFoundFlag(to *bool) cli.Flag {
+	return applyToggle("ignore-not-found", to, "a release that is not there is no error")
 }
 
 func (p *program) uninstallCommand() *cli.Command {
+	var o runFlags
+	var ignoreNotFound bool
 	return &cli.Command{
 		Name: "uninstall", Aliases: []string{"delete", "un"}, Usage: "remove releases", ArgsUsage: "NAME...",
 		Description: describe("Plans the removal of everything a release has sent and applies it at once.",
 			"kubectl release uninstall web\nkubectl release uninstall web --keep-history --wait"),
-		Flags: joined(nowFlags(), uninstallFlags()),
-		Action: p.streamed(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 100)
-			if err != nil {
-				return err
-			}
+		Flags: joined(o.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
+		Action: p.streamed(&o, takes(1, 100, func(ctx context.Context, args []string) error {
 			for _, name := range args {
-				err := p.planAndApply(c, func(_ context.Context, s *session) (*plan.Plan, error) { return p.planUninstall(c, s, name) })
-				idle := c.Bool("ignore-not-found") && isNoRelease(err)
+				err := p.planAndApply(ctx, &o, func(_ context.Context, s *session) (*plan.Plan, error) {
+					return p.planUninstall(ctx, s, &o.planningFlags, name)
+				})
+				idle := ignoreNotFound && isNoRelease(err)
 				if idle {
 					err = nil
 				}
 				if p.stream != nil {
-					p.stream.close(c.Context, ending{err: err, idle: idle})
+					p.stream.close(ctx, ending{err: err, idle: idle})
 				}
 				if err != nil {
 					return err
 				}
 			}
 			return nil
-		}),
+		})),
 	}
 }
 
 func (p *program) testCommand() *cli.Command {
+	var o runFlags
+	var filter cli.StringSlice
 	return &cli.Command{
 		Name: "test", Usage: "run a release's tests", ArgsUsage: "NAME",
 		Description: describe("Runs the hooks of event test, one after the other.", "kubectl release test web\nkubectl release test web --filter name=smoke --logs"),
 		Flags: joined([]cli.Flag{
-			&cli.StringSliceFlag{Name: "filter", Usage: "run the test of that name (name=NAME), or all but it (!name=NAME)", Category: applyCategory},
-			&cli.BoolFlag{Name: "logs", Usage: "print the logs of tests that succeed, too", Category: applyCategory},
-			&cli.BoolFlag{Name: "hide-notes", Hidden: true}, // as with Helm: none are printed anyway
-		}, nowFlags(), applyFlags()),
-		Action: p.streamed(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1)
-			if err != nil {
-				return err
-			}
-			return p.planAndApply(c, func(ctx context.Context, s *session) (*plan.Plan, error) {
+			&cli.StringSliceFlag{Name: "filter", Destination: &filter, Usage: "run the test of that name (name=NAME), or all but it (!name=NAME)", Category: applyCategory},
+			applyToggle("logs", &o.options.HookLogs, "print the logs of tests that succeed, too"),
+			&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Hidden: true}, // as with Helm: none are printed anyway
+		}, o.flags(&p.showSecrets), o.options.applying()),
+		Action: p.streamed(&o, takes(1, 1, func(ctx context.Context, args []string) error {
+			return p.planAndApply(ctx, &o, func(ctx context.Context, s *session) (*plan.Plan, error) {
 				p.about(s.key(args[0]))
-				o, err := options(c)
+				options, err := o.planOptions()
 				if err != nil {
 					return nil, err
 				}
-				if o.OnlyTests, o.SkipTests, err = testFilters(c.StringSlice("filter")); err != nil {
+				if options.OnlyTests, options.SkipTests, err = testFilters(filter.Value()); err != nil {
 					return nil, err
 				}
-				o.HookLogs = c.Bool("logs")
-				return s.engine.PlanTest(ctx, s.key(args[0]), o)
+				return s.engine.PlanTest(ctx, s.key(args[0]), options)
 			})
-		}),
+		})),
 	}
 }
 

@@ -1,9 +1,8 @@
 package command
 
 import (
+	"context"
 	"slices"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -22,19 +21,20 @@ func dryRun(text string) (bool, error) {
 
 // installOffline is install --dry-run=client: it asks no cluster and prints what
 // template prints.
-func (p *program) installOffline(c *cli.Context, name, path string) error {
-	if f := c.String("output"); f != "" && f != "text" && f != "table" {
+func (p *program) installOffline(ctx context.Context, o *installFlags, name, path string) error {
+	if f := o.show.output; !o.show.isText() {
 		return usage("--dry-run=client prints the manifest; with -o %s give --dry-run=server, which shows the plan", f)
 	}
-	_, r, err := p.rendered(c, name, path)
+	t := templateFlags{source: o.source, noHooks: o.options.NoHooks}
+	_, r, err := p.rendered(ctx, &t, name, path)
 	if err != nil {
 		return err
 	}
-	resources, hooks := documents(c, r)
-	if c.Bool("hide-secret") {
+	resources, hooks := t.documents(r)
+	if o.hideSecret {
 		resources, hooks = hideSecrets(resources), hideSecrets(hooks)
 	}
-	return p.printRendered(c, resources, hooks)
+	return p.printRendered(&t, resources, hooks)
 }
 
 // hideSecrets are documents with a comment in the place of Secrets, as in Helm

@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -16,17 +17,13 @@ func (p *program) envCommand() *cli.Command {
 	return &cli.Command{
 		Name: "env", Usage: "print the settings that the environment and flags give", ArgsUsage: "[NAME]",
 		Description: describe("Prints Helm's variables with the values that count here, and our own beside them; with a\nNAME, the value alone. A bearer token is printed only where it is named.", "kubectl release env\nkubectl release env HELM_REPOSITORY_CACHE"),
-		Flags:       pathFlags(),
-		Action:      p.readOnly(p.env),
+		Flags:       p.paths.flags(),
+		Action:      p.readOnly(takes(0, 1, p.env)),
 	}
 }
 
-func (p *program) env(c *cli.Context) error {
-	args, err := arguments(c, 0, 1)
-	if err != nil {
-		return err
-	}
-	all := settings(c)
+func (p *program) env(_ context.Context, args []string) error {
+	all := p.settings()
 	if len(args) == 1 {
 		value, known := all[args[0]]
 		if !known { // Helm says nothing of it, and scripts may count on exit code 0
@@ -46,10 +43,11 @@ func (p *program) env(c *cli.Context) error {
 
 // settings are the variables of Helm 4.3.1's env, and those that Helm reads without
 // naming them there, or that are ours.
-func settings(c *cli.Context) map[string]string {
+func (p *program) settings() map[string]string {
+	o := &p.connection
 	// The namespace of a kubeconfig that can't be read is Helm's default.
-	namespace, _, _ := configFlags(c).ToRawKubeConfigLoader().Namespace()
-	paths := sourcePaths(c)
+	namespace, _, _ := o.config().ToRawKubeConfigLoader().Namespace()
+	paths := p.paths.find()
 	return map[string]string{
 		"HELM_BIN":           cmp.Or(os.Getenv("HELM_BIN"), os.Args[0]),
 		"HELM_CACHE_HOME":    paths.Cache,
@@ -58,11 +56,11 @@ func settings(c *cli.Context) map[string]string {
 		"HELM_CONTENT_CACHE": paths.ContentCache, "HELM_PLUGINS": paths.Plugins,
 		"HELM_REGISTRY_CONFIG": paths.RegistryConfig, "HELM_REPOSITORY_CACHE": paths.RepositoryCache, "HELM_REPOSITORY_CONFIG": paths.RepositoryConfig,
 		"HELM_NAMESPACE":     cmp.Or(namespace, "default"),
-		"HELM_KUBEAPISERVER": c.String("server"), "HELM_KUBECONTEXT": c.String("context"), "HELM_KUBECAFILE": c.String("certificate-authority"),
-		"HELM_KUBEASUSER": c.String("as"), "HELM_KUBEASGROUPS": strings.Join(impersonated(c), ","), tokenVariable: c.String("token"),
-		"HELM_KUBEINSECURE_SKIP_TLS_VERIFY": strconv.FormatBool(c.Bool(insecureAPI)), "HELM_KUBETLS_SERVER_NAME": c.String("tls-server-name"),
-		"HELM_DEBUG": strconv.FormatBool(c.Bool("debug")), "HELM_QPS": strconv.FormatFloat(c.Float64("qps"), 'f', 2, 64),
-		"HELM_BURST_LIMIT": strconv.Itoa(cmp.Or(c.Int("burst-limit"), number("HELM_BURST_LIMIT", 100))), "HELM_MAX_HISTORY": strconv.Itoa(number("HELM_MAX_HISTORY", 10)),
+		"HELM_KUBEAPISERVER": o.server, "HELM_KUBECONTEXT": o.context, "HELM_KUBECAFILE": o.authority,
+		"HELM_KUBEASUSER": o.as, "HELM_KUBEASGROUPS": strings.Join(o.impersonated(), ","), tokenVariable: o.token,
+		"HELM_KUBEINSECURE_SKIP_TLS_VERIFY": strconv.FormatBool(o.insecure), "HELM_KUBETLS_SERVER_NAME": o.serverName,
+		"HELM_DEBUG": strconv.FormatBool(o.debug), "HELM_QPS": strconv.FormatFloat(o.qps, 'f', 2, 64),
+		"HELM_BURST_LIMIT": strconv.Itoa(cmp.Or(o.burst, number("HELM_BURST_LIMIT", 100))), "HELM_MAX_HISTORY": strconv.Itoa(number("HELM_MAX_HISTORY", 10)),
 		"HELM_DRIVER":             cmp.Or(os.Getenv("HELM_DRIVER"), "secret"),
 		"KUBECTL_RELEASE_SOURCES": paths.Settings,
 	}

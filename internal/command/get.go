@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -13,38 +14,41 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
+// getFlags are those of get. Each of its commands has the part that it declares.
+type getFlags struct {
+	readFlags
+	computed bool
+	template string
+}
+
 func (p *program) getCommand() *cli.Command {
-	get := func(name, usage string, print func(*cli.Context, io.Writer, *release.Revision) error, flags ...cli.Flag) *cli.Command {
+	var o getFlags
+	get := func(name, usage string, print func(*getFlags, io.Writer, *release.Revision) error, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "NAME",
 			Description: describe("Prints what is stored of a revision. It is printed as it is stored, secrets included.", "kubectl release get "+name+" web --revision 3"),
-			Flags:       append([]cli.Flag{outputFlag(), revisionFlag()}, flags...),
-			Action: p.readOnly(p.onRelease(func(c *cli.Context, s *session, name string) error {
-				r, err := p.revision(c, s, name)
+			Flags:       append(o.flags(), flags...),
+			Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
+				r, err := o.read(ctx, s, name)
 				if err != nil {
 					return err
 				}
-				return print(c, content(p.raw.Out), r)
+				return print(&o, content(p.raw.Out), r)
 			})),
 		}
 	}
 	return &cli.Command{
 		Name: "get", Usage: "print what is stored of a release", ArgsUsage: "values|manifest|hooks|notes|metadata|all NAME",
 		Description: describe("Prints parts of a release's record.", "kubectl release get values web\nkubectl release get manifest web --revision 3"),
-		Action: p.readOnly(func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
-			}
-			return cli.ShowSubcommandHelp(c)
-		}),
+		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{
-			get("values", "print a release's values", getValues, &cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "with the chart's defaults"}),
-			get("manifest", "print a release's manifest", func(_ *cli.Context, w io.Writer, r *release.Revision) error {
+			get("values", "print a release's values", getValues, &cli.BoolFlag{Name: "all", Destination: &o.computed, Aliases: []string{"a"}, Usage: "with the chart's defaults"}),
+			get("manifest", "print a release's manifest", func(_ *getFlags, w io.Writer, r *release.Revision) error {
 				_, err := fmt.Fprintln(w, r.Manifest)
 				return err
 			}),
-			get("hooks", "print a release's hooks", func(_ *cli.Context, w io.Writer, r *release.Revision) error { return printHooks(w, r) }),
-			get("notes", "print a release's notes", func(_ *cli.Context, _ io.Writer, r *release.Revision) error {
+			get("hooks", "print a release's hooks", func(_ *getFlags, w io.Writer, r *release.Revision) error { return printHooks(w, r) }),
+			get("notes", "print a release's notes", func(_ *getFlags, _ io.Writer, r *release.Revision) error {
 				if r.Info.Notes == "" {
 					return nil
 				}
@@ -52,20 +56,20 @@ func (p *program) getCommand() *cli.Command {
 				return err
 			}),
 			get("metadata", "print a release's metadata", getMetadata),
-			get("all", "print everything of a release", getAll, templateFlag(`"{{.Release.Name}} {{.Release.Info.Status}}"`)),
+			get("all", "print everything of a release", getAll, templateFlag(&o.template, `"{{.Release.Name}} {{.Release.Info.Status}}"`)),
 		},
 	}
 }
 
-func getValues(c *cli.Context, w io.Writer, r *release.Revision) error {
+func getValues(o *getFlags, w io.Writer, r *release.Revision) error {
 	table := r.Config
-	if c.Bool("all") {
+	if o.computed {
 		var err error
 		if table, err = values.Coalesce(r.Chart, r.Config); err != nil {
 			return err
 		}
 	}
-	f, err := format(c)
+	f, err := o.format()
 	if err != nil {
 		return err
 	}
@@ -73,7 +77,7 @@ func getValues(c *cli.Context, w io.Writer, r *release.Revision) error {
 		return structured(w, f, table)
 	}
 	heading := "USER-SUPPLIED VALUES:"
-	if c.Bool("all") {
+	if o.computed {
 		heading = "COMPUTED VALUES:"
 	}
 	return printYAML(w, heading, table)
@@ -126,8 +130,8 @@ func describeRevision(r *release.Revision) metadata {
 	return m
 }
 
-func getMetadata(c *cli.Context, w io.Writer, r *release.Revision) error {
-	f, err := format(c)
+func getMetadata(o *getFlags, w io.Writer, r *release.Revision) error {
+	f, err := o.format()
 	if err != nil {
 		return err
 	}
@@ -152,18 +156,18 @@ func applyMethod(m release.ApplyMethod) string {
 	return "client-side apply (defaulted)"
 }
 
-func getAll(c *cli.Context, w io.Writer, r *release.Revision) error {
-	f, err := format(c)
+func getAll(o *getFlags, w io.Writer, r *release.Revision) error {
+	f, err := o.format()
 	if err != nil {
 		return err
 	}
-	if text := c.String("template"); text != "" {
+	if text := o.template; text != "" {
 		return fill(w, text, map[string]any{"Release": r})
 	}
 	if f != "text" {
 		return structured(w, f, r)
 	}
-	if err := getMetadata(c, w, r); err != nil {
+	if err := getMetadata(o, w, r); err != nil {
 		return err
 	}
 	if err := printYAML(w, "USER-SUPPLIED VALUES:", r.Config); err != nil {

@@ -1,32 +1,33 @@
 package command
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v2"
 )
 
 func (p *program) planGraphCommand() *cli.Command {
-	output := &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(graphOutputs), Value: "mermaid", Category: planCategory}
+	var o chartPlanFlags
 	return &cli.Command{
 		Name: "graph", Usage: "show a plan as a picture", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("Shows the stages of a plan as a Mermaid flowchart, or for Graphviz: of the plan saved\nin FILE, for which no cluster is needed, or of installing or upgrading NAME with CHART.",
 			"kubectl release plan graph web.plan\nkubectl release plan graph web ./chart -f prod.yaml -o dot"),
-		Flags: joined([]cli.Flag{output, showSecretsFlag()}, openingFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
-		Action: p.readOnly(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 2)
-			if err != nil {
-				return err
-			}
-			if o := c.String("output"); o != "mermaid" && o != "dot" {
-				return usage("-o %s: a graph is mermaid or dot", o)
+		Flags: joined([]cli.Flag{
+			&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(graphOutputs), Value: "mermaid", Category: planCategory},
+			showSecretsFlag(&p.showSecrets),
+		}, o.files.opening(), o.planning(&p.paths)),
+		Action: p.readOnly(takes(1, 2, func(ctx context.Context, args []string) error {
+			if form := o.show.output; form != "mermaid" && form != "dot" {
+				return usage("-o %s: a graph is mermaid or dot", form)
 			}
 			if len(args) == 2 {
-				return p.planChart(c, args[0], args[1])
+				return p.planChart(ctx, &o, args[0], args[1])
 			}
-			saved, err := p.readPlan(c, args[0])
+			saved, err := p.readPlan(&o.files, args[0])
 			if err != nil {
 				return err
 			}
-			return p.render(c, p.raw.Out, saved)
-		}),
+			return p.render(&o.show, p.raw.Out, saved)
+		})),
 	}
 }

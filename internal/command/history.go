@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"time"
@@ -21,29 +22,37 @@ type historical struct {
 	Description string    `json:"description"`
 }
 
+// historyFlags are those of history.
+type historyFlags struct {
+	outputFlags
+	max          int
+	showRollback bool
+}
+
 func (p *program) historyCommand() *cli.Command {
+	var o historyFlags
 	return &cli.Command{
 		Name: "history", Aliases: []string{"hist"}, Usage: "list a release's revisions", ArgsUsage: "NAME",
 		Description: describe("Lists the stored revisions of a release, oldest first.", "kubectl release history web"),
 		Flags: []cli.Flag{
-			outputFlag(), &cli.IntFlag{Name: "max", Usage: "at most so many of the newest", Value: 256},
-			&cli.BoolFlag{Name: "show-rollback-revision", Usage: "show which revision each rollback went back to"},
+			o.flag(), &cli.IntFlag{Name: "max", Destination: &o.max, Usage: "at most so many of the newest", Value: 256},
+			&cli.BoolFlag{Name: "show-rollback-revision", Destination: &o.showRollback, Usage: "show which revision each rollback went back to"},
 		},
-		Action: p.readOnly(p.onRelease(func(c *cli.Context, s *session, name string) error {
-			history, err := s.engine.History(c.Context, s.key(name))
+		Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
+			history, err := s.engine.History(ctx, s.key(name))
 			if err != nil {
 				return err
 			}
-			if most := c.Int("max"); most > 0 && len(history) > most {
+			if most := o.max; most > 0 && len(history) > most {
 				history = history[len(history)-most:]
 			}
-			return p.printHistory(c, history)
+			return p.printHistory(&o, history)
 		})),
 	}
 }
 
-func (p *program) printHistory(c *cli.Context, history release.History) error {
-	f, err := format(c)
+func (p *program) printHistory(o *historyFlags, history release.History) error {
+	f, err := o.format()
 	if err != nil {
 		return err
 	}
@@ -66,7 +75,7 @@ func (p *program) printHistory(c *cli.Context, history release.History) error {
 	if f != "text" {
 		return p.structured(f, rows)
 	}
-	if !c.Bool("show-rollback-revision") {
+	if !o.showRollback {
 		for i, row := range cells {
 			cells[i] = slices.Delete(row, 5, 6)
 		}

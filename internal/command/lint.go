@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"math"
 	"strings"
 
@@ -11,25 +12,36 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/lint"
 	"github.com/kubectl-release/kubectl-release/internal/values"
-	"github.com/kubectl-release/kubectl-release/templating"
 )
 
+// lintFlags are those of lint.
+type lintFlags struct {
+	chart   chartFlags
+	values  valuesFlags
+	capable capabilityFlags
+	outputFlags
+	strict, quiet, subcharts, skipSchema, validate bool
+}
+
 func (p *program) lintCommand() *cli.Command {
+	var o lintFlags
+	toggle := func(name string, to *bool, usage string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage}
+	}
 	return &cli.Command{
 		Name: "lint", Usage: "find what is wrong with charts", ArgsUsage: "CHART [CHART…]",
 		Description: describe("Checks charts by the rules of helm lint, renders them and checks every object: its\nname, labels, hook annotations and, for Kubernetes' own kinds, its fields. Exits with 1\nwhen there is an error. No cluster is asked unless --validate is given.",
 			"kubectl release lint ./chart -f prod.yaml\nkubectl release lint ./chart --strict --kube-version 1.36 -o json\nkubectl release lint ./chart --validate"),
 		Flags: joined([]cli.Flag{
-			&cli.BoolFlag{Name: "strict", Usage: "warnings count as errors"},
-			&cli.BoolFlag{Name: "quiet", Usage: "print only warnings and errors"},
-			&cli.BoolFlag{Name: "with-subcharts", Usage: "lint the charts in charts/ by themselves, too"},
-			&cli.StringFlag{Name: "kube-version", Usage: "Kubernetes `VERSION` that the charts are for"},
-			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
-			&cli.BoolFlag{Name: "skip-schema-validation", Usage: "do not check values against values.schema.json"},
-			&cli.BoolFlag{Name: "validate", Usage: "have the cluster check every object in a dry run with strict field validation"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(outputs), Value: "text", Category: planCategory},
-		}, valuesFlags(), chartFlags()),
-		Action: p.readOnly(p.lint),
+			toggle("strict", &o.strict, "warnings count as errors"),
+			toggle("quiet", &o.quiet, "print only warnings and errors"),
+			toggle("with-subcharts", &o.subcharts, "lint the charts in charts/ by themselves, too"),
+		}, o.capable.flags("Kubernetes `VERSION` that the charts are for"), []cli.Flag{
+			toggle("skip-schema-validation", &o.skipSchema, "do not check values against values.schema.json"),
+			toggle("validate", &o.validate, "have the cluster check every object in a dry run with strict field validation"),
+			o.flag(),
+		}, o.values.flags(), []cli.Flag{o.chart.outsideLinksFlag()}, o.chart.flags(&p.paths)),
+		Action: p.readOnly(takes(1, math.MaxInt, func(ctx context.Context, args []string) error { return p.lint(ctx, &o, args) })),
 	}
 }
 
@@ -42,18 +54,14 @@ type linted struct {
 	paths    []string
 }
 
-func (p *program) lint(c *cli.Context) error {
-	args, err := arguments(c, 1, math.MaxInt)
-	if err != nil {
-		return err
-	}
-	l, err := p.newLinter(c)
+func (p *program) lint(ctx context.Context, o *lintFlags, args []string) error {
+	l, err := p.newLinter(ctx, o)
 	if err != nil {
 		return err
 	}
 	out := linted{Findings: []lint.Finding{}}
 	for _, path := range args {
-		charts, findings, err := l.tree(p, c, path)
+		charts, findings, err := l.tree(ctx, p, path)
 		if err != nil {
 			return err
 		}
@@ -70,10 +78,10 @@ func (p *program) lint(c *cli.Context) error {
 		case lint.Info:
 		}
 	}
-	if err := p.printLinted(c, out); err != nil {
+	if err := p.printLinted(o, out); err != nil {
 		return err
 	}
-	if out.Errors > 0 || c.Bool("strict") && out.Warnings > 0 {
+	if out.Errors > 0 || o.strict && out.Warnings > 0 {
 		return codeError(exitError)
 	}
 	return nil
@@ -81,18 +89,18 @@ func (p *program) lint(c *cli.Context) error {
 
 // linter is what all charts of one run share.
 type linter struct {
+	*lintFlags
 	options lint.Options
 	values  map[string]any
 	session *session
-	deep    bool
 }
 
-func (p *program) newLinter(c *cli.Context) (*linter, error) {
-	caps, err := offlineCapabilities(c)
+func (p *program) newLinter(ctx context.Context, o *lintFlags) (*linter, error) {
+	caps, err := o.capable.capabilities()
 	if err != nil {
 		return nil, err
 	}
-	given, err := p.givenValues(c)
+	given, err := p.givenValues(ctx, &o.values, &o.chart.fetchFlags)
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +108,12 @@ func (p *program) newLinter(c *cli.Context) (*linter, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &linter{values: given, deep: c.Bool("with-subcharts"), options: lint.Options{
-		Namespace: orDefault(c.String("namespace"), "default"), Capabilities: caps, ExactVersion: c.IsSet("kube-version"),
-		SkipSchema: c.Bool("skip-schema-validation"), Kinds: kinds,
+	l := &linter{lintFlags: o, values: given, options: lint.Options{
+		Namespace: orDefault(p.connection.namespace, "default"), Capabilities: caps, ExactVersion: o.capable.kubeVersion.given,
+		SkipSchema: o.skipSchema, Kinds: kinds,
 	}}
-	if c.Bool("validate") {
-		if l.session, err = p.connect(c); err != nil {
+	if o.validate {
+		if l.session, err = p.connect(); err != nil {
 			return nil, err
 		}
 		l.options.Namespace = l.session.namespace
@@ -115,11 +123,11 @@ func (p *program) newLinter(c *cli.Context) (*linter, error) {
 
 // tree lints the chart at a path and, when asked, those in its charts/. It gives the
 // paths of them all.
-func (l *linter) tree(p *program, c *cli.Context, path string) ([]string, []lint.Finding, error) {
+func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, []lint.Finding, error) {
 	refused := func(err error) ([]string, []lint.Finding, error) {
 		return []string{path}, []lint.Finding{{Severity: lint.Error, Chart: path, Message: err.Error()}}, nil
 	}
-	found, err := p.located(c, chartRequest(c, path))
+	found, err := p.located(ctx, &l.chart.fetchFlags, l.chart.request(path))
 	if err != nil {
 		return refused(err)
 	}
@@ -127,17 +135,17 @@ func (l *linter) tree(p *program, c *cli.Context, path string) ([]string, []lint
 	in.Chart, in.Warnings, in.LoadErr = found.load()
 	if in.LoadErr == nil {
 		in.Files = in.Chart.Raw
-		return l.chart(c, path, in)
+		return l.lintChart(ctx, path, in)
 	}
 	if in.Files, err = found.files(); err != nil {
 		return refused(in.LoadErr)
 	}
-	return l.chart(c, path, in)
+	return l.lintChart(ctx, path, in)
 }
 
-func (l *linter) chart(c *cli.Context, path string, in lint.Input) ([]string, []lint.Finding, error) {
+func (l *linter) lintChart(ctx context.Context, path string, in lint.Input) ([]string, []lint.Finding, error) {
 	if l.session != nil && in.Chart != nil {
-		caps, err := liveCapabilities(c, l.session, in.Chart)
+		caps, err := l.capable.live(ctx, l.session, in.Chart)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -146,7 +154,7 @@ func (l *linter) chart(c *cli.Context, path string, in lint.Input) ([]string, []
 	report := lint.Run(in)
 	findings := report.Findings
 	if l.session != nil && in.Chart != nil {
-		refused, err := l.refused(c, in.Chart, report)
+		refused, err := l.refused(ctx, in.Chart, report)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -156,7 +164,7 @@ func (l *linter) chart(c *cli.Context, path string, in lint.Input) ([]string, []
 		findings[i].Chart = path
 	}
 	charts := []string{path}
-	if !l.deep || in.Chart == nil {
+	if !l.subcharts || in.Chart == nil {
 		return charts, findings, nil
 	}
 	table, err := values.Coalesce(in.Chart, in.Values)
@@ -165,7 +173,7 @@ func (l *linter) chart(c *cli.Context, path string, in lint.Input) ([]string, []
 	}
 	for _, sub := range in.Chart.Dependencies() {
 		own, _ := table[sub.Name()].(map[string]any)
-		below, more, err := l.chart(c, joinChart(path, "charts/"+sub.Name()), lint.Input{
+		below, more, err := l.lintChart(ctx, joinChart(path, "charts/"+sub.Name()), lint.Input{
 			Files: sub.Raw, Chart: sub.Clone(), Values: own, Options: l.options,
 		})
 		if err != nil {
@@ -178,12 +186,12 @@ func (l *linter) chart(c *cli.Context, path string, in lint.Input) ([]string, []
 }
 
 // refused are the findings of the API server.
-func (l *linter) refused(c *cli.Context, loaded *chart.Chart, report lint.Report) ([]lint.Finding, error) {
+func (l *linter) refused(ctx context.Context, loaded *chart.Chart, report lint.Report) ([]lint.Finding, error) {
 	crds, err := engine.ParseCRDs(loaded)
 	if err != nil {
 		return nil, nil //nolint:nilerr // lint itself has found it
 	}
-	verdicts, err := l.session.cluster.Validate(c.Context, report.Objects, crds, l.options.Namespace)
+	verdicts, err := l.session.cluster.Validate(ctx, report.Objects, crds, l.options.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -199,23 +207,4 @@ func (l *linter) refused(c *cli.Context, loaded *chart.Chart, report lint.Report
 		}
 	}
 	return out, nil
-}
-
-// liveCapabilities are the cluster's, with what flags add to them.
-func liveCapabilities(c *cli.Context, s *session, loaded *chart.Chart) (*templating.Capabilities, error) {
-	caps, err := s.engine.Capabilities(c.Context, loaded)
-	if err != nil {
-		return nil, err
-	}
-	given, err := offlineCapabilities(c)
-	if err != nil {
-		return nil, err
-	}
-	if c.String("kube-version") != "" {
-		caps.KubeVersion = given.KubeVersion
-	}
-	for _, list := range c.StringSlice("api-versions") {
-		caps.APIVersions = append(caps.APIVersions, strings.Split(list, ",")...)
-	}
-	return caps, nil
 }

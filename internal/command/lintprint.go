@@ -6,16 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/kubectl-release/kubectl-release/internal/lint"
 )
 
 // printLinted prints the charts, a line a finding, and the count, with Helm's words
 // around them, which people look for in logs.
-func (p *program) printLinted(c *cli.Context, out linted) error {
-	quiet := c.Bool("quiet")
-	if quiet {
+func (p *program) printLinted(o *lintFlags, out linted) error {
+	if o.quiet {
 		kept := []lint.Finding{}
 		for _, f := range out.Findings {
 			if f.Severity != lint.Info {
@@ -24,14 +21,14 @@ func (p *program) printLinted(c *cli.Context, out linted) error {
 		}
 		out.Findings = kept
 	}
-	f, err := format(c)
+	f, err := o.format()
 	if err != nil {
 		return err
 	}
 	if f != "text" {
 		return p.structured(f, out)
 	}
-	if quiet && len(out.Findings) == 0 {
+	if o.quiet && len(out.Findings) == 0 {
 		return nil
 	}
 	failed := 0
@@ -41,7 +38,7 @@ func (p *program) printLinted(c *cli.Context, out linted) error {
 		for _, finding := range out.Findings {
 			if finding.Chart == chart {
 				fmt.Fprintf(p.streams.Out, "%s\n", findingLine(finding))
-				fails = fails || finding.Severity == lint.Error || finding.Severity == lint.Warning && c.Bool("strict")
+				fails = fails || finding.Severity == lint.Error || finding.Severity == lint.Warning && o.strict
 			}
 		}
 		if fails {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"regexp"
@@ -29,51 +30,74 @@ type listed struct {
 	AppVersion string `json:"app_version"`
 }
 
+// listFlags are those of list.
+type listFlags struct {
+	outputFlags
+	allNamespaces, all                                               bool
+	deployed, failed, pending, superseded, uninstalled, uninstalling bool
+	filter, selector, timeFormat                                     string
+	short, date, reverse, noHeaders                                  bool
+	max, offset                                                      int
+	outdated                                                         outdatedFlags
+}
+
+func (o *listFlags) flags(paths *pathFlags) []cli.Flag {
+	toggle := func(name string, to *bool, usage string, aliases ...string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Destination: to, Aliases: aliases, Usage: usage}
+	}
+	return joined([]cli.Flag{
+		o.flag(),
+		toggle("all-namespaces", &o.allNamespaces, "in all namespaces", "A"),
+		toggle("all", &o.all, "in any status, which is so without a status as well", "a"),
+		toggle("deployed", &o.deployed, "only deployed ones"),
+		toggle("failed", &o.failed, "only failed ones"),
+		toggle("pending", &o.pending, "only pending ones"),
+		toggle("superseded", &o.superseded, "only superseded ones"),
+		toggle("uninstalled", &o.uninstalled, "only uninstalled ones"),
+		toggle("uninstalling", &o.uninstalling, "only those being uninstalled"),
+		&cli.StringFlag{Name: "filter", Destination: &o.filter, Aliases: []string{"f"}, Usage: "regular `EXPRESSION` that names match"},
+		&cli.StringFlag{Name: "selector", Destination: &o.selector, Aliases: []string{"l"}, Usage: "label selector of the records"},
+		toggle("short", &o.short, "only names", "q"),
+		toggle("date", &o.date, "sort by date", "d"),
+		toggle("reverse", &o.reverse, "sort the other way round", "r"),
+		&cli.IntFlag{Name: "max", Destination: &o.max, Aliases: []string{"m"}, Usage: "at most so many; 0 lists all"},
+		&cli.IntFlag{Name: "offset", Destination: &o.offset, Usage: "leave out so many first ones"},
+		noHeadersFlag(&o.noHeaders),
+		&cli.StringFlag{Name: "time-format", Destination: &o.timeFormat, Usage: "print times by this `LAYOUT` of Go's, such as 2006-01-02"},
+	}, o.outdated.flags(), paths.flags())
+}
+
+func noHeadersFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "no-headers", Destination: to, Usage: "print no header"}
+}
+
 func (p *program) listCommand() *cli.Command {
-	status := func(name, usage string) cli.Flag { return &cli.BoolFlag{Name: name, Usage: usage} }
+	var o listFlags
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list releases",
 		Description: describe("Lists the releases of a namespace by their newest revisions, in any status, also those\nthat are uninstalled and whose history was kept.", "kubectl release list\nkubectl release list --all-namespaces -o json\nkubectl release list --outdated --plan"),
-		Flags: joined([]cli.Flag{
-			outputFlag(),
-			&cli.BoolFlag{Name: "all-namespaces", Aliases: []string{"A"}, Usage: "in all namespaces"},
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "in any status, which is so without a status as well"},
-			status("deployed", "only deployed ones"), status("failed", "only failed ones"), status("pending", "only pending ones"),
-			status("superseded", "only superseded ones"), status("uninstalled", "only uninstalled ones"), status("uninstalling", "only those being uninstalled"),
-			&cli.StringFlag{Name: "filter", Aliases: []string{"f"}, Usage: "regular `EXPRESSION` that names match"},
-			&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "label selector of the records"},
-			&cli.BoolFlag{Name: "short", Aliases: []string{"q"}, Usage: "only names"},
-			&cli.BoolFlag{Name: "date", Aliases: []string{"d"}, Usage: "sort by date"},
-			&cli.BoolFlag{Name: "reverse", Aliases: []string{"r"}, Usage: "sort the other way round"},
-			&cli.IntFlag{Name: "max", Aliases: []string{"m"}, Usage: "at most so many; 0 lists all"},
-			&cli.IntFlag{Name: "offset", Usage: "leave out so many first ones"},
-			&cli.BoolFlag{Name: "no-headers", Usage: "print no header"},
-			&cli.StringFlag{Name: "time-format", Usage: "print times by this `LAYOUT` of Go's, such as 2006-01-02"},
-		}, outdatedFlags(), pathFlags()),
-		Action: p.readOnly(p.list),
+		Flags:       o.flags(&p.paths),
+		Action:      p.readOnly(takes(0, 0, func(ctx context.Context, _ []string) error { return p.list(ctx, &o) })),
 	}
 }
 
-func (p *program) list(c *cli.Context) error {
-	if _, err := arguments(c, 0, 0); err != nil {
-		return err
-	}
-	f, err := format(c)
+func (p *program) list(ctx context.Context, o *listFlags) error {
+	f, err := o.format()
 	if err != nil {
 		return err
 	}
-	if err := checkOutdated(c); err != nil {
+	if err := o.outdated.check(); err != nil {
 		return err
 	}
-	s, err := p.connect(c)
+	s, err := p.connect()
 	if err != nil {
 		return err
 	}
-	query, err := listQuery(c, s.namespace)
+	query, err := o.query(s.namespace)
 	if err != nil {
 		return err
 	}
-	found, err := s.store.List(c.Context, query)
+	found, err := s.store.List(ctx, query)
 	if corrupt, only := releasestore.Corrupt(err); only {
 		for _, one := range corrupt {
 			fmt.Fprintf(p.streams.Err, "Warning: %s\n", one.Error())
@@ -81,21 +105,21 @@ func (p *program) list(c *cli.Context) error {
 	} else if err != nil {
 		return err
 	}
-	if found, err = narrow(c, found); err != nil {
+	if found, err = o.narrow(found); err != nil {
 		return err
 	}
-	if c.Bool("outdated") {
-		return p.outdated(c, s, f, found)
+	if o.outdated.only {
+		return p.outdated(ctx, s, o, f, found)
 	}
-	return p.printList(c, f, found)
+	return p.printList(o, f, found)
 }
 
-func listQuery(c *cli.Context, namespace string) (releasestore.Query, error) {
-	q := releasestore.Query{Namespace: namespace, Statuses: listStatuses(c)}
-	if c.Bool("all-namespaces") {
+func (o *listFlags) query(namespace string) (releasestore.Query, error) {
+	q := releasestore.Query{Namespace: namespace, Statuses: o.statuses()}
+	if o.allNamespaces {
 		q.Namespace = ""
 	}
-	if text := c.String("selector"); text != "" {
+	if text := o.selector; text != "" {
 		selector, err := labels.Parse(text)
 		if err != nil {
 			return q, usage("--selector %s: %v", text, err)
@@ -105,27 +129,33 @@ func listQuery(c *cli.Context, namespace string) (releasestore.Query, error) {
 	return q, nil
 }
 
-// listStatuses are those that flags name; none are all of them.
-func listStatuses(c *cli.Context) []release.Status {
-	if c.Bool("all") {
+// statuses are those that flags name; none are all of them.
+func (o *listFlags) statuses() []release.Status {
+	if o.all {
 		return nil
 	}
 	var out []release.Status
-	for flag, statuses := range map[string][]release.Status{
-		"deployed": {release.StatusDeployed}, "failed": {release.StatusFailed}, "superseded": {release.StatusSuperseded},
-		"uninstalled": {release.StatusUninstalled}, "uninstalling": {release.StatusUninstalling},
-		"pending": {release.StatusPendingInstall, release.StatusPendingUpgrade, release.StatusPendingRollback},
+	for _, one := range []struct {
+		given    bool
+		statuses []release.Status
+	}{
+		{o.deployed, []release.Status{release.StatusDeployed}},
+		{o.failed, []release.Status{release.StatusFailed}},
+		{o.superseded, []release.Status{release.StatusSuperseded}},
+		{o.uninstalled, []release.Status{release.StatusUninstalled}},
+		{o.uninstalling, []release.Status{release.StatusUninstalling}},
+		{o.pending, []release.Status{release.StatusPendingInstall, release.StatusPendingUpgrade, release.StatusPendingRollback}},
 	} {
-		if c.Bool(flag) {
-			out = append(out, statuses...)
+		if one.given {
+			out = append(out, one.statuses...)
 		}
 	}
 	return out
 }
 
 // narrow filters, sorts and cuts what was found.
-func narrow(c *cli.Context, found []*release.Revision) ([]*release.Revision, error) {
-	if text := c.String("filter"); text != "" {
+func (o *listFlags) narrow(found []*release.Revision) ([]*release.Revision, error) {
+	if text := o.filter; text != "" {
 		pattern, err := regexp.Compile(text)
 		if err != nil {
 			return nil, usage("--filter: %v", err)
@@ -133,27 +163,27 @@ func narrow(c *cli.Context, found []*release.Revision) ([]*release.Revision, err
 		found = slices.DeleteFunc(found, func(r *release.Revision) bool { return !pattern.MatchString(r.Name) })
 	}
 	slices.SortStableFunc(found, func(a, b *release.Revision) int {
-		if c.Bool("date") {
+		if o.date {
 			return a.Info.LastDeployed.Compare(b.Info.LastDeployed)
 		}
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Namespace, b.Namespace))
 	})
-	if c.Bool("reverse") {
+	if o.reverse {
 		slices.Reverse(found)
 	}
-	found = found[min(max(0, c.Int("offset")), len(found)):]
-	if most := c.Int("max"); most > 0 {
+	found = found[min(max(0, o.offset), len(found)):]
+	if most := o.max; most > 0 {
 		found = found[:min(most, len(found))]
 	}
 	return found, nil
 }
 
-func (p *program) printList(c *cli.Context, format string, found []*release.Revision) error {
+func (p *program) printList(o *listFlags, format string, found []*release.Revision) error {
 	rows := make([]listed, 0, len(found))
 	cells := make([][]string, 0, len(found))
 	for _, r := range found {
 		exact, readable := r.Info.LastDeployed.String(), localTime(r.Info.LastDeployed)
-		if layout := c.String("time-format"); layout != "" {
+		if layout := o.timeFormat; layout != "" {
 			exact = r.Info.LastDeployed.Format(layout)
 			readable = exact
 		}
@@ -164,13 +194,13 @@ func (p *program) printList(c *cli.Context, format string, found []*release.Revi
 		})
 	}
 	switch {
-	case c.Bool("short") && format != "text":
+	case o.short && format != "text":
 		names := make([]string, 0, len(rows))
 		for _, r := range rows {
 			names = append(names, r.Name)
 		}
 		return p.structured(format, names)
-	case c.Bool("short"):
+	case o.short:
 		for _, r := range rows {
 			fmt.Fprintln(p.streams.Out, escape.Line(r.Name))
 		}
@@ -179,7 +209,7 @@ func (p *program) printList(c *cli.Context, format string, found []*release.Revi
 		return p.structured(format, rows)
 	}
 	header := []string{"NAME", "NAMESPACE", "REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION"}
-	if c.Bool("no-headers") {
+	if o.noHeaders {
 		header = nil
 	}
 	return table(p.streams.Out, header, cells)

@@ -12,13 +12,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-func lookupFlag(category string) cli.Flag {
-	return &cli.StringFlag{Name: "lookup", Usage: "without a cluster: what the function lookup finds, `FILE` or folder of objects in YAML or JSON", Category: category}
+func lookupFlag(to *optional[string], category string) cli.Flag {
+	return &cli.StringFlag{Name: "lookup", Destination: &to.value, Action: to.note, Usage: "without a cluster: what the function lookup finds, `FILE` or folder of objects in YAML or JSON", Category: category}
 }
 
 // lookup answers templates from the objects of --lookup; nil without it.
-func (p *program) lookup(c *cli.Context, namespace string) (templating.LookupFunc, error) {
-	name := c.String("lookup")
+func (p *program) lookup(name, namespace string) (templating.LookupFunc, error) {
 	if name == "" {
 		return nil, nil
 	}

@@ -8,27 +8,23 @@ import (
 	"io"
 	"sync/atomic"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// sensitive checks the patterns of --sensitive.
-func sensitive(c *cli.Context) error {
-	for _, text := range c.StringSlice("sensitive") {
-		if err := redact.CheckPattern(text); err != nil {
-			return usage("--sensitive: %s", err)
-		}
+// masked is a plan as it may be printed.
+func (p *program) masked(made *plan.Plan) *plan.Plan {
+	if p.showSecrets {
+		return made
 	}
-	return nil
+	return redact.Plan(made)
 }
 
 // hide masks the plan's secrets in all that is printed from now on.
-func (p *program) hide(c *cli.Context, made *plan.Plan) {
-	if !c.Bool("show-secrets") {
+func (p *program) hide(made *plan.Plan) {
+	if !p.showSecrets {
 		p.hidden = made
 		p.mask.Store(redact.NewMask(made))
 	}
@@ -43,8 +39,8 @@ func (p *program) hideMore(back *plan.Plan) {
 
 // hideValues does the same before there is a plan: a chart that refuses its
 // values may quote them.
-func (p *program) hideValues(c *cli.Context, values map[string]any) {
-	if !c.Bool("show-secrets") && p.mask.Load() == nil {
+func (p *program) hideValues(values map[string]any) {
+	if !p.showSecrets && p.mask.Load() == nil {
 		p.mask.Store(redact.NewValuesMask(values))
 	}
 }
@@ -62,13 +58,13 @@ func (p *program) hideRead(values map[string]any, made *plan.Plan, err error) (*
 	return made, err
 }
 
-// record prints the revision that a run has stored.
-func (p *program) record(c *cli.Context, r *release.Revision) error {
+// record prints the revision that a run has stored, in a format for machines.
+func (p *program) record(format string, r *release.Revision) error {
 	tree, err := recordTree(r)
 	if err != nil {
 		return err
 	}
-	return p.structured(c.String("output"), p.mask.Load().Tree(tree))
+	return p.structured(format, p.mask.Load().Tree(tree))
 }
 
 // recordTree is a revision as its JSON decodes to.

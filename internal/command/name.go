@@ -11,31 +11,36 @@ import (
 	"time"
 
 	"github.com/Masterminds/sprig/v3"
-	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// nameAndChart reads install's arguments: NAME CHART, or only CHART when the
-// name is made up.
-func (p *program) nameAndChart(c *cli.Context) (name, path string, err error) {
-	if !c.Bool("generate-name") && c.String("name-template") == "" {
-		args, err := arguments(c, 2, 2)
-		if err != nil {
-			return "", "", err
-		}
+// nameFlags have a release's name made up.
+type nameFlags struct {
+	generate bool
+	template string
+}
+
+func (o *nameFlags) madeUp() bool { return o.generate || o.template != "" }
+
+// arguments are how many arguments there are: NAME CHART, or only CHART.
+func (o *nameFlags) arguments() (least, most int) {
+	if o.madeUp() {
+		return 1, 2
+	}
+	return 2, 2
+}
+
+// nameAndChart reads these arguments.
+func (o *nameFlags) nameAndChart(args []string) (name, path string, err error) {
+	switch {
+	case !o.madeUp():
 		return args[0], args[1], nil
-	}
-	args, err := arguments(c, 1, 2)
-	if err != nil {
-		return "", "", err
-	}
-	if len(args) == 2 {
+	case len(args) == 2:
 		return "", "", usage("give a NAME or have one made up, not both")
-	}
-	if text := c.String("name-template"); text != "" {
-		name, err = fromTemplate(text)
+	case o.template != "":
+		name, err = fromTemplate(o.template)
 		return name, args[0], err
 	}
 	return generated(args[0], time.Now()), args[0], nil

@@ -16,90 +16,82 @@ const applyCategory = "Applying"
 // fieldManager is Helm 4's, so that a release changes hands without conflicts.
 const fieldManager = "helm"
 
-// applyFlags are the flags of everything that writes, with Helm's names.
-func applyFlags() []cli.Flag {
-	toggle := func(name, usage string, aliases ...string) cli.Flag {
-		return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Category: applyCategory}
-	}
+// planningFlags are those of commands that plan: how, and how the plan is shown.
+type planningFlags struct {
+	options optionFlags
+	show    showFlags
+}
+
+// optionFlags say how a plan is made and carried out. A command has the part of them
+// that it declares.
+type optionFlags struct {
+	plan.Options           // those that are taken as they are given
+	wait, serverSide       string
+	labels, deny, policies cli.StringSlice
+	lock                   releasestore.LockOptions
+}
+
+// applying are the flags of everything that writes, with Helm's names.
+func (o *optionFlags) applying() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "wait", Usage: "wait until the objects are ready (true, false, hookOnly)", Category: applyCategory},
-		toggle("wait-for-jobs", "with --wait, wait until Jobs are complete"),
-		&cli.DurationFlag{Name: "timeout", Usage: "how long a wait or a hook may take", Value: engine.DefaultTimeout, Category: applyCategory},
-		&cli.DurationFlag{Name: "overall-timeout", Usage: "how long all of it may take, a rollback that follows apart; 0 is as long as its steps", Category: applyCategory},
-		toggle("no-hooks", "do not run hooks"),
-		&cli.StringFlag{Name: "description", Usage: "description of the revision", Category: applyCategory},
-		&cli.StringFlag{Name: "field-manager", Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
-		&cli.DurationFlag{Name: "lock-timeout", Usage: "how long to queue behind another operation", Category: applyCategory},
-		toggle("take-over", "go on although an operation of another tool, or one without a lock, is recorded as pending"),
+		&cli.StringFlag{Name: "wait", Destination: &o.wait, Usage: "wait until the objects are ready (true, false, hookOnly)", Category: applyCategory},
+		applyToggle("wait-for-jobs", &o.WaitForJobs, "with --wait, wait until Jobs are complete"),
+		&cli.DurationFlag{Name: "timeout", Destination: &o.Timeout, Usage: "how long a wait or a hook may take", Value: engine.DefaultTimeout, Category: applyCategory},
+		&cli.DurationFlag{Name: "overall-timeout", Destination: &o.OverallTimeout, Usage: "how long all of it may take, a rollback that follows apart; 0 is as long as its steps", Category: applyCategory},
+		applyToggle("no-hooks", &o.NoHooks, "do not run hooks"),
+		&cli.StringFlag{Name: "description", Destination: &o.Description, Usage: "description of the revision", Category: applyCategory},
+		&cli.StringFlag{Name: "field-manager", Destination: &o.FieldManager, Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
+		&cli.DurationFlag{Name: "lock-timeout", Destination: &o.lock.Wait, Usage: "how long to queue behind another operation", Category: applyCategory},
+		applyToggle("take-over", &o.TakeOver, "go on although an operation of another tool, or one without a lock, is recorded as pending"),
 	}
 }
 
-// deployFlags are those of install, upgrade and rollback.
-func deployFlags() []cli.Flag {
-	toggle := func(name, usage string, aliases ...string) cli.Flag {
-		return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Category: applyCategory}
-	}
-	return append(append(applyFlags(), guardFlags()...),
-		toggle("atomic", "roll back when it fails; implies --wait", "rollback-on-failure"),
-		toggle("cleanup-on-fail", "delete what this run created when it fails"),
-		toggle("force", "overwrite changed objects, and delete and create those that can't be changed", "force-replace"),
-		toggle("force-conflicts", "take fields from other field managers"),
-		&cli.StringFlag{Name: "server-side", Usage: "server-side apply: auto, true or false", Value: "auto", Category: applyCategory},
-		toggle("take-ownership", "adopt objects that are in the cluster already"),
-		&cli.IntFlag{Name: "history-max", Usage: "revisions to keep; 0 keeps all", Value: 10, EnvVars: []string{"HELM_MAX_HISTORY"}, Category: applyCategory},
-		&cli.StringSliceFlag{Name: "labels", Aliases: []string{"l"}, Usage: "`KEY=VALUE` labels of the record, separated by commas", Category: applyCategory},
-		toggle("create-namespace", "create the release's namespace when it is not there"),
-	)
+func applyToggle(name string, to *bool, usage string, aliases ...string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Destination: to, Aliases: aliases, Usage: usage, Category: applyCategory}
 }
 
-// planFlags say how a plan is shown.
-func planFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(planOutputs), Value: "text", Category: planCategory},
-		&cli.StringFlag{Name: "color", Aliases: []string{"colour"}, Usage: oneOf(choices["color"]), Value: "auto", EnvVars: []string{"HELM_COLOR"}, Category: planCategory},
-		&cli.BoolFlag{Name: "full", Usage: "in text: show everything, also the YAML of new objects", Category: planCategory},
-		&cli.BoolFlag{Name: "summary", Usage: "in text: show only the header, counts, problems and risks", Category: planCategory},
-		&cli.StringSliceFlag{Name: "only", Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may have wildcards (repeatable)", Category: planCategory},
-		&cli.IntFlag{Name: "context-lines", Aliases: []string{"C"}, Usage: "in text: unchanged `LINES` around a change in a value of several lines", Value: 3, Category: planCategory},
-		&cli.StringSliceFlag{Name: "sensitive", Usage: "mask these fields, too: `PATTERN` is PATH or KIND/NAME:PATH or values:PATH (repeatable)", Category: planCategory},
-		showSecretsFlag(),
-	}, markdownFlags()...)
+// deploying are those of install, upgrade and rollback.
+func (o *optionFlags) deploying() []cli.Flag {
+	return joined(o.applying(), o.guarding(), []cli.Flag{
+		applyToggle("atomic", &o.Atomic, "roll back when it fails; implies --wait", "rollback-on-failure"),
+		applyToggle("cleanup-on-fail", &o.CleanupOnFail, "delete what this run created when it fails"),
+		applyToggle("force", &o.Force, "overwrite changed objects, and delete and create those that can't be changed", "force-replace"),
+		applyToggle("force-conflicts", &o.ForceConflicts, "take fields from other field managers"),
+		&cli.StringFlag{Name: "server-side", Destination: &o.serverSide, Usage: "server-side apply: auto, true or false", Value: "auto", Category: applyCategory},
+		applyToggle("take-ownership", &o.TakeOwnership, "adopt objects that are in the cluster already"),
+		&cli.IntFlag{Name: "history-max", Destination: &o.HistoryMax, Usage: "revisions to keep; 0 keeps all", Value: 10, EnvVars: []string{"HELM_MAX_HISTORY"}, Category: applyCategory},
+		&cli.StringSliceFlag{Name: "labels", Destination: &o.labels, Aliases: []string{"l"}, Usage: "`KEY=VALUE` labels of the record, separated by commas", Category: applyCategory},
+		applyToggle("create-namespace", &o.CreateNamespace, "create the release's namespace when it is not there"),
+	})
 }
 
-func showSecretsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "show-secrets", Usage: "do not mask secrets", Category: planCategory}
+// uninstalling are those of uninstall.
+func (o *optionFlags) uninstalling() []cli.Flag {
+	return joined(o.applying(), o.guarding(), []cli.Flag{
+		applyToggle("keep-history", &o.KeepHistory, "keep the records, marked as uninstalled"),
+		&cli.StringFlag{Name: "cascade", Destination: &o.Cascade, Usage: oneOf(choices["cascade"]), Value: "background", Category: applyCategory},
+	})
 }
 
-const planCategory = "Output"
-
-// options reads the flags that change what happens.
-func options(c *cli.Context) (plan.Options, error) {
-	wait, err := waits(c.String("wait"))
+// planOptions are what the flags say, checked.
+func (o *planningFlags) planOptions() (plan.Options, error) {
+	out := o.options.Options
+	wait, err := waits(o.options.wait)
 	if err != nil {
 		return plan.Options{}, err
 	}
-	labels, err := labelPairs(c.StringSlice("labels"))
-	if err != nil {
+	if out.Labels, err = labelPairs(o.options.labels.Value()); err != nil {
 		return plan.Options{}, err
 	}
-	denied, err := policy(c)
-	if err != nil {
+	if out.Policy, err = o.options.policy(); err != nil {
 		return plan.Options{}, err
 	}
-	if err := sensitive(c); err != nil {
+	if out.Sensitive, err = o.show.patterns(); err != nil {
 		return plan.Options{}, err
 	}
-	atomic := c.Bool("atomic")
-	return plan.Options{
-		Atomic: atomic, CleanupOnFail: c.Bool("cleanup-on-fail"),
-		Wait: wait || atomic, WaitForJobs: c.Bool("wait-for-jobs"),
-		Force: c.Bool("force"), ForceConflicts: c.Bool("force-conflicts"), TakeOwnership: c.Bool("take-ownership"),
-		TakeOver: c.Bool("take-over"), NoHooks: c.Bool("no-hooks"), SkipCRDs: c.Bool("skip-crds"), UpdateCRDs: c.Bool("update-crds"),
-		CreateNamespace: c.Bool("create-namespace"), KeepHistory: c.Bool("keep-history"), Replace: c.Bool("replace"),
-		Timeout: c.Duration("timeout"), OverallTimeout: c.Duration("overall-timeout"), HistoryMax: c.Int("history-max"), Cascade: c.String("cascade"),
-		Description: c.String("description"), FieldManager: orDefault(c.String("field-manager"), fieldManager), Labels: labels,
-		Policy: denied, Sensitive: c.StringSlice("sensitive"),
-	}, nil
+	out.Wait = wait || out.Atomic
+	out.FieldManager = orDefault(out.FieldManager, fieldManager)
+	return out, nil
 }
 
 func orDefault(text, otherwise string) string {
@@ -120,8 +112,9 @@ func waits(text string) (bool, error) {
 	return false, usage("--wait=%s: it is true, false or hookOnly", text)
 }
 
-func serverSide(c *cli.Context) (engine.ServerSide, error) {
-	switch s := engine.ServerSide(orDefault(c.String("server-side"), "auto")); s {
+// method is how objects are sent.
+func (o *optionFlags) method() (engine.ServerSide, error) {
+	switch s := engine.ServerSide(orDefault(o.serverSide, "auto")); s {
 	case engine.ServerSideAuto, engine.ServerSideOn, engine.ServerSideOff:
 		return s, nil
 	default:
@@ -144,30 +137,6 @@ func labelPairs(given []string) (map[string]string, error) {
 		}
 	}
 	return pairs, nil
-}
-
-func lockOptions(c *cli.Context) releasestore.LockOptions {
-	return releasestore.LockOptions{Wait: c.Duration("lock-timeout")}
-}
-
-// joined makes one list of flags; of two with one name the first counts.
-func joined(lists ...[]cli.Flag) []cli.Flag {
-	seen := map[string]bool{}
-	var out []cli.Flag
-	for _, list := range lists {
-		for _, f := range list {
-			if name := f.Names()[0]; !seen[name] {
-				seen[name] = true
-				out = append(out, f)
-			}
-		}
-	}
-	return out
-}
-
-// outputFlag is -o for commands that print something to read.
-func outputFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: oneOf(outputs), Value: "text", Category: planCategory}
 }
 
 // localTime is how times are printed in tables.

@@ -19,22 +19,26 @@ import (
 
 const outdatedCategory = "Newer charts"
 
-func outdatedFlags() []cli.Flag {
-	toggle := func(name, usage string) cli.Flag {
-		return &cli.BoolFlag{Name: name, Usage: usage, Category: outdatedCategory}
+// outdatedFlags are those of list that are about newer charts.
+type outdatedFlags struct{ only, plan, devel bool }
+
+func (o *outdatedFlags) flags() []cli.Flag {
+	toggle := func(name string, to *bool, usage string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: outdatedCategory}
 	}
 	return []cli.Flag{
-		toggle("outdated", "only releases for whose chart there is a newer one, in configured repositories and known registries"),
-		toggle("plan", "with --outdated: say what an upgrade to it would do, with the release's own values"),
-		toggle("devel", "with --outdated: prereleases count, too"),
+		toggle("outdated", &o.only, "only releases for whose chart there is a newer one, in configured repositories and known registries"),
+		toggle("plan", &o.plan, "with --outdated: say what an upgrade to it would do, with the release's own values"),
+		toggle("devel", &o.devel, "with --outdated: prereleases count, too"),
 	}
 }
 
-func checkOutdated(c *cli.Context) error {
-	for _, flag := range []string{"plan", "devel"} {
-		if c.Bool(flag) && !c.Bool("outdated") {
-			return usage("--%s goes with --outdated", flag)
-		}
+func (o *outdatedFlags) check() error {
+	switch {
+	case o.plan && !o.only:
+		return usage("--plan goes with --outdated")
+	case o.devel && !o.only:
+		return usage("--devel goes with --outdated")
 	}
 	return nil
 }
@@ -57,8 +61,8 @@ type outdated struct {
 }
 
 // outdated lists the releases for which there is a newer chart.
-func (p *program) outdated(c *cli.Context, s *session, form string, found []*release.Revision) error {
-	charts, err := repositories(c)
+func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, form string, found []*release.Revision) error {
+	charts, err := p.repositories()
 	if err != nil {
 		return err
 	}
@@ -70,7 +74,7 @@ func (p *program) outdated(c *cli.Context, s *session, form string, found []*rel
 		}
 		installed = append(installed, one)
 	}
-	offers, err := charts.Offers(c.Context, installed, c.Bool("devel"))
+	offers, err := charts.Offers(ctx, installed, flags.outdated.devel)
 	if err != nil {
 		return err
 	}
@@ -88,8 +92,8 @@ func (p *program) outdated(c *cli.Context, s *session, form string, found []*rel
 			continue
 		}
 		row := outdated{Name: r.Name, Namespace: r.Namespace, Chart: installed[i].Name, Version: installed[i].Version, Newest: o.Version, Source: o.Place, Guessed: o.Guessed}
-		if c.Bool("plan") {
-			p.planNewer(c.Context, s, charts, o, &row)
+		if flags.outdated.plan {
+			p.planNewer(ctx, s, charts, o, &row)
 		}
 		rows = append(rows, row)
 	}
@@ -99,7 +103,7 @@ func (p *program) outdated(c *cli.Context, s *session, form string, found []*rel
 	if form != "text" {
 		return p.structured(form, rows)
 	}
-	return p.printOutdated(c, rows)
+	return p.printOutdated(flags, rows)
 }
 
 // hintRegistry says how a registry that a record names becomes known.
@@ -148,15 +152,15 @@ func (p *program) newer(ctx context.Context, s *session, charts *source.Sources,
 	})
 }
 
-func (p *program) printOutdated(c *cli.Context, rows []outdated) error {
-	if c.Bool("short") {
+func (p *program) printOutdated(o *listFlags, rows []outdated) error {
+	if o.short {
 		for _, r := range rows {
 			fmt.Fprintln(p.streams.Out, escape.Line(r.Name))
 		}
 		return nil
 	}
 	header := []string{"NAME", "NAMESPACE", "CHART", "VERSION", "NEWEST", "SOURCE"}
-	if c.Bool("plan") {
+	if o.outdated.plan {
 		header = append(header, "UPGRADE")
 	}
 	cells := make([][]string, 0, len(rows))
@@ -166,12 +170,12 @@ func (p *program) printOutdated(c *cli.Context, rows []outdated) error {
 			place += " (by its name)"
 		}
 		row := []string{r.Name, r.Namespace, r.Chart, r.Version, r.Newest, place}
-		if c.Bool("plan") {
+		if o.outdated.plan {
 			row = append(row, r.words)
 		}
 		cells = append(cells, row)
 	}
-	if c.Bool("no-headers") {
+	if o.noHeaders {
 		header = nil
 	}
 	return table(p.streams.Out, header, cells)

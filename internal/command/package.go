@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -21,41 +22,47 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
+// packageFlags are those of package.
+type packageFlags struct {
+	pack.Options
+	destination             string
+	check, updateDependency bool
+	sign                    signFlags
+	bring                   bringFlags
+}
+
 func (p *program) packageCommand() *cli.Command {
+	var o packageFlags
 	return &cli.Command{
 		Name: "package", Usage: "make the archive of a chart", ArgsUsage: "FOLDER...",
 		Description: describe("Packs charts into NAME-VERSION.tgz. Of the same files it is the same archive, byte for\nbyte; SOURCE_DATE_EPOCH gives the time that its files have, else it is 1970.", "kubectl release package ./web\nkubectl release package ./web --version 1.4.3-rc.1 -d dist\nkubectl release package ./web --check\nkubectl release package ./web --sign --key ci@example.com --keyring secret.gpg"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "version", Usage: "`VERSION` in the place of Chart.yaml's"},
-			&cli.StringFlag{Name: "app-version", Usage: "`VERSION` in the place of Chart.yaml's appVersion"},
-			&cli.StringFlag{Name: "destination", Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it is made", Value: "."},
-			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 2 when the archive is not there or another one would be made"},
-			&cli.BoolFlag{Name: "dependency-update", Aliases: []string{"u"}, Usage: "bring the dependencies up to date first"},
-		}, signingFlags(), bringingFlags()),
-		Action: p.readOnly(p.pack),
+			&cli.StringFlag{Name: "version", Destination: &o.Version, Usage: "`VERSION` in the place of Chart.yaml's"},
+			&cli.StringFlag{Name: "app-version", Destination: &o.AppVersion, Usage: "`VERSION` in the place of Chart.yaml's appVersion"},
+			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it is made", Value: "."},
+			&cli.BoolFlag{Name: "check", Destination: &o.check, Usage: "write nothing: exit with 2 when the archive is not there or another one would be made"},
+			&cli.BoolFlag{Name: "dependency-update", Destination: &o.updateDependency, Aliases: []string{"u"}, Usage: "bring the dependencies up to date first"},
+		}, o.sign.flags(&o.bring.verify), o.bring.flags(&p.paths)),
+		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error { return p.pack(ctx, &o, args) })),
 	}
 }
 
-func (p *program) pack(c *cli.Context) error {
-	args, err := arguments(c, 1, 1000)
-	if err != nil {
-		return err
-	}
-	if c.Bool("check") && c.Bool("dependency-update") {
+func (p *program) pack(ctx context.Context, o *packageFlags, args []string) error {
+	if o.check && o.updateDependency {
 		return usage("--check writes nothing, and --dependency-update does: choose one")
 	}
-	key, err := p.signingKey(c)
+	key, err := p.signingKey(o)
 	if err != nil {
 		return err
 	}
 	differs := false
 	for _, folder := range args {
-		made, err := p.packed(c, folder)
+		made, err := p.packed(ctx, o, folder)
 		if err != nil {
 			return err
 		}
-		file := filepath.Join(c.String("destination"), made.name)
-		if c.Bool("check") {
+		file := filepath.Join(o.destination, made.name)
+		if o.check {
 			same, err := p.compare(file, made.data)
 			if err != nil {
 				return err
@@ -110,21 +117,21 @@ func (a packed) write(file string, key *signature.Key) error {
 }
 
 // packed makes the archive of the chart in a folder.
-func (p *program) packed(c *cli.Context, folder string) (packed, error) {
+func (p *program) packed(ctx context.Context, o *packageFlags, folder string) (packed, error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		return packed{}, usage("%s is no folder", folder)
 	}
-	if c.Bool("dependency-update") {
-		if err := p.updateDependencies(c, folder); err != nil {
+	if o.updateDependency {
+		if err := p.updateDependencies(ctx, &o.bring.fetchFlags, folder); err != nil {
 			return packed{}, err
 		}
 	}
-	return p.archived(c, folder, pack.Options{Version: c.String("version"), AppVersion: c.String("app-version")})
+	return p.archived(&o.bring.fetchFlags, folder, o.Options)
 }
 
 // archived makes an archive of the chart in a folder as it is.
-func (p *program) archived(c *cli.Context, folder string, o pack.Options) (packed, error) {
-	loaded, warnings, err := chartload.Load(folder, chartOptions(c))
+func (p *program) archived(fetch *fetchFlags, folder string, o pack.Options) (packed, error) {
+	loaded, warnings, err := chartload.Load(folder, fetch.load)
 	if err == nil {
 		err = dependency.Verify(loaded)
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,85 +14,82 @@ import (
 )
 
 func (p *program) planCommand() *cli.Command {
+	var o chartPlanFlags
 	return &cli.Command{
 		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
 		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1.",
 			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan web ./chart --against 3\nkubectl release plan web ./chart --offline --against ../base/chart -o markdown\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
-		Flags: joined(savingFlags(), openingFlags(), planFlags(), againstFlags(), valuesFlags(), reuseFlags(), renderFlags(), deployFlags(), chartFlags()),
-		Action: p.readOnly(func(c *cli.Context) error {
-			args, err := arguments(c, 2, 2)
-			if err != nil {
-				return err
-			}
-			return p.planChart(c, args[0], args[1])
-		}),
+		Flags: joined(o.files.saving(), o.files.opening(), o.show.flags(&p.showSecrets), o.planning(&p.paths)),
+		Action: p.readOnly(takes(2, 2, func(ctx context.Context, args []string) error {
+			return p.planChart(ctx, &o, args[0], args[1])
+		})),
 		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand(), p.planGraphCommand()},
 	}
 }
 
 func (p *program) planRollbackCommand() *cli.Command {
+	var o planningFlags
+	var files planFileFlags
 	return &cli.Command{
 		Name: "rollback", Usage: "show what a rollback would do", ArgsUsage: "NAME [REVISION]",
 		Description: describe("Shows what a rollback would do. Without REVISION it goes to the last successful\nrevision before the newest one.", "kubectl release plan rollback web"),
-		Flags:       joined(savingFlags(), planFlags(), deployFlags()),
-		Action: p.readOnly(func(c *cli.Context) error {
-			name, to, err := rollbackArguments(c)
+		Flags:       joined(files.saving(), o.show.flags(&p.showSecrets), o.options.deploying()),
+		Action: p.readOnly(takes(1, 2, func(ctx context.Context, args []string) error {
+			to, err := revisionArgument(args[1:])
 			if err != nil {
 				return err
 			}
-			return p.runPlan(c, func(s *session) (*plan.Plan, error) { return p.planRollback(c, s, name, to) })
-		}),
+			return p.runPlan(&o.show, &files, func(s *session) (*plan.Plan, error) { return p.planRollback(ctx, s, &o, args[0], to) })
+		})),
 	}
 }
 
 func (p *program) planUninstallCommand() *cli.Command {
+	var o planningFlags
+	var files planFileFlags
+	var ignoreNotFound bool
 	return &cli.Command{
 		Name: "uninstall", Usage: "show what an uninstall would do", ArgsUsage: "NAME",
 		Description: describe("Shows what an uninstall would delete, and what it would keep.", "kubectl release plan uninstall web"),
-		Flags:       joined(savingFlags(), planFlags(), uninstallFlags()),
-		Action: p.readOnly(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1)
-			if err != nil {
-				return err
-			}
-			err = p.runPlan(c, func(s *session) (*plan.Plan, error) { return p.planUninstall(c, s, args[0]) })
-			if c.Bool("ignore-not-found") && isNoRelease(err) {
+		Flags:       joined(files.saving(), o.show.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
+		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
+			err := p.runPlan(&o.show, &files, func(s *session) (*plan.Plan, error) { return p.planUninstall(ctx, s, &o, args[0]) })
+			if ignoreNotFound && isNoRelease(err) {
 				return nil
 			}
 			return err
-		}),
+		})),
 	}
 }
 
 func (p *program) planShowCommand() *cli.Command {
+	var o showFlags
+	var files planFileFlags
 	return &cli.Command{
 		Name: "show", Usage: "show a saved plan", ArgsUsage: "FILE",
 		Description: describe("Shows a plan that --out saved, in every form of output. No cluster is needed.",
 			"kubectl release plan show web.plan\nkubectl release plan show web.plan -o html > web.html\nkubectl release plan show web.plan.age --identity key.txt"),
-		Flags: joined(planFlags(), openingFlags()),
-		Action: p.readOnly(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1)
+		Flags: joined(o.flags(&p.showSecrets), files.opening()),
+		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error {
+			saved, err := p.readPlan(&files, args[0])
 			if err != nil {
 				return err
 			}
-			saved, err := p.readPlan(c, args[0])
+			sensitive, err := o.patterns()
 			if err != nil {
 				return err
 			}
-			if err := sensitive(c); err != nil {
-				return err
-			}
-			return p.render(c, p.raw.Out, saved.WithSensitive(c.StringSlice("sensitive")))
-		}),
+			return p.render(&o, p.raw.Out, saved.WithSensitive(sensitive))
+		})),
 	}
 }
 
 // runPlan makes a plan, shows it, and saves it where that is asked for.
-func (p *program) runPlan(c *cli.Context, prepare func(*session) (*plan.Plan, error)) error {
-	if err := errors.Join(checkSaving(c), checkShowing(c)); err != nil {
+func (p *program) runPlan(show *showFlags, files *planFileFlags, prepare func(*session) (*plan.Plan, error)) error {
+	if err := errors.Join(files.check(), show.check()); err != nil {
 		return err
 	}
-	s, err := p.connect(c)
+	s, err := p.connect()
 	if err != nil {
 		return err
 	}
@@ -99,19 +97,28 @@ func (p *program) runPlan(c *cli.Context, prepare func(*session) (*plan.Plan, er
 	if err != nil {
 		return err
 	}
-	return p.showAndSave(c, made)
+	return p.showAndSave(show, files, made)
 }
 
-// showAndSave shows a plan, and saves it where that is asked for.
-func (p *program) showAndSave(c *cli.Context, made *plan.Plan) error {
-	if err := p.showWithWarnings(c, made); err != nil {
+// showResult shows a plan that is the result of a command. One that is blocked is no
+// success.
+func (p *program) showResult(show *showFlags, made *plan.Plan) error {
+	if err := p.showWithWarnings(show, made); err != nil {
 		return err
 	}
 	if made.Blocked() {
 		return codeError(exitError)
 	}
-	if file := c.String("out"); file != "" {
-		if err := p.savePlan(c, file, made); err != nil {
+	return nil
+}
+
+// showAndSave shows a plan, and saves it where that is asked for.
+func (p *program) showAndSave(show *showFlags, files *planFileFlags, made *plan.Plan) error {
+	if err := p.showResult(show, made); err != nil {
+		return err
+	}
+	if file := files.out; file != "" {
+		if err := p.savePlan(files, made); err != nil {
 			return err
 		}
 		if made.Applicable() != nil {
@@ -120,14 +127,14 @@ func (p *program) showAndSave(c *cli.Context, made *plan.Plan) error {
 			fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s\n", p.invocation.WithoutNamespace().Command("apply", file))
 		}
 	}
-	return detailed(c, made)
+	if files.detailedExitCode {
+		return detailed(made)
+	}
+	return nil
 }
 
 // detailed is the exit code of --detailed-exitcode.
-func detailed(c *cli.Context, made *plan.Plan) error {
-	if !c.Bool("detailed-exitcode") {
-		return nil
-	}
+func detailed(made *plan.Plan) error {
 	switch made.Effect() {
 	case plan.EffectObjects:
 		return codeError(exitChanges)
@@ -138,74 +145,82 @@ func detailed(c *cli.Context, made *plan.Plan) error {
 	return nil
 }
 
-func (p *program) planDeployment(c *cli.Context, s *session, name, path string, mode engine.Mode) (*plan.Plan, error) {
-	p.about(s.key(name))
-	d, err := p.deployment(c, s.key(name), path, mode)
+// deployment is a chart that is to be deployed as a release, and how.
+type deployment struct {
+	*planningFlags
+	source     *sourceFlags
+	name, path string
+	mode       engine.Mode
+}
+
+func (p *program) planDeployment(ctx context.Context, s *session, asked deployment) (*plan.Plan, error) {
+	p.about(s.key(asked.name))
+	d, err := p.deployment(ctx, s.namespace, asked)
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.engine.PlanDeployment(c.Context, d)
+	made, err := s.engine.PlanDeployment(ctx, d)
 	return p.hideRead(d.Source.Values, made, err)
 }
 
 // deployment reads chart, values and flags.
-func (p *program) deployment(c *cli.Context, key release.Key, path string, mode engine.Mode) (engine.Deployment, error) {
-	d := engine.Deployment{Release: key, Mode: mode}
-	if err := releaseName(key.Name); err != nil {
+func (p *program) deployment(ctx context.Context, namespace string, asked deployment) (engine.Deployment, error) {
+	d := engine.Deployment{Release: release.Key{Namespace: namespace, Name: asked.name}, Mode: asked.mode}
+	if err := releaseName(asked.name); err != nil {
 		return d, err
 	}
 	var err error
-	if d.Source, err = p.source(c, path); err != nil {
+	if d.Source, err = p.source(ctx, asked.source, asked.path); err != nil {
 		return d, err
 	}
-	p.hideValues(c, d.Source.Values)
-	if d.Options, err = options(c); err != nil {
+	p.hideValues(d.Source.Values)
+	if d.Options, err = asked.planOptions(); err != nil {
 		return d, err
 	}
-	d.ServerSide, err = serverSide(c)
+	d.Options.SkipCRDs, d.Options.UpdateCRDs = asked.source.render.skipCRDs, asked.source.render.updateCRDs
+	d.ServerSide, err = asked.options.method()
 	return d, err
 }
 
-func (p *program) planRollback(c *cli.Context, s *session, name string, to int) (*plan.Plan, error) {
+func (p *program) planRollback(ctx context.Context, s *session, o *planningFlags, name string, to int) (*plan.Plan, error) {
 	p.about(s.key(name))
-	o, err := options(c)
+	options, err := o.planOptions()
 	if err != nil {
 		return nil, err
 	}
-	side, err := serverSide(c)
+	side, err := o.options.method()
 	if err != nil {
 		return nil, err
 	}
-	return s.engine.PlanRollback(c.Context, s.key(name), to, side, o)
+	return s.engine.PlanRollback(ctx, s.key(name), to, side, options)
 }
 
-func (p *program) planUninstall(c *cli.Context, s *session, name string) (*plan.Plan, error) {
+func (p *program) planUninstall(ctx context.Context, s *session, o *planningFlags, name string) (*plan.Plan, error) {
 	p.about(s.key(name))
-	o, err := options(c)
+	options, err := o.planOptions()
 	if err != nil {
 		return nil, err
 	}
-	switch o.Cascade {
+	switch options.Cascade {
 	case "", "background", "foreground", "orphan":
 	default:
-		return nil, usage("--cascade=%s: it is background, foreground or orphan", o.Cascade)
+		return nil, usage("--cascade=%s: it is background, foreground or orphan", options.Cascade)
 	}
-	return s.engine.PlanUninstall(c.Context, s.key(name), o)
+	return s.engine.PlanUninstall(ctx, s.key(name), options)
 }
 
 func (s *session) key(name string) release.Key {
 	return release.Key{Namespace: s.namespace, Name: name}
 }
 
-func rollbackArguments(c *cli.Context) (name string, to int, err error) {
-	args, err := arguments(c, 1, 2)
-	if err != nil {
-		return "", 0, err
+// revisionArgument is the number of a revision; 0 when none is given.
+func revisionArgument(args []string) (int, error) {
+	if len(args) == 0 {
+		return 0, nil
 	}
-	if len(args) == 2 {
-		if to, err = strconv.Atoi(args[1]); err != nil || to < 0 {
-			return "", 0, usage("%q is no revision number", args[1])
-		}
+	revision, err := strconv.Atoi(args[0])
+	if err != nil || revision < 0 {
+		return 0, usage("%q is no revision number", args[0])
 	}
-	return args[0], to, nil
+	return revision, nil
 }

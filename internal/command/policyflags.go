@@ -11,29 +11,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// guardFlags turn risks into problems that block.
-func guardFlags() []cli.Flag {
+// guarding are flags that turn risks into problems that block.
+func (o *optionFlags) guarding() []cli.Flag {
 	names := make([]string, 0, len(plan.Risks()))
 	for _, r := range plan.Risks() {
 		names = append(names, string(r))
 	}
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "deny", Usage: "block steps with these `RISKS`: " + strings.Join(names, ", ") + " (separated by commas, repeatable)", Category: applyCategory},
-		&cli.StringSliceFlag{Name: "policy", Usage: "block what the policy `FILE` denies (repeatable; see docs/policy.md)", Category: applyCategory},
+		&cli.StringSliceFlag{Name: "deny", Destination: &o.deny, Usage: "block steps with these `RISKS`: " + strings.Join(names, ", ") + " (separated by commas, repeatable)", Category: applyCategory},
+		&cli.StringSliceFlag{Name: "policy", Destination: &o.policies, Usage: "block what the policy `FILE` denies (repeatable; see docs/policy.md)", Category: applyCategory},
 	}
 }
 
 // policy joins what --deny and --policy say.
-func policy(c *cli.Context) (plan.Policy, error) {
+func (o *optionFlags) policy() (plan.Policy, error) {
 	var words []string
-	for _, list := range c.StringSlice("deny") {
+	for _, list := range o.deny.Value() {
 		words = append(words, strings.Split(list, ",")...)
 	}
 	joined, err := plan.DenyRisks(words...)
 	if err != nil {
 		return plan.Policy{}, usage("--deny: %s", err)
 	}
-	for _, file := range c.StringSlice("policy") {
+	for _, file := range o.policies.Value() {
 		data, err := inputfile.Read(file, maxInputBytes)
 		if err != nil {
 			return plan.Policy{}, fmt.Errorf("read the policy: %w", err)
@@ -49,13 +49,14 @@ func policy(c *cli.Context) (plan.Policy, error) {
 
 // guarded judges a saved plan by what the command line denies now, on top of
 // what was denied when the plan was made.
-func guarded(c *cli.Context, saved *plan.Plan) (*plan.Plan, error) {
-	more, err := policy(c)
+func (o *planningFlags) guarded(saved *plan.Plan) (*plan.Plan, error) {
+	more, err := o.options.policy()
 	if err != nil {
 		return nil, err
 	}
-	if err := sensitive(c); err != nil {
+	sensitive, err := o.show.patterns()
+	if err != nil {
 		return nil, err
 	}
-	return saved.WithSensitive(c.StringSlice("sensitive")).Judged(more), nil
+	return saved.WithSensitive(sensitive).Judged(more), nil
 }

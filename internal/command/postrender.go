@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -25,16 +23,15 @@ const (
 	postRenderGrace = 5 * time.Second
 )
 
-// postRenderer runs a program with the manifest on its standard input.
-func postRenderer(c *cli.Context) func(context.Context, string) (string, error) {
-	name := c.String("post-renderer")
+// postRenderer runs a program with the manifest on its standard input; "" is none.
+func postRenderer(name string, args []string) func(context.Context, string) (string, error) {
 	if name == "" {
 		return nil
 	}
 	return func(ctx context.Context, text string) (string, error) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		run := exec.CommandContext(ctx, name, c.StringSlice("post-renderer-args")...)
+		run := exec.CommandContext(ctx, name, args...)
 		run.Env = withoutSecrets(os.Environ())
 		run.WaitDelay = postRenderGrace
 		out, complaint := &bounded{most: maxRewritten, full: stop}, &bounded{most: maxComplaint}

@@ -14,56 +14,60 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
+// pullFlags are those of pull.
+type pullFlags struct {
+	destination, untarDir string
+	untar, prov           bool
+	chart                 chartFlags
+}
+
 func (p *program) pullCommand() *cli.Command {
+	var o pullFlags
 	return &cli.Command{
 		Name: "pull", Aliases: []string{"fetch"}, Usage: "fetch charts into files", ArgsUsage: "CHART...",
 		Description: describe("Fetches charts from where they live, as archives or unpacked. What is in the cache is\nnot fetched again.", "kubectl release pull stable/web --version '^1'\nkubectl release pull https://charts.example.com/web-1.4.2.tgz --untar\nkubectl release pull oci://ghcr.io/acme/charts/web --version 1.4.2"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "destination", Aliases: []string{"d"}, Usage: "`FOLDER` for the archives, which has to be there", Value: "."},
-			&cli.BoolFlag{Name: "untar", Usage: "unpack each chart into a folder of its name"},
-			&cli.BoolFlag{Name: "prov", Usage: "write the provenance file beside the archive, too, unverified"},
-			&cli.StringFlag{Name: "untardir", Usage: "with --untar: `FOLDER` for these folders, below that of --destination", Value: "."},
-		}, chartFlags()),
-		Action: p.readOnly(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1000)
-			if err != nil {
-				return err
-			}
+			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives, which has to be there", Value: "."},
+			&cli.BoolFlag{Name: "untar", Destination: &o.untar, Usage: "unpack each chart into a folder of its name"},
+			&cli.BoolFlag{Name: "prov", Destination: &o.prov, Usage: "write the provenance file beside the archive, too, unverified"},
+			&cli.StringFlag{Name: "untardir", Destination: &o.untarDir, Usage: "with --untar: `FOLDER` for these folders, below that of --destination", Value: "."},
+		}, o.chart.flags(&p.paths)),
+		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
 			for _, name := range args {
-				if err := p.pull(c, name); err != nil {
+				if err := p.pull(ctx, &o, name); err != nil {
 					return err
 				}
 			}
 			return nil
-		}),
+		})),
 	}
 }
 
-func (p *program) pull(c *cli.Context, name string) error {
-	s, err := sources(c)
+func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
+	s, err := p.sources(&o.chart.fetchFlags)
 	if err != nil {
 		return err
 	}
-	ref, err := understood(s, chartRequest(c, name), func(string) bool { return false })
+	ref, err := understood(s, o.chart.request(name), func(string) bool { return false })
 	if err != nil {
 		return err
 	}
-	fetched, err := p.fetch(c, s, ref)
+	fetched, err := p.fetch(ctx, s, ref)
 	if err != nil {
 		return err
 	}
-	at := c.String("destination")
+	at := o.destination
 	if info, err := os.Stat(at); err != nil {
 		return fmt.Errorf("--destination: %w", err)
 	} else if !info.IsDir() {
 		return fmt.Errorf("--destination %s is not a folder", at)
 	}
-	if c.Bool("untar") {
-		return unpack(located{name: fetched.FileName(), fetched: &fetched}, filepath.Join(at, c.String("untardir")))
+	if o.untar {
+		return unpack(located{name: fetched.FileName(), fetched: &fetched}, filepath.Join(at, o.untarDir))
 	}
-	if c.Bool("prov") && fetched.Provenance == nil {
+	if o.prov && fetched.Provenance == nil {
 		var none *source.UnverifiedError
-		if fetched.Provenance, err = s.ProvenanceOf(c.Context, fetched); errors.As(err, &none) {
+		if fetched.Provenance, err = s.ProvenanceOf(ctx, fetched); errors.As(err, &none) {
 			p.warn(none.Err.Error())
 		} else if err != nil {
 			return err
@@ -123,9 +127,4 @@ func writeFolder(files []*chart.File, at string) error {
 		return err
 	}
 	return os.Rename(unfinished, at)
-}
-
-// withTimeout is the command's context, with --timeout.
-func withTimeout(c *cli.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(c.Context, c.Duration("timeout"))
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,24 +19,28 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
+// pushFlags are those of push.
+type pushFlags struct {
+	outputFlags
+	force  bool
+	access accessFlags
+}
+
 func (p *program) pushCommand() *cli.Command {
+	var o pushFlags
 	return &cli.Command{
 		Name: "push", Usage: "put charts into a registry", ArgsUsage: "CHART.tgz... oci://HOST/PATH",
 		Description: describe("Pushes archives as PATH/NAME, with their version as the tag. A tag that has other content\nstays as it is, unless --force is given. A .prov file beside an archive goes with it.", "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
 		Flags: joined([]cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "put it in the place of other content of that version"},
-			outputFlag(), plainHTTPFlag(),
-		}, accessFlags(), pathFlags()),
-		Action: p.readOnly(p.push),
+			&cli.BoolFlag{Name: "force", Destination: &o.force, Usage: "put it in the place of other content of that version"},
+			o.flag(), o.access.plainHTTPFlag(),
+		}, o.access.flags(), p.paths.flags()),
+		Action: p.readOnly(takes(2, 1000, func(ctx context.Context, args []string) error { return p.push(ctx, &o, args) })),
 	}
 }
 
-func (p *program) push(c *cli.Context) error {
-	args, err := arguments(c, 2, 1000)
-	if err != nil {
-		return err
-	}
-	form, err := format(c)
+func (p *program) push(ctx context.Context, o *pushFlags, args []string) error {
+	form, err := o.format()
 	if err != nil {
 		return err
 	}
@@ -43,7 +48,7 @@ func (p *program) push(c *cli.Context) error {
 	if !resolve.IsRegistry(to) {
 		return usage("%s is no registry: it begins with %s", to, resolve.Scheme)
 	}
-	s, err := pushingSources(c)
+	s, err := p.registry(&o.access)
 	if err != nil {
 		return err
 	}
@@ -53,8 +58,8 @@ func (p *program) push(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		u.Force = c.Bool("force")
-		pushed, err := s.Push(c.Context, u)
+		u.Force = o.force
+		pushed, err := s.Push(ctx, u)
 		if err != nil {
 			return err
 		}
@@ -67,18 +72,6 @@ func (p *program) push(c *cli.Context) error {
 		return nil
 	}
 	return p.structured(form, rows)
-}
-
-// pushingSources are sources of a command that fetches no charts.
-func pushingSources(c *cli.Context) (*source.Sources, error) {
-	s, err := repositories(c)
-	if err != nil {
-		return nil, err
-	}
-	s.Access = tlsAccess(c)
-	s.Access.Username, s.Access.Password = c.String("username"), c.String("password")
-	s.Access.Insecure, s.Access.PlainHTTP = c.Bool("insecure-skip-tls-verify"), c.Bool("plain-http")
-	return s, nil
 }
 
 // upload reads an archive, and the .prov beside it.

@@ -21,7 +21,7 @@ func Reference(w io.Writer) error {
 		referCommand(&b, "kubectl release", c)
 	}
 	b.WriteString("\n## Connection flags\n\n")
-	referFlags(&b, connectionFlags(), false)
+	referFlags(&b, p.connection.flags(), false)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -1,9 +1,11 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -17,56 +19,60 @@ func (p *program) repoCommand() *cli.Command {
 	return &cli.Command{
 		Name: "repo", Usage: "add, update, list and remove chart repositories, and make indexes", ArgsUsage: "add|update|list|remove|index",
 		Description: describe("Keeps the list of chart repositories and their indexes, in Helm's files.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo update"),
-		Action: p.readOnly(func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
-			}
-			return cli.ShowSubcommandHelp(c)
-		}),
+		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.repoAddCommand(), p.repoUpdateCommand(), p.repoListCommand(), p.repoRemoveCommand(), p.repoIndexCommand()},
 	}
 }
 
-func timeoutFlag() cli.Flag {
-	return &cli.DurationFlag{Name: "timeout", Usage: "how long it may take", Value: 2 * time.Minute}
+func timeoutFlag(to *time.Duration) cli.Flag {
+	return &cli.DurationFlag{Name: "timeout", Destination: to, Usage: "how long it may take", Value: 2 * time.Minute}
+}
+
+// repoAddFlags are those of repo add.
+type repoAddFlags struct {
+	access                                            accessFlags
+	forceUpdate, passwordFromStdin, deprecatedAllowed bool
+	timeout                                           time.Duration
 }
 
 func (p *program) repoAddCommand() *cli.Command {
+	var o repoAddFlags
 	return &cli.Command{
 		Name: "add", Usage: "add a chart repository", ArgsUsage: "NAME URL",
 		Description: describe("Fetches the index of the repository at URL and remembers the repository as NAME. A\nrepository that is known in the same words is left alone.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo add private https://charts.example.com --username ci --password-stdin"),
 		Flags: joined([]cli.Flag{
-			&cli.BoolFlag{Name: "force-update", Usage: "put it in the place of another repository of that name"},
-			&cli.BoolFlag{Name: "password-stdin", Usage: "read the password from standard input"},
-			&cli.BoolFlag{Name: "allow-deprecated-repos", Usage: "take the repositories of Helm 2, too, which are gone"},
-			timeoutFlag(),
-		}, accessFlags(), pathFlags()),
-		Action: p.readOnly(p.repoAdd),
+			&cli.BoolFlag{Name: "force-update", Destination: &o.forceUpdate, Usage: "put it in the place of another repository of that name"},
+			passwordStdinFlag(&o.passwordFromStdin),
+			&cli.BoolFlag{Name: "allow-deprecated-repos", Destination: &o.deprecatedAllowed, Usage: "take the repositories of Helm 2, too, which are gone"},
+			timeoutFlag(&o.timeout),
+		}, o.access.flags(), p.paths.flags()),
+		Action: p.readOnly(takes(2, 2, func(ctx context.Context, args []string) error { return p.repoAdd(ctx, &o, args[0], args[1]) })),
 	}
 }
 
-func (p *program) repoAdd(c *cli.Context) error {
-	args, err := arguments(c, 2, 2)
-	if err != nil {
-		return err
-	}
+func passwordStdinFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "password-stdin", Destination: to, Usage: "read the password from standard input"}
+}
+
+func (p *program) repoAdd(ctx context.Context, o *repoAddFlags, name, url string) (err error) {
+	a := o.access
 	entry := resolve.Repository{
-		Name: args[0], URL: args[1], Username: c.String("username"), Password: c.String("password"), PassCredentialsAll: c.Bool("pass-credentials"),
-		CertFile: c.String("cert-file"), KeyFile: c.String("key-file"), CAFile: c.String("ca-file"), InsecureSkipTLSVerify: c.Bool("insecure-skip-tls-verify"),
+		Name: name, URL: url, Username: a.Username, Password: a.Password, PassCredentialsAll: a.PassAll,
+		CertFile: a.CertFile, KeyFile: a.KeyFile, CAFile: a.CAFile, InsecureSkipTLSVerify: a.Insecure,
 	}
-	if err := usableRepository(entry, c.Bool("allow-deprecated-repos")); err != nil {
+	if err := usableRepository(entry, o.deprecatedAllowed); err != nil {
 		return err
 	}
-	if entry.Password, err = p.password(c, entry.Username, entry.Password); err != nil {
+	if entry.Password, err = p.password(entry.Username, entry.Password, o.passwordFromStdin); err != nil {
 		return err
 	}
-	ctx, cancel := withTimeout(c)
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	s, err := repositories(c)
+	s, err := p.repositories()
 	if err != nil {
 		return err
 	}
-	added, err := s.AddRepository(ctx, entry, c.Bool("force-update"))
+	added, err := s.AddRepository(ctx, entry, o.forceUpdate)
 	if err != nil {
 		return err
 	}
@@ -93,9 +99,9 @@ func usableRepository(entry resolve.Repository, gone bool) error {
 }
 
 // password is that of a user: given, from standard input, or typed.
-func (p *program) password(c *cli.Context, user, given string) (string, error) {
+func (p *program) password(user, given string, fromStdin bool) (string, error) {
 	switch {
-	case c.Bool("password-stdin"):
+	case fromStdin:
 		if given != "" {
 			return "", usage("--password and --password-stdin are two ways to give a password: choose one")
 		}
@@ -113,11 +119,17 @@ func (p *program) password(c *cli.Context, user, given string) (string, error) {
 }
 
 func (p *program) repoUpdateCommand() *cli.Command {
+	var o outputFlags
+	var timeout time.Duration
 	return &cli.Command{
 		Name: "update", Aliases: []string{"up"}, Usage: "fetch what is new in repositories", ArgsUsage: "[NAME...]",
 		Description: describe("Fetches the indexes of all repositories, or of those that are named, where they have\nchanged. Exits with 1 when one could not be fetched; the others are up to date then.", "kubectl release repo update\nkubectl release repo update stable -o json"),
-		Flags:       joined([]cli.Flag{timeoutFlag(), outputFlag()}, pathFlags()),
-		Action:      p.readOnly(p.repoUpdate),
+		Flags:       joined([]cli.Flag{timeoutFlag(&timeout), o.flag()}, p.paths.flags()),
+		Action: p.readOnly(takes(0, math.MaxInt, func(ctx context.Context, args []string) error {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			return p.repoUpdate(ctx, &o, args)
+		})),
 	}
 }
 
@@ -129,21 +141,19 @@ type updated struct {
 	Error   string `json:"error,omitempty"`
 }
 
-func (p *program) repoUpdate(c *cli.Context) error {
-	form, err := format(c)
+func (p *program) repoUpdate(ctx context.Context, o *outputFlags, names []string) error {
+	form, err := o.format()
 	if err != nil {
 		return err
 	}
-	s, err := repositories(c)
+	s, err := p.repositories()
 	if err != nil {
 		return err
 	}
-	chosen, err := p.chosenRepositories(s, c.Args().Slice())
+	chosen, err := p.chosenRepositories(s, names)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := withTimeout(c)
-	defer cancel()
 	rows, failed := []updated{}, []string{}
 	for _, u := range s.UpdateIndexes(ctx, chosen) {
 		row := updated{Name: u.Name, URL: u.URL, Changed: u.Changed}
@@ -202,23 +212,22 @@ func (p *program) chosenRepositories(s *source.Sources, names []string) ([]resol
 }
 
 func (p *program) repoListCommand() *cli.Command {
+	var o outputFlags
+	var noHeaders bool
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list the chart repositories",
 		Description: describe("Lists the repositories that are known.", "kubectl release repo list -o json"),
-		Flags:       joined([]cli.Flag{outputFlag(), &cli.BoolFlag{Name: "no-headers", Usage: "print no header"}}, pathFlags()),
-		Action:      p.readOnly(p.repoList),
+		Flags:       joined([]cli.Flag{o.flag(), noHeadersFlag(&noHeaders)}, p.paths.flags()),
+		Action:      p.readOnly(takes(0, 0, func(context.Context, []string) error { return p.repoList(&o, noHeaders) })),
 	}
 }
 
-func (p *program) repoList(c *cli.Context) error {
-	if _, err := arguments(c, 0, 0); err != nil {
-		return err
-	}
-	form, err := format(c)
+func (p *program) repoList(o *outputFlags, noHeaders bool) error {
+	form, err := o.format()
 	if err != nil {
 		return err
 	}
-	s, err := repositories(c)
+	s, err := p.repositories()
 	if err != nil {
 		return err
 	}
@@ -237,7 +246,7 @@ func (p *program) repoList(c *cli.Context) error {
 	case len(rows) == 0:
 		fmt.Fprintln(p.streams.Err, "There are no repositories.")
 		return nil
-	case c.Bool("no-headers"):
+	case noHeaders:
 		return table(p.streams.Out, nil, cells)
 	}
 	return table(p.streams.Out, []string{"NAME", "URL"}, cells)
@@ -247,23 +256,19 @@ func (p *program) repoRemoveCommand() *cli.Command {
 	return &cli.Command{
 		Name: "remove", Aliases: []string{"rm"}, Usage: "forget chart repositories", ArgsUsage: "NAME...",
 		Description: describe("Forgets repositories, and their cached indexes.", "kubectl release repo remove stable"),
-		Flags:       pathFlags(),
-		Action: p.readOnly(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1000)
-			if err != nil {
-				return err
-			}
-			s, err := repositories(c)
+		Flags:       p.paths.flags(),
+		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
+			s, err := p.repositories()
 			if err != nil {
 				return err
 			}
 			for _, name := range args {
-				if err := s.RemoveRepository(c.Context, name); err != nil {
+				if err := s.RemoveRepository(ctx, name); err != nil {
 					return err
 				}
 				fmt.Fprintf(p.streams.Out, "%q has been removed from your repositories\n", name)
 			}
 			return nil
-		}),
+		})),
 	}
 }

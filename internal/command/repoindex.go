@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,25 +22,28 @@ import (
 
 const indexFile = "index.yaml"
 
+// repoIndexFlags are those of repo index.
+type repoIndexFlags struct {
+	url, merge string
+	json       bool
+}
+
 func (p *program) repoIndexCommand() *cli.Command {
+	var o repoIndexFlags
 	return &cli.Command{
 		Name: "index", Usage: "make the index of a folder of charts", ArgsUsage: "FOLDER",
 		Description: describe("Writes FOLDER/index.yaml with the archives in FOLDER and the folders in it. An archive\nthat the index has already keeps its time, so that the same archives make the same index.", "kubectl release repo index dist --url https://charts.example.com\nkubectl release repo index dist --merge published/index.yaml"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "url", Usage: "`URL` of the repository; without it the archives' URLs are relative"},
-			&cli.StringFlag{Name: "merge", Usage: "index `FILE` whose charts are taken over; those of FOLDER come first"},
-			&cli.BoolFlag{Name: "json", Usage: "write JSON, which is YAML, too"},
+			&cli.StringFlag{Name: "url", Destination: &o.url, Usage: "`URL` of the repository; without it the archives' URLs are relative"},
+			&cli.StringFlag{Name: "merge", Destination: &o.merge, Usage: "index `FILE` whose charts are taken over; those of FOLDER come first"},
+			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "write JSON, which is YAML, too"},
 		},
-		Action: p.readOnly(p.repoIndex),
+		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error { return p.repoIndex(&o, args[0]) })),
 	}
 }
 
-func (p *program) repoIndex(c *cli.Context) error {
-	args, err := arguments(c, 1, 1)
-	if err != nil {
-		return err
-	}
-	folder, now := args[0], time.Now()
+func (p *program) repoIndex(o *repoIndexFlags, folder string) error {
+	now := time.Now()
 	if info, err := os.Stat(folder); err != nil {
 		return err
 	} else if !info.IsDir() {
@@ -54,11 +58,11 @@ func (p *program) repoIndex(c *cli.Context) error {
 	if err != nil {
 		p.warn(fmt.Sprintf("%s is made anew: %v", file, err))
 	}
-	index, err := resolve.Publish(archives, c.String("url"), before, now)
+	index, err := resolve.Publish(archives, o.url, before, now)
 	if err != nil {
 		return err
 	}
-	if other := c.String("merge"); other != "" {
+	if other := o.merge; other != "" {
 		merged, err := readIndexFile(other)
 		if err != nil {
 			return fmt.Errorf("--merge: %w", err)
@@ -69,7 +73,7 @@ func (p *program) repoIndex(c *cli.Context) error {
 			}
 		}
 	}
-	data, err := index.Bytes(c.Bool("json"), before, now)
+	data, err := index.Bytes(o.json, before, now)
 	if err != nil {
 		return err
 	}

@@ -16,39 +16,48 @@ import (
 
 const savingCategory = "Saved plans"
 
-// savingFlags are those of commands that make plans to keep.
-func savingFlags() []cli.Flag {
+// planFileFlags are those of commands that keep plans in files, or read them.
+type planFileFlags struct {
+	out                   string
+	encrypt               bool
+	encryptTo, identities cli.StringSlice
+	passphraseFile        string
+	detailedExitCode      bool
+}
+
+// saving are the flags of commands that make plans to keep.
+func (o *planFileFlags) saving() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
-		&cli.StringSliceFlag{Name: "encrypt-to", Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
-		&cli.BoolFlag{Name: "encrypt", Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
-		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
-		passphraseFlag(),
+		&cli.StringFlag{Name: "out", Destination: &o.out, Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
+		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
+		&cli.BoolFlag{Name: "encrypt", Destination: &o.encrypt, Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
+		&cli.BoolFlag{Name: "detailed-exitcode", Destination: &o.detailedExitCode, Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
+		o.passphraseFlag(),
 	}
 }
 
-func passphraseFlag() cli.Flag {
-	return &cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` with the passphrase that a saved plan is encrypted with, or is going to be", Category: savingCategory}
+func (o *planFileFlags) passphraseFlag() cli.Flag {
+	return &cli.StringFlag{Name: "passphrase-file", Destination: &o.passphraseFile, Usage: "`FILE` with the passphrase that a saved plan is encrypted with, or is going to be", Category: savingCategory}
 }
 
-// openingFlags are those of commands that read saved plans.
-func openingFlags() []cli.Flag {
+// opening are the flags of commands that read saved plans.
+func (o *planFileFlags) opening() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "identity", Aliases: []string{"i"}, Usage: "`FILE` with the private key, of age or SSH, that opens an encrypted plan (repeatable)", Category: savingCategory},
-		passphraseFlag(),
+		&cli.StringSliceFlag{Name: "identity", Destination: &o.identities, Aliases: []string{"i"}, Usage: "`FILE` with the private key, of age or SSH, that opens an encrypted plan (repeatable)", Category: savingCategory},
+		o.passphraseFlag(),
 	}
 }
 
-// checkSaving finds mistakes before a plan is made.
-func checkSaving(c *cli.Context) error {
-	sealed := c.Bool("encrypt") || c.IsSet("encrypt-to")
+// check finds mistakes before a plan is made.
+func (o *planFileFlags) check() error {
+	recipients := o.encryptTo.Value()
 	switch {
-	case sealed && c.String("out") == "":
+	case (o.encrypt || len(recipients) > 0) && o.out == "":
 		return usage("--encrypt and --encrypt-to need --out: the file that is encrypted")
-	case c.Bool("encrypt") && c.IsSet("encrypt-to"):
+	case o.encrypt && len(recipients) > 0:
 		return usage("a plan is encrypted with a passphrase (--encrypt) or for recipients (--encrypt-to), not both")
 	}
-	if err := (planfile.Seal{Recipients: c.StringSlice("encrypt-to")}).Check(); err != nil {
+	if err := (planfile.Seal{Recipients: recipients}).Check(); err != nil {
 		return fmt.Errorf("--encrypt-to: %w", err)
 	}
 	return nil
@@ -56,50 +65,50 @@ func checkSaving(c *cli.Context) error {
 
 // byPassphrase says whether to encrypt with a passphrase: whoever names a file
 // with one does not expect a plain plan.
-func byPassphrase(c *cli.Context) bool {
-	return c.Bool("encrypt") || c.String("passphrase-file") != "" && !c.IsSet("encrypt-to")
+func (o *planFileFlags) byPassphrase() bool {
+	return o.encrypt || o.passphraseFile != "" && len(o.encryptTo.Value()) == 0
 }
 
-func (p *program) savePlan(c *cli.Context, file string, made *plan.Plan) error {
-	seal := planfile.Seal{Recipients: c.StringSlice("encrypt-to")}
-	if byPassphrase(c) {
+func (p *program) savePlan(o *planFileFlags, made *plan.Plan) error {
+	seal := planfile.Seal{Recipients: o.encryptTo.Value()}
+	if o.byPassphrase() {
 		var err error
-		if seal.Passphrase, err = p.newPassphrase(c); err != nil {
+		if seal.Passphrase, err = p.newPassphrase(o.passphraseFile); err != nil {
 			return err
 		}
 	}
-	return planfile.Write(file, made, seal)
+	return planfile.Write(o.out, made, seal)
 }
 
-func (p *program) readPlan(c *cli.Context, file string) (*plan.Plan, error) {
-	return planfile.Read(file, p.keys(c))
+func (p *program) readPlan(o *planFileFlags, file string) (*plan.Plan, error) {
+	return planfile.Read(file, p.keys(o))
 }
 
-func (p *program) keys(c *cli.Context) planfile.Keys {
+func (p *program) keys(o *planFileFlags) planfile.Keys {
 	return planfile.Keys{
-		Identities: c.StringSlice("identity"),
-		Ask:        func(what string) (string, error) { return p.passphrase(c, "Passphrase of "+what) },
+		Identities: o.identities.Value(),
+		Ask:        func(what string) (string, error) { return p.passphrase(o.passphraseFile, "Passphrase of "+what) },
 	}
 }
 
 // newPassphrase is one for a plan that is going to be encrypted: from the file,
 // else typed twice.
-func (p *program) newPassphrase(c *cli.Context) (string, error) {
-	first, err := p.passphrase(c, "Passphrase for the plan")
-	if err != nil || c.String("passphrase-file") != "" {
+func (p *program) newPassphrase(file string) (string, error) {
+	first, err := p.passphrase(file, "Passphrase for the plan")
+	if err != nil || file != "" {
 		return first, err
 	}
-	again, err := p.passphrase(c, "The same once more")
+	again, err := p.passphrase(file, "The same once more")
 	if err == nil && first != again {
 		err = errors.New("the two passphrases differ; nothing was saved")
 	}
 	return first, err
 }
 
-// passphrase reads the first line of --passphrase-file, or asks.
-func (p *program) passphrase(c *cli.Context, question string) (string, error) {
+// passphrase reads the first line of the file of --passphrase-file, or asks.
+func (p *program) passphrase(file, question string) (string, error) {
 	text := ""
-	if file := c.String("passphrase-file"); file != "" {
+	if file != "" {
 		data, err := p.readFile(file)
 		if err != nil {
 			return "", fmt.Errorf("--passphrase-file: %w", err)

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -10,37 +12,44 @@ import (
 )
 
 func (p *program) searchCommand() *cli.Command {
+	var o searchFlags
+	var access accessFlags
 	return &cli.Command{
 		Name: "search", Usage: "find charts, and their versions in a registry", ArgsUsage: "repo|hub|oci://HOST/PATH",
 		Description: describe("Finds charts in the indexes of the repositories that are known, or on a hub; or lists the\nversions of a chart in a registry, with --versions all of its tags.", "kubectl release search repo redis\nkubectl release search oci://ghcr.io/acme/charts/web --versions"),
-		Flags:       joined(searchFlags(), registryFlags(), pathFlags()),
+		Flags:       joined(o.flags(), registryFlags(&access), p.paths.flags()),
 		Action: p.readOnly(func(c *cli.Context) error {
 			if resolve.IsRegistry(c.Args().First()) {
-				return p.searchTags(c)
+				return takes(1, 1, func(ctx context.Context, args []string) error { return p.searchTags(ctx, &o, &access, args[0]) })(c)
 			}
-			if c.Args().Present() {
-				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
-			}
-			return cli.ShowSubcommandHelp(c)
+			return only(c)
 		}),
 		Subcommands: []*cli.Command{p.searchRepoCommand(), p.searchHubCommand()},
 	}
 }
 
+// searchRepoFlags are those of search repo.
+type searchRepoFlags struct {
+	searchFlags
+	regexp bool
+	width  int
+}
+
 func (p *program) searchRepoCommand() *cli.Command {
+	var o searchRepoFlags
 	return &cli.Command{
 		Name: "repo", Usage: "find charts in the repositories that are known", ArgsUsage: "[WORD...]",
 		Description: describe("Looks for words in the names, descriptions and keywords of charts, in the indexes that repo\nupdate has fetched. Nobody is asked.", "kubectl release search repo redis\nkubectl release search repo stable/web --versions"),
 		Flags: joined([]cli.Flag{
-			&cli.BoolFlag{Name: "regexp", Aliases: []string{"r"}, Usage: "the words are a regular expression"},
-			widthFlag(),
-		}, searchFlags(), pathFlags()),
-		Action: p.readOnly(p.searchRepo),
+			&cli.BoolFlag{Name: "regexp", Destination: &o.regexp, Aliases: []string{"r"}, Usage: "the words are a regular expression"},
+			widthFlag(&o.width, 50),
+		}, o.flags(), p.paths.flags()),
+		Action: p.readOnly(takes(0, math.MaxInt, func(_ context.Context, words []string) error { return p.searchRepo(&o, words) })),
 	}
 }
 
-func widthFlag() cli.Flag {
-	return &cli.IntFlag{Name: "max-col-width", Usage: "`WIDTH` of a column; 0 is any", Value: 50}
+func widthFlag(to *int, width int) cli.Flag {
+	return &cli.IntFlag{Name: "max-col-width", Destination: to, Usage: "`WIDTH` of a column; 0 is any", Value: width}
 }
 
 // hit is the answer for machines, with Helm's keys.
@@ -51,14 +60,14 @@ type hit struct {
 	Description string `json:"description"`
 }
 
-func (p *program) searchRepo(c *cli.Context) error {
-	form, err := format(c)
+func (p *program) searchRepo(o *searchRepoFlags, words []string) error {
+	form, err := o.format()
 	if err != nil {
 		return err
 	}
-	s := searched(c)
-	s.Words, s.Regexp = strings.Join(c.Args().Slice(), " "), c.Bool("regexp")
-	hits, err := p.search(c, s)
+	s := o.Search
+	s.Words, s.Regexp = strings.Join(words, " "), o.regexp
+	hits, err := p.search(s)
 	if err != nil {
 		return err
 	}
@@ -66,20 +75,20 @@ func (p *program) searchRepo(c *cli.Context) error {
 	for _, h := range hits {
 		row := hit{Name: h.Name, Version: h.Version, AppVersion: h.AppVersion, Description: h.Description}
 		rows = append(rows, row)
-		cells = append(cells, shortened([]string{row.Name, row.Version, row.AppVersion, row.Description}, c.Int("max-col-width")))
+		cells = append(cells, shortened([]string{row.Name, row.Version, row.AppVersion, row.Description}, o.width))
 	}
 	if form != "text" {
 		err = p.structured(form, rows)
 	} else {
 		err = p.foundTable([]string{"NAME", "CHART VERSION", "APP VERSION", "DESCRIPTION"}, cells)
 	}
-	return foundNone(c, len(rows), err)
+	return o.foundNone(len(rows), err)
 }
 
 // search looks into the indexes of all repositories. One that can't be read is told,
 // and hides no others.
-func (p *program) search(c *cli.Context, s resolve.Search) ([]resolve.Hit, error) {
-	from, err := repositories(c)
+func (p *program) search(s resolve.Search) ([]resolve.Hit, error) {
+	from, err := p.repositories()
 	if err != nil {
 		return nil, err
 	}

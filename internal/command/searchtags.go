@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -9,29 +10,35 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// searchFlags narrow down what is found.
-func searchFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "versions", Aliases: []string{"l"}, Usage: "show every version, not the newest alone"},
-		&cli.StringFlag{Name: "version", Usage: "`RANGE` of versions"},
-		&cli.BoolFlag{Name: "devel", Usage: "prereleases count, too, where --version is not given"},
-		noResultFlag(), outputFlag(),
-	}
+// foundFlags say how what was found is shown.
+type foundFlags struct {
+	outputFlags
+	failOnNone bool
 }
 
-func noResultFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "fail-on-no-result", Usage: "exit with 1 when nothing is found"}
+func (o *foundFlags) noResultFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "fail-on-no-result", Destination: &o.failOnNone, Usage: "exit with 1 when nothing is found"}
+}
+
+// searchFlags narrow down what is found.
+type searchFlags struct {
+	foundFlags
+	resolve.Search
+}
+
+func (o *searchFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "versions", Destination: &o.All, Aliases: []string{"l"}, Usage: "show every version, not the newest alone"},
+		&cli.StringFlag{Name: "version", Destination: &o.Version, Usage: "`RANGE` of versions"},
+		&cli.BoolFlag{Name: "devel", Destination: &o.Devel, Usage: "prereleases count, too, where --version is not given"},
+		o.noResultFlag(), o.flag(),
+	}
 }
 
 // registryFlags say how a registry is spoken to. It has no index that could name
 // other servers.
-func registryFlags() []cli.Flag {
-	return append(slices.DeleteFunc(accessFlags(), func(f cli.Flag) bool { return f.Names()[0] == "pass-credentials" }), plainHTTPFlag())
-}
-
-// searched is what flags and words look for.
-func searched(c *cli.Context) resolve.Search {
-	return resolve.Search{Version: c.String("version"), Devel: c.Bool("devel"), All: c.Bool("versions")}
+func registryFlags(access *accessFlags) []cli.Flag {
+	return append(slices.DeleteFunc(access.flags(), func(f cli.Flag) bool { return f.Names()[0] == "pass-credentials" }), access.plainHTTPFlag())
 }
 
 // taggedVersion is the answer for machines.
@@ -42,31 +49,27 @@ type taggedVersion struct {
 }
 
 // searchTags finds the versions of a chart in a registry.
-func (p *program) searchTags(c *cli.Context) error {
-	args, err := arguments(c, 1, 1)
-	if err != nil {
-		return err
-	}
-	image, digest, err := resolve.ParseImage(args[0])
+func (p *program) searchTags(ctx context.Context, o *searchFlags, access *accessFlags, name string) error {
+	image, digest, err := resolve.ParseImage(name)
 	switch {
 	case err != nil:
 		return usage("%v", err)
 	case image.Tag != "" || digest != "":
-		return usage("%s is one chart: leave the tag away, --version narrows it down", args[0])
+		return usage("%s is one chart: leave the tag away, --version narrows it down", name)
 	}
-	form, err := format(c)
+	form, err := o.format()
 	if err != nil {
 		return err
 	}
-	s, err := pushingSources(c)
+	s, err := p.registry(access)
 	if err != nil {
 		return err
 	}
-	tags, err := s.Tags(c.Context, image)
+	tags, err := s.Tags(ctx, image)
 	if err != nil {
 		return err
 	}
-	found, err := searched(c).Tags(tags)
+	found, err := o.Tags(tags)
 	if err != nil {
 		return usage("%v", err)
 	}
@@ -80,7 +83,7 @@ func (p *program) searchTags(c *cli.Context) error {
 	} else {
 		err = p.foundTable([]string{"NAME", "CHART VERSION", "TAG"}, cells)
 	}
-	return foundNone(c, len(rows), err)
+	return o.foundNone(len(rows), err)
 }
 
 // foundTable prints what was found for people.
@@ -93,8 +96,8 @@ func (p *program) foundTable(header []string, cells [][]string) error {
 }
 
 // foundNone is how a search ends that has found so much.
-func foundNone(c *cli.Context, found int, err error) error {
-	if err == nil && found == 0 && c.Bool("fail-on-no-result") {
+func (o *foundFlags) foundNone(found int, err error) error {
+	if err == nil && found == 0 && o.failOnNone {
 		return codeError(exitError)
 	}
 	return err

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -13,27 +14,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
+// showChartFlags are those of show. Its commands have --jsonpath where they declare it.
+type showChartFlags struct {
+	chart    chartFlags
+	jsonPath string
+}
+
 // showCommand prints parts of charts as Helm 4.3.1's show does, byte for byte.
 func (p *program) showCommand() *cli.Command {
-	part := func(name, usage string, print func(*cli.Context, io.Writer, *chart.Chart) error, flags ...cli.Flag) *cli.Command {
+	var o showChartFlags
+	part := func(name, usage string, print func(*showChartFlags, io.Writer, *chart.Chart) error, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{
-			Name: name, Usage: usage, ArgsUsage: "CHART", Flags: joined(flags, []cli.Flag{outsideLinksFlag()}, chartFlags()),
+			Name: name, Usage: usage, ArgsUsage: "CHART", Flags: joined(flags, []cli.Flag{o.chart.outsideLinksFlag()}, o.chart.flags(&p.paths)),
 			Description: describe("Prints it as the chart has it.", "kubectl release show "+name+" ./chart"),
-			Action:      p.readOnly(func(c *cli.Context) error { return p.showChart(c, print) }),
+			Action:      p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error { return p.showChart(ctx, &o, args[0], print) })),
 		}
 	}
 	return &cli.Command{
 		Name: "show", Aliases: []string{"inspect"}, Usage: "print what a chart holds", ArgsUsage: "chart|values|readme|crds|all CHART",
 		Description: describe("Prints parts of a chart.", "kubectl release show values ./chart\nkubectl release show values stable/web --version '^1'\nkubectl release show values ./chart --jsonpath '{.image.tag}'"),
-		Action: p.readOnly(func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
-			}
-			return cli.ShowSubcommandHelp(c)
-		}),
+		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{
 			part("chart", "print Chart.yaml", showMetadata),
-			part("values", "print values.yaml", showValues, &cli.StringFlag{Name: "jsonpath", Usage: "print only what this `TEMPLATE` picks from the values"}),
+			part("values", "print values.yaml", showValues, &cli.StringFlag{Name: "jsonpath", Destination: &o.jsonPath, Usage: "print only what this `TEMPLATE` picks from the values"}),
 			part("readme", "print the README", showReadme),
 			part("crds", "print the CRDs of crds/ folders", showCRDs),
 			part("all", "print all of these", showAll),
@@ -41,25 +44,21 @@ func (p *program) showCommand() *cli.Command {
 	}
 }
 
-func (p *program) showChart(c *cli.Context, print func(*cli.Context, io.Writer, *chart.Chart) error) error {
-	args, err := arguments(c, 1, 1)
-	if err != nil {
-		return err
-	}
-	loaded, warnings, err := p.loadChart(c, args[0])
+func (p *program) showChart(ctx context.Context, o *showChartFlags, name string, print func(*showChartFlags, io.Writer, *chart.Chart) error) error {
+	loaded, warnings, err := p.loadChart(ctx, &o.chart, name)
 	if err != nil {
 		return err
 	}
 	p.warnAll(warnings)
 	var b bytes.Buffer
-	if err := print(c, &b, loaded); err != nil {
+	if err := print(o, &b, loaded); err != nil {
 		return err
 	}
 	_, err = content(p.raw.Out).Write(b.Bytes())
 	return err
 }
 
-func showMetadata(_ *cli.Context, w io.Writer, c *chart.Chart) error {
+func showMetadata(_ *showChartFlags, w io.Writer, c *chart.Chart) error {
 	text, err := yaml.Marshal(c.Metadata)
 	if err != nil {
 		return fmt.Errorf("print Chart.yaml of %s: %w", c.Name(), err)
@@ -68,8 +67,8 @@ func showMetadata(_ *cli.Context, w io.Writer, c *chart.Chart) error {
 	return err
 }
 
-func showValues(c *cli.Context, w io.Writer, loaded *chart.Chart) error {
-	if template := c.String("jsonpath"); template != "" {
+func showValues(o *showChartFlags, w io.Writer, loaded *chart.Chart) error {
+	if template := o.jsonPath; template != "" {
 		path := jsonpath.New("values")
 		if err := path.Parse(template); err != nil {
 			return usage("--jsonpath %s: %v", template, err)
@@ -87,7 +86,7 @@ func showValues(c *cli.Context, w io.Writer, loaded *chart.Chart) error {
 	return nil
 }
 
-func showReadme(_ *cli.Context, w io.Writer, c *chart.Chart) error {
+func showReadme(_ *showChartFlags, w io.Writer, c *chart.Chart) error {
 	if f := readme(c); f != nil {
 		fmt.Fprintf(w, "%s\n", f.Data)
 	}
@@ -105,7 +104,7 @@ func readme(c *chart.Chart) *chart.File {
 	return nil
 }
 
-func showCRDs(_ *cli.Context, w io.Writer, c *chart.Chart) error {
+func showCRDs(_ *showChartFlags, w io.Writer, c *chart.Chart) error {
 	for _, crd := range c.CRDs() {
 		if !bytes.HasPrefix(crd.Data, []byte("---")) {
 			fmt.Fprintln(w, "---")
@@ -115,21 +114,21 @@ func showCRDs(_ *cli.Context, w io.Writer, c *chart.Chart) error {
 	return nil
 }
 
-func showAll(c *cli.Context, w io.Writer, loaded *chart.Chart) error {
-	if err := showMetadata(c, w, loaded); err != nil {
+func showAll(o *showChartFlags, w io.Writer, loaded *chart.Chart) error {
+	if err := showMetadata(o, w, loaded); err != nil {
 		return err
 	}
 	if loaded.Values != nil {
 		fmt.Fprintln(w, "---")
-		if err := showValues(c, w, loaded); err != nil {
+		if err := showValues(o, w, loaded); err != nil {
 			return err
 		}
 	}
 	if readme(loaded) != nil {
 		fmt.Fprintln(w, "---")
-		if err := showReadme(c, w, loaded); err != nil {
+		if err := showReadme(o, w, loaded); err != nil {
 			return err
 		}
 	}
-	return showCRDs(c, w, loaded)
+	return showCRDs(o, w, loaded)
 }

@@ -10,44 +10,52 @@ import (
 
 const signingCategory = "Signing"
 
-// signingFlags have a provenance file written, with Helm's names.
-func signingFlags() []cli.Flag {
-	text := func(name, usage string) cli.Flag {
-		return &cli.StringFlag{Name: name, Usage: usage, Category: signingCategory}
+// signFlags have a provenance file written, with Helm's names.
+type signFlags struct {
+	sign                bool
+	key, passphraseFile string
+}
+
+// flags has one --keyring both for the secret key and for those that count for
+// dependencies.
+func (o *signFlags) flags(verify *verifyFlags) []cli.Flag {
+	text := func(name string, to *string, usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Destination: to, Usage: usage, Category: signingCategory}
 	}
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "sign", Usage: "write a provenance file, signed with OpenPGP, beside the archive", Category: signingCategory},
-		text("key", "whose key: a name, a part of one, or a fingerprint"),
-		text("keyring", "`FILE` with the secret key, as gpg --export-secret-keys writes it; with --verify, its keys count for dependencies"),
-		text("passphrase-file", "`FILE` with the key's passphrase, - for standard input; else it is asked for"),
+		&cli.BoolFlag{Name: "sign", Destination: &o.sign, Usage: "write a provenance file, signed with OpenPGP, beside the archive", Category: signingCategory},
+		text("key", &o.key, "whose key: a name, a part of one, or a fingerprint"),
+		text("keyring", &verify.keyring, "`FILE` with the secret key, as gpg --export-secret-keys writes it; with --verify, its keys count for dependencies"),
+		text("passphrase-file", &o.passphraseFile, "`FILE` with the key's passphrase, - for standard input; else it is asked for"),
 	}
 }
 
 // signingKey is the secret key that flags name, ready to sign; nil when nothing is to be
 // signed.
-func (p *program) signingKey(c *cli.Context) (*signature.Key, error) {
+func (p *program) signingKey(o *packageFlags) (*signature.Key, error) {
+	name, keyring := o.sign.key, o.bring.verify.keyring
 	switch {
-	case !c.Bool("sign"):
+	case !o.sign.sign:
 		return nil, nil
-	case c.Bool("check"):
+	case o.check:
 		return nil, usage("--check writes nothing, and --sign does: choose one")
-	case c.String("key") == "", c.String("keyring") == "":
+	case name == "", keyring == "":
 		return nil, usage("--sign needs --key, whose key it is, and --keyring, the file that has it")
 	}
-	data, err := p.readFile(c.String("keyring"))
+	data, err := p.readFile(keyring)
 	if err != nil {
 		return nil, fmt.Errorf("--keyring: %w", err)
 	}
 	keys, err := signature.ParseKeyring(data)
 	if err != nil {
-		return nil, fmt.Errorf("--keyring %s: %w", c.String("keyring"), err)
+		return nil, fmt.Errorf("--keyring %s: %w", keyring, err)
 	}
-	key, err := keys.Secret(c.String("key"))
+	key, err := keys.Secret(name)
 	if err != nil {
-		return nil, fmt.Errorf("--keyring %s: %w", c.String("keyring"), err)
+		return nil, fmt.Errorf("--keyring %s: %w", keyring, err)
 	}
 	if key.Locked() {
-		passphrase, err := p.passphrase(c, "Passphrase of "+c.String("key"))
+		passphrase, err := p.passphrase(o.sign.passphraseFile, "Passphrase of "+name)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"time"
@@ -11,42 +12,62 @@ import (
 )
 
 // sources is the way to charts that flags and the environment describe.
-func sources(c *cli.Context) (*source.Sources, error) {
-	s, err := repositories(c)
+func (p *program) sources(o *fetchFlags) (*source.Sources, error) {
+	s, err := p.repositories()
 	if err != nil {
 		return nil, err
 	}
-	s.Offline, s.AllowMismatch = c.Bool("offline"), c.Bool("allow-digest-mismatch")
-	s.Access = tlsAccess(c)
-	s.Access.Username, s.Access.Password, s.Access.PassAll = c.String("username"), c.String("password"), c.Bool("pass-credentials")
-	s.Access.Insecure, s.Access.PlainHTTP = c.Bool("insecure-skip-tls-verify"), c.Bool("plain-http")
-	return s, demandSignatures(c, &s.Verification)
-}
-
-func tlsAccess(c *cli.Context) source.Access {
-	return source.Access{CertFile: c.String("cert-file"), KeyFile: c.String("key-file"), CAFile: c.String("ca-file")}
+	s.Offline, s.AllowMismatch, s.Access = o.offline, o.allowMismatch, o.access.Access
+	return s, o.verify.demand(&s.Verification)
 }
 
 // repositories are those that are known on this machine.
-func repositories(c *cli.Context) (*source.Sources, error) {
-	paths := sourcePaths(c)
+func (p *program) repositories() (*source.Sources, error) {
+	paths := p.paths.find()
 	settings, err := paths.ReadSettings()
 	return &source.Sources{
 		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version, Verification: source.Verification{Now: time.Now()},
-		Environment: func() []string { return pluginEnvironment(c) }, PluginErrors: c.App.ErrWriter,
+		Environment: p.pluginEnvironment, PluginErrors: p.streams.Err,
 	}, err
 }
 
-// sourcePaths are the files and folders that flags and the environment name.
-func sourcePaths(c *cli.Context) source.Paths {
+// registry is the way to a registry, for commands that fetch no charts.
+func (p *program) registry(access *accessFlags) (*source.Sources, error) {
+	s, err := p.repositories()
+	if err != nil {
+		return nil, err
+	}
+	s.Access = access.Access
+	return s, nil
+}
+
+// pathFlags say where repositories and the cache are; Helm has them, too.
+type pathFlags struct {
+	repositoryConfig, repositoryCache, registryConfig, contentCache optional[string]
+}
+
+func (o *pathFlags) flags() []cli.Flag {
+	path := func(name string, to *optional[string], usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Destination: &to.value, Action: to.note, Usage: usage, Category: chartCategory}
+	}
+	return []cli.Flag{
+		path("repository-config", &o.repositoryConfig, "`FILE` of the repositories (HELM_REPOSITORY_CONFIG)"),
+		path("repository-cache", &o.repositoryCache, "`FOLDER` of their indexes (HELM_REPOSITORY_CACHE)"),
+		path("registry-config", &o.registryConfig, "`FILE` of the credentials for registries (HELM_REGISTRY_CONFIG)"),
+		path("content-cache", &o.contentCache, "`FOLDER` of the charts that were fetched (HELM_CONTENT_CACHE)"),
+	}
+}
+
+// find are the files and folders that flags and the environment name.
+func (o *pathFlags) find() source.Paths {
 	home, _ := os.UserHomeDir() // nothing is found there then
 	paths := source.FindPaths(os.LookupEnv, runtime.GOOS, home)
-	for flag, path := range map[string]*string{
-		"repository-config": &paths.RepositoryConfig, "repository-cache": &paths.RepositoryCache, "content-cache": &paths.ContentCache,
-		"registry-config": &paths.RegistryConfig,
+	for flag, path := range map[*optional[string]]*string{
+		&o.repositoryConfig: &paths.RepositoryConfig, &o.repositoryCache: &paths.RepositoryCache,
+		&o.contentCache: &paths.ContentCache, &o.registryConfig: &paths.RegistryConfig,
 	} {
-		if c.IsSet(flag) {
-			*path = c.String(flag)
+		if flag.given {
+			*path = flag.value
 		}
 	}
 	return paths
@@ -54,9 +75,9 @@ func sourcePaths(c *cli.Context) source.Paths {
 
 // pluginEnvironment is what getter plugins are told: our environment, and Helm's
 // settings, without what lets us reach clusters.
-func pluginEnvironment(c *cli.Context) []string {
+func (p *program) pluginEnvironment() []string {
 	out := os.Environ()
-	for name, value := range settings(c) {
+	for name, value := range p.settings() {
 		out = append(out, name+"="+value)
 	}
 	return withoutSecrets(out)
@@ -64,11 +85,11 @@ func pluginEnvironment(c *cli.Context) []string {
 
 // fetchInput fetches a file of values, or the answer of a hub, by its URL. It gets none of the
 // credentials that flags give for the chart's server.
-func fetchInput(c *cli.Context, url string, offline bool) ([]byte, error) {
-	s, err := repositories(c)
+func (p *program) fetchInput(ctx context.Context, url string, offline bool) ([]byte, error) {
+	s, err := p.repositories()
 	if err != nil {
 		return nil, err
 	}
 	s.Offline = offline
-	return s.File(c.Context, url, maxInputBytes)
+	return s.File(ctx, url, maxInputBytes)
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,82 +17,97 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-func revisionFlag() cli.Flag {
-	return &cli.IntFlag{Name: "revision", Usage: "this revision instead of the newest"}
+// readFlags are those of commands that read one revision.
+type readFlags struct {
+	outputFlags
+	revision int
 }
 
-// revision reads the revision that --revision names, else the newest.
-func (p *program) revision(c *cli.Context, s *session, name string) (*release.Revision, error) {
-	if version := c.Int("revision"); version != 0 {
-		r, err := s.store.Get(c.Context, s.key(name), version)
+func (o *readFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		o.flag(),
+		&cli.IntFlag{Name: "revision", Destination: &o.revision, Usage: "this revision instead of the newest"},
+	}
+}
+
+// read reads the revision that --revision names, else the newest.
+func (o *readFlags) read(ctx context.Context, s *session, name string) (*release.Revision, error) {
+	if o.revision != 0 {
+		r, err := s.store.Get(ctx, s.key(name), o.revision)
 		var missing *releasestore.NotFoundError
 		if errors.As(err, &missing) {
-			return nil, &engine.NoRevisionError{Key: s.key(name), Revision: version}
+			return nil, &engine.NoRevisionError{Key: s.key(name), Revision: o.revision}
 		}
 		return r, err
 	}
-	return s.engine.Newest(c.Context, s.key(name))
+	return s.engine.Newest(ctx, s.key(name))
 }
 
 // onRelease is the action of commands that read one release: NAME is their
 // only argument, and -o is checked before anything is asked.
-func (p *program) onRelease(read func(c *cli.Context, s *session, name string) error) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		args, err := arguments(c, 1, 1)
+func (p *program) onRelease(o *outputFlags, read func(ctx context.Context, s *session, name string) error) cli.ActionFunc {
+	return takes(1, 1, func(ctx context.Context, args []string) error {
+		if _, err := o.format(); err != nil {
+			return err
+		}
+		s, err := p.connect()
 		if err != nil {
 			return err
 		}
-		if _, err := format(c); err != nil {
-			return err
-		}
-		s, err := p.connect(c)
-		if err != nil {
-			return err
-		}
-		return read(c, s, args[0])
-	}
+		return read(ctx, s, args[0])
+	})
+}
+
+// statusFlags are those of status.
+type statusFlags struct {
+	readFlags
+	watch, showChart bool
 }
 
 func (p *program) statusCommand() *cli.Command {
+	var o statusFlags
 	return &cli.Command{
 		Name: "status", Usage: "show a release's state", ArgsUsage: "NAME",
 		Description: describe("Shows the newest revision's status, what its objects and tests have come to, who is at\nwork on the release, and the commands that go on from a failed or interrupted run.",
 			"kubectl release status web\nkubectl release status web --watch\nkubectl release status web --revision 3 -o json"),
-		Flags: []cli.Flag{
-			outputFlag(), revisionFlag(),
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show it again whenever it has changed"},
-			&cli.BoolFlag{Name: "show-chart", Usage: "with -o json and yaml: the chart with its files, too"},
-		},
-		Action: p.readOnly(p.onRelease(func(c *cli.Context, s *session, name string) error {
-			f, err := format(c)
-			if err != nil {
-				return err
-			}
-			if c.Bool("watch") {
-				if f != "text" {
-					return usage("--watch shows text; use kubectl get --watch for a stream of objects")
-				}
-				return p.watchStatus(c, s, name)
-			}
-			r, err := p.revision(c, s, name)
-			if err != nil {
-				return err
-			}
-			if f == "text" {
-				text, err := p.statusText(c, s, r)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprint(p.streams.Out, text)
-				return err
-			}
-			tree, err := p.statusTree(c, s, r)
-			if err != nil {
-				return err
-			}
-			return p.structured(f, tree)
+		Flags: joined(o.flags(), []cli.Flag{
+			&cli.BoolFlag{Name: "watch", Destination: &o.watch, Aliases: []string{"w"}, Usage: "show it again whenever it has changed"},
+			&cli.BoolFlag{Name: "show-chart", Destination: &o.showChart, Usage: "with -o json and yaml: the chart with its files, too"},
+		}),
+		Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
+			return p.status(ctx, s, &o, name)
 		})),
 	}
+}
+
+func (p *program) status(ctx context.Context, s *session, o *statusFlags, name string) error {
+	f, err := o.format()
+	if err != nil {
+		return err
+	}
+	if o.watch {
+		if f != "text" {
+			return usage("--watch shows text; use kubectl get --watch for a stream of objects")
+		}
+		return p.watchStatus(ctx, s, o, name)
+	}
+	r, err := o.read(ctx, s, name)
+	if err != nil {
+		return err
+	}
+	if f == "text" {
+		text, err := p.statusText(ctx, s, r)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(p.streams.Out, text)
+		return err
+	}
+	tree, err := p.statusTree(ctx, s, r, o.showChart)
+	if err != nil {
+		return err
+	}
+	return p.structured(f, tree)
 }
 
 // watching is how often status --watch looks.
@@ -99,13 +115,13 @@ const watching = 2 * time.Second
 
 // watchStatus shows a release's status whenever it has changed; on a terminal in the
 // place of the one before.
-func (p *program) watchStatus(c *cli.Context, s *session, name string) error {
+func (p *program) watchStatus(ctx context.Context, s *session, o *statusFlags, name string) error {
 	for shown := ""; ; {
-		r, err := p.revision(c, s, name)
+		r, err := o.read(ctx, s, name)
 		if err != nil {
 			return err
 		}
-		text, err := p.statusText(c, s, r)
+		text, err := p.statusText(ctx, s, r)
 		if err != nil {
 			return err
 		}
@@ -120,15 +136,15 @@ func (p *program) watchStatus(c *cli.Context, s *session, name string) error {
 			shown = text
 		}
 		select {
-		case <-c.Done():
-			return c.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-time.After(watching):
 		}
 	}
 }
 
-func (p *program) statusText(c *cli.Context, s *session, r *release.Revision) (string, error) {
-	holder, held, err := s.engine.Holder(c.Context, r.Key())
+func (p *program) statusText(ctx context.Context, s *session, r *release.Revision) (string, error) {
+	holder, held, err := s.engine.Holder(ctx, r.Key())
 	if err != nil {
 		return "", err
 	}
@@ -141,13 +157,13 @@ func (p *program) statusText(c *cli.Context, s *session, r *release.Revision) (s
 	}
 	if held {
 		fmt.Fprintf(&out, "LOCKED BY: %s\n", escape.Line(holder.Text()))
-	} else if next, err := p.next(c, s, r, holder.Unread); err != nil {
+	} else if next, err := p.next(ctx, s, r, holder.Unread); err != nil {
 		return "", err
 	} else if next != "" {
 		out.WriteString("\n" + next + "\n")
 	}
 	if inCluster(r) {
-		states, err := s.engine.State(c.Context, r)
+		states, err := s.engine.State(ctx, r)
 		if err != nil {
 			return "", err
 		}
@@ -160,11 +176,11 @@ func (p *program) statusText(c *cli.Context, s *session, r *release.Revision) (s
 }
 
 // next is nextText of a revision that nobody is at work on.
-func (p *program) next(c *cli.Context, s *session, r *release.Revision, unread bool) (string, error) {
+func (p *program) next(ctx context.Context, s *session, r *release.Revision, unread bool) (string, error) {
 	if !r.Info.Status.Pending() && r.Info.Status != release.StatusFailed {
 		return "", nil
 	}
-	history, err := s.engine.History(c.Context, r.Key())
+	history, err := s.engine.History(ctx, r.Key())
 	if err != nil || history.Last().Version != r.Version {
 		return "", err
 	}

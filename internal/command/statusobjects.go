@@ -1,12 +1,11 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
@@ -116,15 +115,15 @@ func testsText(r *release.Revision) string {
 
 // statusTree is a revision in the form of Helm's status -o json, with the objects of
 // the release and their pods in info.resources (Helm 4.3.1, pkg/kube/client.go, Get).
-// The chart is in it when --show-chart asks for it; chart_source is where it came from, as
+// The chart is in it when it is asked for; chart_source is where it came from, as
 // far as the record says it.
-func (p *program) statusTree(c *cli.Context, s *session, r *release.Revision) (any, error) {
+func (p *program) statusTree(ctx context.Context, s *session, r *release.Revision, withChart bool) (any, error) {
 	tree, err := recordTree(r.WithStatus(r.Info.Status, described(r)))
 	if err != nil {
 		return nil, err
 	}
 	record, _ := tree.(map[string]any)
-	if !c.Bool("show-chart") {
+	if !withChart {
 		delete(record, "chart")
 	}
 	if from := plan.AnnotatedSource(r.Annotations()); record != nil && from != nil {
@@ -134,7 +133,7 @@ func (p *program) statusTree(c *cli.Context, s *session, r *release.Revision) (a
 	if info == nil || !inCluster(r) {
 		return tree, nil
 	}
-	states, err := s.engine.State(c.Context, r)
+	states, err := s.engine.State(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +144,7 @@ func (p *program) statusTree(c *cli.Context, s *session, r *release.Revision) (a
 			resources[key] = append(resources[key], state.Live.Object)
 		}
 	}
-	for _, pods := range s.engine.Pods(c.Context, states) {
+	for _, pods := range s.engine.Pods(ctx, states) {
 		resources["v1/Pod(related)"] = append(resources["v1/Pod(related)"], pods.UnstructuredContent())
 	}
 	info["resources"] = resources

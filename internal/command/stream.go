@@ -59,9 +59,9 @@ func newRunSteps() runSteps {
 
 // streamed wraps the action of a command that applies: with -o json it opens the
 // stream, and closes it with a summary whichever way the action ends.
-func (p *program) streamed(action cli.ActionFunc) cli.ActionFunc {
+func (p *program) streamed(o *runFlags, action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if dry, err := dryRun(c.String("dry-run")); c.String("output") != "json" || dry || err != nil {
+		if dry, err := dryRun(o.dryRun); o.show.output != "json" || dry || err != nil {
 			return action(c)
 		}
 		p.stream = &stream{program: p, now: time.Now, runSteps: newRunSteps()}

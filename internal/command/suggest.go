@@ -92,19 +92,6 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// arguments checks how many arguments a command got.
-func arguments(c *cli.Context, least, most int) ([]string, error) {
-	args := c.Args().Slice()
-	line := strings.TrimSpace(c.Command.HelpName + " " + c.Command.ArgsUsage)
-	switch {
-	case len(args) < least:
-		return nil, usage("an argument is missing: %s", line)
-	case len(args) > most:
-		return nil, usage("unexpected argument %q: %s", args[most], line)
-	}
-	return args, nil
-}
-
 // badValue says in our words what the flag parser says in its own.
 func badValue(c *cli.Context, err error, _ bool) error {
 	var value, flag string

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,86 +13,103 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/templating"
 )
 
+// templateFlags are those of template, and of install where that prints the same.
+type templateFlags struct {
+	source                                     sourceFlags
+	name                                       nameFlags
+	capable                                    capabilityFlags
+	lookup                                     optional[string]
+	includeCRDs, isUpgrade, noHooks, skipTests bool
+	showOnly                                   cli.StringSlice
+	outputDir, dryRun                          string
+	releaseName, validate                      bool
+}
+
+func (o *templateFlags) flags(paths *pathFlags) []cli.Flag {
+	toggle := func(name string, to *bool, usage string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage}
+	}
+	return joined(o.capable.flags("Kubernetes `VERSION` that templates see"), []cli.Flag{
+		lookupFlag(&o.lookup, ""),
+		toggle("include-crds", &o.includeCRDs, "print the CRDs of crds/ folders, too"),
+		toggle("is-upgrade", &o.isUpgrade, "render as for an upgrade"),
+		toggle("no-hooks", &o.noHooks, "leave out hooks"),
+		toggle("skip-tests", &o.skipTests, "leave out test hooks"),
+		&cli.StringSliceFlag{Name: "show-only", Destination: &o.showOnly, Aliases: []string{"s"}, Usage: "print only what this `TEMPLATE` rendered (repeatable)"},
+		&cli.StringFlag{Name: "output-dir", Destination: &o.outputDir, Usage: "write files below `DIR` instead of printing"},
+		toggle("release-name", &o.releaseName, "put a folder of the release's name below that of --output-dir"),
+		toggle("validate", &o.validate, "render for the cluster, and have it check every object in a dry run with strict field validation"),
+		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "client asks no cluster; server renders for the cluster, lookups included", Value: "client"},
+		&cli.StringFlag{Name: "name-template", Destination: &o.name.template, Usage: "template for the name"},
+		&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "make up a name from the chart's"},
+	}, o.source.valueFlags(), o.source.render.flags(), o.source.chart.flags(paths))
+}
+
 func (p *program) templateCommand() *cli.Command {
+	var o templateFlags
 	return &cli.Command{
 		Name: "template", Usage: "render a chart without a cluster", ArgsUsage: "[NAME] CHART",
 		Description: describe("Renders CHART and prints its objects and hooks. No cluster is asked, and lookups find\nonly what --lookup has, unless --validate or --dry-run=server is given. NAME is release-name unless it\nis given.",
 			"kubectl release template web ./chart -f prod.yaml\nkubectl release template ./chart --show-only templates/deployment.yaml\nkubectl release template web ./chart --validate"),
-		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "kube-version", Usage: "Kubernetes `VERSION` that templates see"},
-			&cli.StringSliceFlag{Name: "api-versions", Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
-			lookupFlag(""),
-			&cli.BoolFlag{Name: "include-crds", Usage: "print the CRDs of crds/ folders, too"},
-			&cli.BoolFlag{Name: "is-upgrade", Usage: "render as for an upgrade"},
-			&cli.BoolFlag{Name: "no-hooks", Usage: "leave out hooks"},
-			&cli.BoolFlag{Name: "skip-tests", Usage: "leave out test hooks"},
-			&cli.StringSliceFlag{Name: "show-only", Aliases: []string{"s"}, Usage: "print only what this `TEMPLATE` rendered (repeatable)"},
-			&cli.StringFlag{Name: "output-dir", Usage: "write files below `DIR` instead of printing"},
-			&cli.BoolFlag{Name: "release-name", Usage: "put a folder of the release's name below that of --output-dir"},
-			&cli.BoolFlag{Name: "validate", Usage: "render for the cluster, and have it check every object in a dry run with strict field validation"},
-			&cli.StringFlag{Name: "dry-run", Usage: "client asks no cluster; server renders for the cluster, lookups included", Value: "client"},
-			&cli.StringFlag{Name: "name-template", Usage: "template for the name"},
-			&cli.BoolFlag{Name: "generate-name", Aliases: []string{"g"}, Usage: "make up a name from the chart's"},
-		}, valuesFlags(), renderFlags(), chartFlags()),
-		Action: p.readOnly(p.template),
+		Flags:  o.flags(&p.paths),
+		Action: p.readOnly(takes(1, 2, func(ctx context.Context, args []string) error { return p.template(ctx, &o, args) })),
 	}
 }
 
-func (p *program) template(c *cli.Context) error {
-	name, path, err := p.templateArguments(c)
+func (p *program) template(ctx context.Context, o *templateFlags, args []string) error {
+	name, path, err := o.arguments(args)
 	if err != nil {
 		return err
 	}
-	v, r, err := p.rendered(c, name, path)
+	v, r, err := p.rendered(ctx, o, name, path)
 	if err != nil {
 		return err
 	}
-	resources, hooks := documents(c, r)
+	resources, hooks := o.documents(r)
 	all := slices.Concat(resources, hooks)
-	if c.Bool("validate") {
-		if err := p.validate(c, v, r.Chart, all); err != nil {
+	if o.validate {
+		if err := p.validate(ctx, v, r.Chart, all); err != nil {
 			return err
 		}
 	}
-	if dir := c.String("output-dir"); dir != "" {
-		docs, err := pick(c, all)
+	if dir := o.outputDir; dir != "" {
+		docs, err := pick(o.showOnly.Value(), all)
 		if err != nil {
 			return err
 		}
-		if c.Bool("release-name") {
+		if o.releaseName {
 			dir = filepath.Join(dir, name)
 		}
 		return p.writeFiles(dir, docs)
 	}
-	return p.printRendered(c, resources, hooks)
+	return p.printRendered(o, resources, hooks)
 }
 
 // rendered renders a chart outside of a plan.
-func (p *program) rendered(c *cli.Context, name, path string) (view, engine.Rendering, error) {
+func (p *program) rendered(ctx context.Context, o *templateFlags, name, path string) (view, engine.Rendering, error) {
 	if err := releaseName(name); err != nil {
 		return view{}, engine.Rendering{}, err
 	}
-	source, err := p.source(c, path)
+	source, err := p.source(ctx, &o.source, path)
 	if err != nil {
 		return view{}, engine.Rendering{}, err
 	}
-	v, err := p.view(c, source.Chart)
+	v, err := p.view(ctx, o, source.Chart)
 	if err != nil {
 		return view{}, engine.Rendering{}, err
 	}
-	r, err := engine.Render(c.Context, source, engine.Moment{
+	r, err := engine.Render(ctx, source, engine.Moment{
 		Key: release.Key{Namespace: v.namespace, Name: name}, Revision: 1,
-		IsInstall: !c.Bool("is-upgrade"), IsUpgrade: c.Bool("is-upgrade"),
+		IsInstall: !o.isUpgrade, IsUpgrade: o.isUpgrade,
 	}, v.caps, v.lookup)
 	p.warnAll(r.Warnings)
 	return v, r, err
 }
 
-func (p *program) printRendered(c *cli.Context, resources, hooks []manifest.Document) error {
-	text, err := templateText(c, resources, hooks)
+func (p *program) printRendered(o *templateFlags, resources, hooks []manifest.Document) error {
+	text, err := o.text(resources, hooks)
 	if err != nil {
 		return err
 	}
@@ -99,33 +117,11 @@ func (p *program) printRendered(c *cli.Context, resources, hooks []manifest.Docu
 	return err
 }
 
-func (p *program) templateArguments(c *cli.Context) (name, path string, err error) {
-	args, err := arguments(c, 1, 2)
-	switch {
-	case err != nil:
-		return "", "", err
-	case len(args) == 2 || c.Bool("generate-name") || c.String("name-template") != "":
-		return p.nameAndChart(c)
-	default:
-		return "release-name", args[0], nil
+func (o *templateFlags) arguments(args []string) (name, path string, err error) {
+	if len(args) == 2 || o.name.madeUp() {
+		return o.name.nameAndChart(args)
 	}
-}
-
-func offlineCapabilities(c *cli.Context) (*templating.Capabilities, error) {
-	caps := templating.DefaultCapabilities()
-	if text := c.String("kube-version"); text != "" {
-		version, err := templating.ParseKubeVersion(text)
-		if err != nil {
-			return nil, usage("--kube-version: %v", err)
-		}
-		caps.KubeVersion = version
-	}
-	more, err := commaSeparated("api-versions", c.StringSlice("api-versions"))
-	if err != nil {
-		return nil, err
-	}
-	caps.APIVersions = append(caps.APIVersions, more...)
-	return caps, nil
+	return "release-name", args[0], nil
 }
 
 // trimmed are documents of which the last ends without white space: Helm 4.3.1
@@ -141,12 +137,12 @@ func trimmed(docs []manifest.Document) []manifest.Document {
 	return docs
 }
 
-// templateText is what template prints of a chart's objects and hooks. A manifest
+// text is what template prints of a chart's objects and hooks. A manifest
 // without objects is an empty line, and each document of --show-only ends with one.
-func templateText(c *cli.Context, resources, hooks []manifest.Document) (string, error) {
-	docs, err := pick(c, slices.Concat(trimmed(resources), hooks))
+func (o *templateFlags) text(resources, hooks []manifest.Document) (string, error) {
+	docs, err := pick(o.showOnly.Value(), slices.Concat(trimmed(resources), hooks))
 	text := manifest.Text(docs)
-	if c.IsSet("show-only") {
+	if len(o.showOnly.Value()) > 0 {
 		text = ""
 		for _, d := range docs {
 			text += manifest.Text([]manifest.Document{d}) + "\n"
@@ -158,18 +154,18 @@ func templateText(c *cli.Context, resources, hooks []manifest.Document) (string,
 }
 
 // documents are what template prints: CRDs and objects, then hooks.
-func documents(c *cli.Context, r engine.Rendering) (docs, hooks []manifest.Document) {
-	if c.Bool("include-crds") && !c.Bool("skip-crds") {
+func (o *templateFlags) documents(r engine.Rendering) (docs, hooks []manifest.Document) {
+	if o.includeCRDs && !o.source.render.skipCRDs {
 		for _, crd := range r.Chart.CRDs() {
 			docs = append(docs, manifest.Document{Path: crd.Path, Text: string(crd.Data)})
 		}
 	}
 	docs = append(docs, r.Classified.Documents...)
-	if c.Bool("no-hooks") {
+	if o.noHooks {
 		return docs, nil
 	}
 	for _, h := range r.Classified.Hooks {
-		if c.Bool("skip-tests") && h.On(manifest.Test) {
+		if o.skipTests && h.On(manifest.Test) {
 			continue
 		}
 		hooks = append(hooks, manifest.Document{Path: h.Path, Text: h.Manifest})
@@ -178,8 +174,7 @@ func documents(c *cli.Context, r engine.Rendering) (docs, hooks []manifest.Docum
 }
 
 // pick keeps what --show-only names; a name without a match is an error.
-func pick(c *cli.Context, docs []manifest.Document) ([]manifest.Document, error) {
-	wanted := c.StringSlice("show-only")
+func pick(wanted []string, docs []manifest.Document) ([]manifest.Document, error) {
 	if len(wanted) == 0 {
 		return docs, nil
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -9,35 +10,36 @@ import (
 )
 
 func (p *program) unlockCommand() *cli.Command {
+	var yes bool
 	return &cli.Command{
 		Name: "unlock", Usage: "show who holds a release's lock, and free it", ArgsUsage: "NAME",
 		Description: describe("Shows who holds the lock of a release. With --yes, or after a question, the lock is\nfreed; its holder notices that at its next renewal, within seconds, and writes nothing more.", "kubectl release unlock web"),
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"}},
-		Action: p.onRelease(func(c *cli.Context, s *session, name string) error {
-			holder, held, err := s.engine.Holder(c.Context, s.key(name))
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Destination: &yes, Aliases: []string{"y"}, Usage: "do not ask"}},
+		Action: p.onRelease(&outputFlags{}, func(ctx context.Context, s *session, name string) error {
+			holder, held, err := s.engine.Holder(ctx, s.key(name))
 			if err != nil {
 				return err
 			}
 			if !held {
-				return p.tellPending(c, s, name, holder.Unread)
+				return p.tellPending(ctx, s, name, holder.Unread)
 			}
 			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s; living holders renew it every few seconds.\n", name, escape.Line(holder.Text()))
-			if err := p.confirm(c, "Free it?", "the lock was not freed"); err != nil {
+			if err := p.confirm(yes, "Free it?", "the lock was not freed"); err != nil {
 				return err
 			}
-			if err := s.engine.Locker.Free(c.Context, s.key(name), holder.Identity); err != nil {
+			if err := s.engine.Locker.Free(ctx, s.key(name), holder.Identity); err != nil {
 				return err
 			}
 			fmt.Fprintln(p.streams.Out, "It is free.")
-			return p.tellPending(c, s, name, false)
+			return p.tellPending(ctx, s, name, false)
 		}),
 	}
 }
 
 // tellPending says what may stand in the way of a release whose lock is free: a
 // pending status, and how to go on from it.
-func (p *program) tellPending(c *cli.Context, s *session, name string, unread bool) error {
-	r, err := s.engine.Newest(c.Context, s.key(name))
+func (p *program) tellPending(ctx context.Context, s *session, name string, unread bool) error {
+	r, err := s.engine.Newest(ctx, s.key(name))
 	if err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func (p *program) tellPending(c *cli.Context, s *session, name string, unread bo
 		fmt.Fprintf(p.streams.Out, "Nobody holds the lock of %s.\n", name)
 		return nil
 	}
-	next, err := p.next(c, s, r, unread)
+	next, err := p.next(ctx, s, r, unread)
 	fmt.Fprintf(p.streams.Out, "Revision %d of %s has been %s since %s (%s).\n%s",
 		r.Version, name, r.Info.Status, localTime(r.Info.LastDeployed), r.Info.Description, next)
 	return err

@@ -1,11 +1,10 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
@@ -24,33 +23,33 @@ type view struct {
 
 // view asks the cluster when --validate or --dry-run=server is given, as in
 // Helm 4.3.1.
-func (p *program) view(c *cli.Context, loaded *chart.Chart) (view, error) {
-	switch c.String("dry-run") {
+func (p *program) view(ctx context.Context, o *templateFlags, loaded *chart.Chart) (view, error) {
+	switch o.dryRun {
 	case "", "unset", "client", "server", "none", "true", "false":
 	default:
-		return view{}, usage("--dry-run=%s: it is client or server", c.String("dry-run"))
+		return view{}, usage("--dry-run=%s: it is client or server", o.dryRun)
 	}
-	if !c.Bool("validate") && c.String("dry-run") != "server" {
-		v := view{namespace: orDefault(c.String("namespace"), "default")}
+	if !o.validate && o.dryRun != "server" {
+		v := view{namespace: orDefault(p.connection.namespace, "default")}
 		var err, broken error
-		v.caps, err = offlineCapabilities(c)
-		v.lookup, broken = p.lookup(c, v.namespace)
+		v.caps, err = o.capable.capabilities()
+		v.lookup, broken = p.lookup(o.lookup.value, v.namespace)
 		return v, errors.Join(err, broken)
 	}
-	if c.IsSet("lookup") {
+	if o.lookup.given {
 		return view{}, usage("--lookup goes without --validate and --dry-run=server: with a cluster, templates see what it has")
 	}
-	s, err := p.connect(c)
+	s, err := p.connect()
 	if err != nil {
 		return view{}, err
 	}
-	caps, err := liveCapabilities(c, s, loaded)
-	return view{caps: caps, lookup: s.engine.Lookup(c.Context), namespace: s.namespace, session: s}, err
+	caps, err := o.capable.live(ctx, s, loaded)
+	return view{caps: caps, lookup: s.engine.Lookup(ctx), namespace: s.namespace, session: s}, err
 }
 
 // validate is an error that names every object that the cluster refuses. What
 // it could not be asked is a warning.
-func (p *program) validate(c *cli.Context, v view, rendered *chart.Chart, docs []manifest.Document) error {
+func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, docs []manifest.Document) error {
 	crds, err := engine.ParseCRDs(rendered)
 	if err != nil {
 		return err
@@ -65,7 +64,7 @@ func (p *program) validate(c *cli.Context, v view, rendered *chart.Chart, docs [
 			objects = append(objects, parsed...)
 		}
 	}
-	verdicts, err := v.session.cluster.Validate(c.Context, objects, crds, v.namespace)
+	verdicts, err := v.session.cluster.Validate(ctx, objects, crds, v.namespace)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,12 @@
 package command
 
 import (
+	"context"
 	"encoding/csv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/values"
@@ -18,118 +18,137 @@ const (
 )
 
 // valuesFlags are Helm's ways to give values.
-func valuesFlags() []cli.Flag {
-	list := func(name, usage string, aliases ...string) cli.Flag {
-		return &cli.StringSliceFlag{Name: name, Aliases: aliases, Usage: usage, Category: valuesCategory, KeepSpace: true}
+type valuesFlags struct {
+	files, json, set, str, file, literal cli.StringSlice
+}
+
+func (o *valuesFlags) flags() []cli.Flag {
+	list := func(name string, to *cli.StringSlice, usage string, aliases ...string) cli.Flag {
+		return &cli.StringSliceFlag{Name: name, Destination: to, Aliases: aliases, Usage: usage, Category: valuesCategory, KeepSpace: true}
 	}
 	return []cli.Flag{
-		list("values", "YAML `FILE` of values, or the URL of one, - for standard input (repeatable, or separated by commas)", "f"),
-		list("set", "`KEY=VALUE`, separated by commas (repeatable)"),
-		list("set-string", "`KEY=VALUE` whose value stays a string"),
-		list("set-file", "`KEY=FILE` whose content is the value"),
-		list("set-json", "`KEY=JSON`, or a whole JSON object"),
-		list("set-literal", "`KEY=VALUE` with nothing in it escaped"),
-		outsideLinksFlag(),
+		list("values", &o.files, "YAML `FILE` of values, or the URL of one, - for standard input (repeatable, or separated by commas)", "f"),
+		list("set", &o.set, "`KEY=VALUE`, separated by commas (repeatable)"),
+		list("set-string", &o.str, "`KEY=VALUE` whose value stays a string"),
+		list("set-file", &o.file, "`KEY=FILE` whose content is the value"),
+		list("set-json", &o.json, "`KEY=JSON`, or a whole JSON object"),
+		list("set-literal", &o.literal, "`KEY=VALUE` with nothing in it escaped"),
 	}
 }
 
-// outsideLinksFlag is for charts and files of values that are one's own.
-func outsideLinksFlag() cli.Flag {
-	return &cli.BoolFlag{Name: outsideLinks, Usage: "follow symbolic links that lead out of a chart's folder, or out of the folder of a values file", Category: valuesCategory}
+// sources are what the flags for values name.
+func (o *valuesFlags) sources() (values.Sources, error) {
+	files, err := commaSeparated("values", o.files.Value())
+	if err != nil {
+		return values.Sources{}, err
+	}
+	return values.Sources{
+		Files: files, JSON: o.json.Value(), Set: o.set.Value(),
+		String: o.str.Value(), File: o.file.Value(), Literal: o.literal.Value(),
+	}, nil
 }
 
-const outsideLinks = "allow-outside-symlinks"
-
-func chartOptions(c *cli.Context) chartload.Options {
-	return chartload.Options{OutsideLinks: c.Bool(outsideLinks)}
+// renderFlags change how a chart is rendered.
+type renderFlags struct {
+	engine.RenderOptions
+	dependencyUpdate, skipCRDs, updateCRDs bool
+	postRenderer                           string
+	postRendererArgs                       cli.StringSlice
 }
 
-func renderFlags() []cli.Flag {
-	toggle := func(name, usage string) cli.Flag {
-		return &cli.BoolFlag{Name: name, Usage: usage, Category: renderCategory}
+func (o *renderFlags) flags() []cli.Flag {
+	toggle := func(name string, to *bool, usage string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: renderCategory}
 	}
 	return []cli.Flag{
-		toggle("dependency-update", "bring the chart's dependencies into charts/ first, when one is missing"),
-		toggle("skip-crds", "leave out the CRDs of crds/ folders"),
-		toggle("update-crds", "update the CRDs of crds/ folders that are there, too"),
-		toggle("skip-schema-validation", "do not check values against values.schema.json"),
-		toggle("enable-dns", "let templates look up host names"),
-		toggle("render-subchart-notes", "show the notes of subcharts, too"),
-		toggle("strict", "reading a value that is not there is an error"),
-		&cli.StringFlag{Name: "post-renderer", Usage: "`PROGRAM` that rewrites the rendered manifest", Category: renderCategory},
-		&cli.StringSliceFlag{Name: "post-renderer-args", Usage: "argument of the post-renderer (repeatable)", Category: renderCategory, KeepSpace: true},
+		toggle("dependency-update", &o.dependencyUpdate, "bring the chart's dependencies into charts/ first, when one is missing"),
+		toggle("skip-crds", &o.skipCRDs, "leave out the CRDs of crds/ folders"),
+		toggle("update-crds", &o.updateCRDs, "update the CRDs of crds/ folders that are there, too"),
+		toggle("skip-schema-validation", &o.SkipSchema, "do not check values against values.schema.json"),
+		toggle("enable-dns", &o.DNS, "let templates look up host names"),
+		toggle("render-subchart-notes", &o.SubchartNotes, "show the notes of subcharts, too"),
+		toggle("strict", &o.Strict, "reading a value that is not there is an error"),
+		&cli.StringFlag{Name: "post-renderer", Destination: &o.postRenderer, Usage: "`PROGRAM` that rewrites the rendered manifest", Category: renderCategory},
+		&cli.StringSliceFlag{Name: "post-renderer-args", Destination: &o.postRendererArgs, Usage: "argument of the post-renderer (repeatable)", Category: renderCategory, KeepSpace: true},
 	}
+}
+
+// options are those of the engine.
+func (o *renderFlags) options() engine.RenderOptions {
+	out := o.RenderOptions
+	out.PostRender = postRenderer(o.postRenderer, o.postRendererArgs.Value())
+	return out
 }
 
 // reuseFlags say what an upgrade takes over from earlier values.
-func reuseFlags() []cli.Flag {
+type reuseFlags struct{ reuse, reset, resetThenReuse bool }
+
+func (o *reuseFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "reuse-values", Usage: "keep the last revision's values and defaults", Category: valuesCategory},
-		&cli.BoolFlag{Name: "reset-values", Usage: "forget the last revision's values", Category: valuesCategory},
-		&cli.BoolFlag{Name: "reset-then-reuse-values", Usage: "new defaults, then the last revision's values", Category: valuesCategory},
+		&cli.BoolFlag{Name: "reuse-values", Destination: &o.reuse, Usage: "keep the last revision's values and defaults", Category: valuesCategory},
+		&cli.BoolFlag{Name: "reset-values", Destination: &o.reset, Usage: "forget the last revision's values", Category: valuesCategory},
+		&cli.BoolFlag{Name: "reset-then-reuse-values", Destination: &o.resetThenReuse, Usage: "new defaults, then the last revision's values", Category: valuesCategory},
 	}
 }
 
-func reuseMode(c *cli.Context) values.Reuse {
+func (o *reuseFlags) mode() values.Reuse {
 	switch {
-	case c.Bool("reset-values"):
+	case o.reset:
 		return values.ResetValues
-	case c.Bool("reuse-values"):
+	case o.reuse:
 		return values.ReuseValues
-	case c.Bool("reset-then-reuse-values"):
+	case o.resetThenReuse:
 		return values.ResetThenReuseValues
 	default:
 		return values.ReuseUnlessGiven
 	}
 }
 
+// sourceFlags are those of commands that render a chart: which one it is, and with
+// what values.
+type sourceFlags struct {
+	chart  chartFlags
+	values valuesFlags
+	reuse  reuseFlags
+	render renderFlags
+}
+
+func (o *sourceFlags) valueFlags() []cli.Flag {
+	return append(o.values.flags(), o.chart.outsideLinksFlag())
+}
+
 // source loads the chart and reads the values that flags name.
-func (p *program) source(c *cli.Context, path string) (engine.Source, error) {
-	loaded, warnings, err := p.completeChart(c, path)
+func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engine.Source, error) {
+	loaded, warnings, err := p.completeChart(ctx, o, path)
 	if err != nil {
 		return engine.Source{}, err
 	}
-	sources, err := valueSources(c)
+	sources, err := o.values.sources()
 	if err != nil {
 		return engine.Source{}, err
 	}
-	read := remembered(p.valuesReader(c))
+	read := remembered(p.valuesReader(ctx, &o.chart.fetchFlags))
 	given, more, err := sources.Merge(read)
 	if err != nil {
 		return engine.Source{}, err
 	}
 	return engine.Source{
-		Chart: loaded, Fetched: p.charts[chartRequest(c, path)].pin,
-		Warnings: append(warnings, more...), Values: given, Reuse: reuseMode(c),
+		Chart: loaded, Fetched: p.charts[o.chart.request(path)].pin,
+		Warnings: append(warnings, more...), Values: given, Reuse: o.reuse.mode(),
 		Origin: func(path []string) string { return sources.Origin(path, read) },
-		Render: engine.RenderOptions{
-			SkipSchema: c.Bool("skip-schema-validation"), DNS: c.Bool("enable-dns"),
-			SubchartNotes: c.Bool("render-subchart-notes"), Strict: c.Bool("strict"), PostRender: postRenderer(c),
-		},
+		Render: o.render.options(),
 	}, nil
 }
 
 // givenValues are what the flags for values give in all.
-func (p *program) givenValues(c *cli.Context) (map[string]any, error) {
-	sources, err := valueSources(c)
+func (p *program) givenValues(ctx context.Context, o *valuesFlags, fetch *fetchFlags) (map[string]any, error) {
+	sources, err := o.sources()
 	if err != nil {
 		return nil, err
 	}
-	given, warnings, err := sources.Merge(p.valuesReader(c))
+	given, warnings, err := sources.Merge(p.valuesReader(ctx, fetch))
 	p.warnAll(warnings)
 	return given, err
-}
-
-// valueSources are what the flags for values name.
-func valueSources(c *cli.Context) (values.Sources, error) {
-	files, err := commaSeparated("values", c.StringSlice("values"))
-	if err != nil {
-		return values.Sources{}, err
-	}
-	return values.Sources{
-		Files: files, JSON: c.StringSlice("set-json"), Set: c.StringSlice("set"),
-		String: c.StringSlice("set-string"), File: c.StringSlice("set-file"), Literal: c.StringSlice("set-literal"),
-	}, nil
 }
 
 // commaSeparated splits each of a flag's values as Helm 4.3.1 does: as a line of
@@ -151,12 +170,12 @@ func commaSeparated(flag string, given []string) ([]string, error) {
 
 // valuesReader reads files of values. What came with a chart, as in the checkout
 // of a pull request, may be a link to what somebody else keeps on this machine.
-func (p *program) valuesReader(c *cli.Context) func(name string) ([]byte, error) {
+func (p *program) valuesReader(ctx context.Context, o *fetchFlags) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		switch {
 		case strings.Contains(name, "://"):
-			return fetchInput(c, name, c.Bool("offline"))
-		case name == "-" || c.Bool(outsideLinks):
+			return p.fetchInput(ctx, name, o.offline)
+		case name == "-" || o.load.OutsideLinks:
 			return p.readFile(name)
 		}
 		return inputfile.ReadInside(name, maxInputBytes)

@@ -1,9 +1,9 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,30 +13,39 @@ import (
 )
 
 // verifyFlags demand signatures; the first two are Helm's.
-func verifyFlags() []cli.Flag {
+type verifyFlags struct {
+	verify  bool
+	keyring string
+	// Those of cosign say whose signatures count in the place of the keyring's keys.
+	key, identity, identityRegexp, issuer, trustedRoot optional[string]
+}
+
+func (o *verifyFlags) flags() []cli.Flag {
+	cosign := func(name string, to *optional[string], usage string) cli.Flag {
+		flag := chartText(name, &to.value, usage)
+		flag.Action = to.note
+		return flag
+	}
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "verify", Usage: "use charts only when they are signed by a key of --keyring", Category: chartCategory},
-		chartText("keyring", "`FILE` of the OpenPGP keys that count (default: GnuPG's)"),
-		chartText("verify-key", "`FILE` with the public key of cosign that counts instead; implies --verify"),
-		chartText("certificate-identity", "`IDENTITY`, an email address or a URI, whose keyless cosign signatures count instead; implies --verify"),
-		chartText("certificate-identity-regexp", "`REGEXP` that finds such identities; it may match anywhere, so begin it with ^"),
-		chartText("certificate-oidc-issuer", "`URL` of the OpenID provider that knows the identity"),
-		chartText("trusted-root", "`FILE` of the Sigstore that certifies it (default: trusted_root.json beside sources.yaml)"),
+		&cli.BoolFlag{Name: "verify", Destination: &o.verify, Usage: "use charts only when they are signed by a key of --keyring", Category: chartCategory},
+		chartText("keyring", &o.keyring, "`FILE` of the OpenPGP keys that count (default: GnuPG's)"),
+		cosign("verify-key", &o.key, "`FILE` with the public key of cosign that counts instead; implies --verify"),
+		cosign("certificate-identity", &o.identity, "`IDENTITY`, an email address or a URI, whose keyless cosign signatures count instead; implies --verify"),
+		cosign("certificate-identity-regexp", &o.identityRegexp, "`REGEXP` that finds such identities; it may match anywhere, so begin it with ^"),
+		cosign("certificate-oidc-issuer", &o.issuer, "`URL` of the OpenID provider that knows the identity"),
+		cosign("trusted-root", &o.trustedRoot, "`FILE` of the Sigstore that certifies it (default: trusted_root.json beside sources.yaml)"),
 	}
 }
 
-// cosignFlags say whose signatures count in the place of the keyring's keys.
-var cosignFlags = []string{"verify-key", "certificate-identity", "certificate-identity-regexp", "certificate-oidc-issuer", "trusted-root"}
-
-// demandSignatures demands what flags say. One that is given with no text, as of a variable
-// that is not set, is an error: it must not mean that no signature is demanded.
-func demandSignatures(c *cli.Context, v *source.Verification) error {
+// demand demands what flags say. One that is given with no text, as of a variable that is
+// not set, is an error: it must not mean that no signature is demanded.
+func (o *verifyFlags) demand(v *source.Verification) error {
 	v.Rule = resolve.Rule{
-		Key: c.String("verify-key"), Identity: c.String("certificate-identity"), IdentityRegexp: c.String("certificate-identity-regexp"),
-		Issuer: c.String("certificate-oidc-issuer"), TrustedRoot: c.String("trusted-root"),
+		Key: o.key.value, Identity: o.identity.value, IdentityRegexp: o.identityRegexp.value,
+		Issuer: o.issuer.value, TrustedRoot: o.trustedRoot.value,
 	}
-	if !slices.ContainsFunc(cosignFlags, c.IsSet) {
-		v.Wanted, v.Rule.Keyring = c.Bool("verify"), c.String("keyring")
+	if !o.key.given && !o.identity.given && !o.identityRegexp.given && !o.issuer.given && !o.trustedRoot.given {
+		v.Wanted, v.Rule.Keyring = o.verify, o.keyring
 		return nil
 	}
 	v.Wanted = true
@@ -47,41 +56,38 @@ func demandSignatures(c *cli.Context, v *source.Verification) error {
 }
 
 func (p *program) verifyCommand() *cli.Command {
+	var o chartFlags
 	return &cli.Command{
 		Name: "verify", Usage: "find who has signed a chart", ArgsUsage: "CHART",
 		Description: describe("Checks the signature of a chart and says whose it is: of an archive by the .prov file\nbeside it, or with --verify-key or\n--certificate-identity by a signature of cosign's; wherever the chart is. Exits\nwith 8 when it is not signed by a key that counts.",
 			"kubectl release verify web-1.4.2.tgz --keyring keys.gpg\nkubectl release verify stable/web --version '^1'\nkubectl release verify oci://ghcr.io/acme/charts/web:1.4.2 --verify-key cosign.pub"),
-		Flags: chartFlags(),
-		Action: p.readOnly(func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1)
-			if err != nil {
-				return err
-			}
-			s, err := sources(c)
+		Flags: o.flags(&p.paths),
+		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
+			s, err := p.sources(&o.fetchFlags)
 			if err != nil {
 				return err
 			}
 			s.Verification.Wanted = true
-			fetched, err := p.verified(c, s, args[0])
+			fetched, err := p.verified(ctx, s, o.request(args[0]))
 			if err != nil {
 				return err
 			}
 			p.tellSignature(fetched)
 			return nil
-		}),
+		})),
 	}
 }
 
 // verified is a chart whose signature is right, wherever it is.
-func (p *program) verified(c *cli.Context, s *source.Sources, name string) (source.Fetched, error) {
-	ref, err := understood(s, chartRequest(c, name), isThere)
+func (p *program) verified(ctx context.Context, s *source.Sources, request resolve.Request) (source.Fetched, error) {
+	ref, err := understood(s, request, isThere)
 	if err != nil {
 		return source.Fetched{}, err
 	}
 	if ref.Kind == resolve.Local {
 		return readVerified(s, ref.Path)
 	}
-	return p.fetch(c, s, ref)
+	return p.fetch(ctx, s, ref)
 }
 
 // readVerified reads an archive that is here, when its signature is right.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -12,32 +13,34 @@ import (
 )
 
 func (p *program) versionCommand() *cli.Command {
+	var o struct {
+		outputFlags
+		short    bool
+		template string
+	}
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
 		Description: describe("Prints the program's version and that of its plan format.", "kubectl release version -o json"),
-		Flags:       []cli.Flag{outputFlag(), &cli.BoolFlag{Name: "short", Usage: "only the version"}, templateFlag(`"{{.Version}} {{.GoVersion}}"`)},
-		Action: p.readOnly(func(c *cli.Context) error {
-			if _, err := arguments(c, 0, 0); err != nil {
-				return err
-			}
-			f, err := format(c)
+		Flags:       []cli.Flag{o.flag(), &cli.BoolFlag{Name: "short", Destination: &o.short, Usage: "only the version"}, templateFlag(&o.template, `"{{.Version}} {{.GoVersion}}"`)},
+		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
+			f, err := o.format()
 			if err != nil {
 				return err
 			}
-			switch text := c.String("template"); {
+			switch text := o.template; {
 			case text != "":
 				return fill(p.streams.Out, text, buildInfo())
 			case f != "text":
 				return p.structured(f, map[string]string{
 					"version": Version, "planFormat": plan.FormatVersion, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
-			case c.Bool("short"):
+			case o.short:
 				fmt.Fprintln(p.streams.Out, Version)
 			default:
 				fmt.Fprintf(p.streams.Out, "kubectl-release %s, plan format %s, %s %s/%s\n", Version, plan.FormatVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			}
 			return nil
-		}),
+		})),
 	}
 }
 

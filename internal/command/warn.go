@@ -7,10 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/kubectl-release/kubectl-release/internal/chart"
-	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -51,14 +48,11 @@ func (p *program) warnAll(warnings []chart.Warning) {
 
 // warnings prints the warnings among a plan's problems, with secrets masked as
 // in the plan itself.
-func (p *program) warnings(c *cli.Context, made *plan.Plan) {
+func (p *program) warnings(made *plan.Plan) {
 	if made.Summary.Warnings == 0 {
 		return
 	}
-	if !c.Bool("show-secrets") {
-		made = redact.Plan(made)
-	}
-	for _, problem := range made.Problems {
+	for _, problem := range p.masked(made).Problems {
 		if problem.Blocking {
 			continue
 		}
@@ -75,12 +69,12 @@ func (p *program) warnings(c *cli.Context, made *plan.Plan) {
 
 // showWithWarnings prints a plan, and its warnings on standard error unless somebody at a
 // terminal has just read them in the plan.
-func (p *program) showWithWarnings(c *cli.Context, made *plan.Plan) error {
-	if err := p.render(c, p.raw.Out, made); err != nil {
+func (p *program) showWithWarnings(o *showFlags, made *plan.Plan) error {
+	if err := p.render(o, p.raw.Out, made); err != nil {
 		return err
 	}
-	if format := c.String("output"); format != "" && format != "text" && format != "table" || !isTerminal(p.raw.Out) {
-		p.warnings(c, made)
+	if !o.isText() || !isTerminal(p.raw.Out) {
+		p.warnings(made)
 	}
 	return nil
 }

@@ -1,0 +1,73 @@
+package command
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// run is what a command does when its flags are parsed: into the structs that declare
+// them. No *cli.Context goes further than into the action, which a test sees to.
+type run func(ctx context.Context, args []string) error
+
+// takes is the action of a command that takes so many arguments.
+func takes(least, most int, run run) cli.ActionFunc {
+	return takesBetween(func() (int, int) { return least, most }, run)
+}
+
+// takesBetween is takes where flags say how many arguments there are.
+func takesBetween(bounds func() (least, most int), run run) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		args := c.Args().Slice()
+		line := strings.TrimSpace(c.Command.HelpName + " " + c.Command.ArgsUsage)
+		switch least, most := bounds(); {
+		case len(args) < least:
+			return usage("an argument is missing: %s", line)
+		case len(args) > most:
+			return usage("unexpected argument %q: %s", args[most], line)
+		}
+		return run(c.Context, args)
+	}
+}
+
+// only is the action of a command that does nothing but by those below it.
+func only(c *cli.Context) error {
+	if c.Args().Present() {
+		return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
+	}
+	return cli.ShowSubcommandHelp(c)
+}
+
+// optional is the value of a flag for which it counts that it was given, be it empty.
+type optional[T any] struct {
+	value T
+	given bool
+}
+
+// note is the Action of such a flag: it is called when the flag was given.
+func (o *optional[T]) note(*cli.Context, T) error {
+	o.given = true
+	return nil
+}
+
+// joined makes one list of flags, in which one that several lists have, of one name and
+// for one field, is the first one's.
+func joined(lists ...[]cli.Flag) []cli.Flag {
+	type bound struct {
+		name string
+		to   any
+	}
+	seen := map[bound]bool{}
+	var out []cli.Flag
+	for _, f := range slices.Concat(lists...) {
+		key := bound{f.Names()[0], reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()}
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}

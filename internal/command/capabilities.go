@@ -1,0 +1,62 @@
+package command
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// capabilityFlags are what templates see of a cluster where none is asked.
+type capabilityFlags struct {
+	kubeVersion optional[string]
+	apiVersions cli.StringSlice
+}
+
+// flags has the help of --kube-version.
+func (o *capabilityFlags) flags(usage string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "kube-version", Destination: &o.kubeVersion.value, Action: o.kubeVersion.note, Usage: usage},
+		&cli.StringSliceFlag{Name: "api-versions", Destination: &o.apiVersions, Aliases: []string{"a"}, Usage: "API `VERSION` that templates see besides the built-in ones (repeatable)"},
+	}
+}
+
+// capabilities are those of no cluster in particular, with what flags say.
+func (o *capabilityFlags) capabilities() (*templating.Capabilities, error) {
+	caps := templating.DefaultCapabilities()
+	if text := o.kubeVersion.value; text != "" {
+		version, err := templating.ParseKubeVersion(text)
+		if err != nil {
+			return nil, usage("--kube-version: %v", err)
+		}
+		caps.KubeVersion = version
+	}
+	more, err := commaSeparated("api-versions", o.apiVersions.Value())
+	if err != nil {
+		return nil, err
+	}
+	caps.APIVersions = append(caps.APIVersions, more...)
+	return caps, nil
+}
+
+// live are the cluster's, with what flags add to them.
+func (o *capabilityFlags) live(ctx context.Context, s *session, loaded *chart.Chart) (*templating.Capabilities, error) {
+	caps, err := s.engine.Capabilities(ctx, loaded)
+	if err != nil {
+		return nil, err
+	}
+	given, err := o.capabilities()
+	if err != nil {
+		return nil, err
+	}
+	if o.kubeVersion.value != "" {
+		caps.KubeVersion = given.KubeVersion
+	}
+	for _, list := range o.apiVersions.Value() {
+		caps.APIVersions = append(caps.APIVersions, strings.Split(list, ",")...)
+	}
+	return caps, nil
+}

@@ -1,0 +1,153 @@
+package command
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+const connectionCategory = "Connection"
+
+// tokenVariable is where Helm puts the bearer token for its plugins.
+const tokenVariable = "HELM_KUBETOKEN"
+
+// connectionFlags say which cluster and namespace a command is for, and how the API
+// server is spoken to.
+type connectionFlags struct {
+	namespace, kubeconfig, context, cluster, user string
+	server, token, as, asUID                      string
+	asGroups                                      cli.StringSlice
+	authority, certificate, key, serverName       string
+	insecure                                      bool
+	requestTimeout, cacheDir                      string
+	qps                                           float64
+	burst, v                                      int
+	debug                                         bool
+}
+
+// flags are kubectl's, with Helm's names where these differ, and the environment that
+// Helm gives its plugins.
+func (o *connectionFlags) flags() []cli.Flag {
+	text := func(name string, to *string, usage string, env []string, aliases ...string) cli.Flag {
+		return &cli.StringFlag{Name: name, Destination: to, Aliases: aliases, Usage: usage, EnvVars: env, Category: connectionCategory}
+	}
+	return []cli.Flag{
+		text("namespace", &o.namespace, "namespace of the release", []string{"HELM_NAMESPACE"}, "n"),
+		text("kubeconfig", &o.kubeconfig, "`FILE` of the kubeconfig", nil),
+		text("context", &o.context, "context of the kubeconfig", []string{"HELM_KUBECONTEXT"}, "kube-context"),
+		text("cluster", &o.cluster, "cluster of the kubeconfig", nil),
+		text("user", &o.user, "user of the kubeconfig", nil),
+		text("server", &o.server, "address of the API server", []string{"HELM_KUBEAPISERVER"}, "s", "kube-apiserver"),
+		text("token", &o.token, "bearer token", []string{tokenVariable}, "kube-token"),
+		text("as", &o.as, "user to impersonate", []string{"HELM_KUBEASUSER"}, "kube-as-user"),
+		&cli.StringSliceFlag{Name: "as-group", Destination: &o.asGroups, Aliases: []string{"kube-as-group"}, Usage: "group to impersonate (repeatable)", Category: connectionCategory},
+		text("as-uid", &o.asUID, "UID to impersonate", nil),
+		text("certificate-authority", &o.authority, "CA file of the API server", []string{"HELM_KUBECAFILE"}, "kube-ca-file"),
+		text("client-certificate", &o.certificate, "client certificate file", nil),
+		text("client-key", &o.key, "client key file", nil),
+		text("tls-server-name", &o.serverName, "name to expect in the server's certificate", []string{"HELM_KUBETLS_SERVER_NAME"}, "kube-tls-server-name"),
+		&cli.BoolFlag{Name: insecureAPI, Destination: &o.insecure, Aliases: []string{"insecure-skip-tls-verify"}, Usage: "do not check the API server's certificate; the short name is for commands that take no chart", EnvVars: []string{"HELM_KUBEINSECURE_SKIP_TLS_VERIFY"}, Category: connectionCategory},
+		text("request-timeout", &o.requestTimeout, "how long one request may take, such as 10s", nil),
+		text("cache-dir", &o.cacheDir, "where discovery is cached", nil),
+		&cli.Float64Flag{Name: "qps", Destination: &o.qps, Usage: "most requests a second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
+		&cli.IntFlag{Name: "burst-limit", Destination: &o.burst, Usage: "most requests at once under --qps (HELM_BURST_LIMIT); 0 is twice as many", Category: connectionCategory},
+		&cli.IntFlag{Name: "v", Destination: &o.v, Usage: "verbosity of the client library", Category: connectionCategory},
+		&cli.BoolFlag{Name: "debug", Destination: &o.debug, Usage: "tell the requests that are made: -v 6 by its name in Helm", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
+	}
+}
+
+// insecureAPI is the flag that leaves the API server's certificate unchecked.
+const insecureAPI = "kube-insecure-skip-tls-verify"
+
+// helmPlugin is set by Helm where it runs us as its plugin.
+const helmPlugin = "HELM_PLUGIN_NAME"
+
+// words are the flags that say which cluster and namespace a command is for, as they
+// are repeated in hints. A token is not, nor what the environment tells the next
+// command as well; that of Helm's plugins is Helm's, made from its flags.
+func (o *connectionFlags) words() []string {
+	var words []string
+	for _, flag := range o.flags() {
+		text, isText := flag.(*cli.StringFlag)
+		if !isText || slices.Contains([]string{"token", "request-timeout", "cache-dir"}, text.Name) {
+			continue
+		}
+		value := *text.Destination
+		inherited := slices.ContainsFunc(text.EnvVars, func(v string) bool { return os.Getenv(v) == value })
+		if value != "" && (!inherited || os.Getenv(helmPlugin) != "") {
+			words = append(words, "--"+text.Name, value)
+		}
+	}
+	for _, group := range o.asGroups.Value() {
+		words = append(words, "--as-group", group)
+	}
+	if o.insecure {
+		words = append(words, "--"+insecureAPI)
+	}
+	return words
+}
+
+// config translates our flags into those of cli-runtime, which reads the kubeconfig as
+// kubectl does.
+func (o *connectionFlags) config() *genericclioptions.ConfigFlags {
+	f := genericclioptions.NewConfigFlags(true)
+	set := func(field **string, value string) {
+		if value != "" {
+			*field = &value
+		}
+	}
+	set(&f.Namespace, o.namespace)
+	set(&f.KubeConfig, o.kubeconfig)
+	set(&f.Context, o.context)
+	set(&f.ClusterName, o.cluster)
+	set(&f.AuthInfoName, o.user)
+	set(&f.APIServer, o.server)
+	set(&f.BearerToken, o.token)
+	set(&f.Impersonate, o.as)
+	set(&f.ImpersonateUID, o.asUID)
+	set(&f.CAFile, o.authority)
+	set(&f.CertFile, o.certificate)
+	set(&f.KeyFile, o.key)
+	set(&f.TLSServerName, o.serverName)
+	set(&f.Timeout, o.requestTimeout)
+	set(&f.CacheDir, o.cacheDir)
+	if groups := o.impersonated(); len(groups) > 0 {
+		f.ImpersonateGroup = &groups
+	}
+	if insecure := o.insecure; insecure {
+		f.Insecure = &insecure
+	}
+	return f
+}
+
+// impersonated are the groups to impersonate; Helm hands them to its plugins
+// separated by commas.
+func (o *connectionFlags) impersonated() []string {
+	if groups := o.asGroups.Value(); len(groups) > 0 {
+		return groups
+	}
+	return strings.FieldsFunc(os.Getenv("HELM_KUBEASGROUPS"), func(r rune) bool { return r == ',' })
+}
+
+// contextName is the context by whose name people know the cluster. One whose cluster is
+// overruled by flags says nothing of it.
+func (o *connectionFlags) contextName(current string) string {
+	if o.server != "" || o.cluster != "" {
+		return ""
+	}
+	return orDefault(o.context, current)
+}
+
+// debugVerbosity is that of --debug: a line for each request.
+const debugVerbosity = 6
+
+// verbosity is that of the client library.
+func (o *connectionFlags) verbosity() int {
+	if o.v > 0 || !o.debug {
+		return o.v
+	}
+	return debugVerbosity
+}

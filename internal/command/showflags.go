@@ -1,0 +1,128 @@
+package command
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+)
+
+const planCategory = "Output"
+
+// showFlags say how a plan is shown, and what is printed at the end of a run.
+type showFlags struct {
+	output, color   string
+	full, summary   bool
+	only, sensitive cli.StringSlice
+	contextLines    int
+	maxBytes        optional[int]
+	spill, marker   optional[string]
+	hideNotes       bool
+}
+
+func (o *showFlags) flags(secrets *bool) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: oneOf(planOutputs), Value: "text", Category: planCategory},
+		&cli.StringFlag{Name: "color", Destination: &o.color, Aliases: []string{"colour"}, Usage: oneOf(choices["color"]), Value: "auto", EnvVars: []string{"HELM_COLOR"}, Category: planCategory},
+		&cli.BoolFlag{Name: "full", Destination: &o.full, Usage: "in text: show everything, also the YAML of new objects", Category: planCategory},
+		&cli.BoolFlag{Name: "summary", Destination: &o.summary, Usage: "in text: show only the header, counts, problems and risks", Category: planCategory},
+		&cli.StringSliceFlag{Name: "only", Destination: &o.only, Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may have wildcards (repeatable)", Category: planCategory},
+		&cli.IntFlag{Name: "context-lines", Destination: &o.contextLines, Aliases: []string{"C"}, Usage: "in text: unchanged `LINES` around a change in a value of several lines", Value: 3, Category: planCategory},
+		&cli.StringSliceFlag{Name: "sensitive", Destination: &o.sensitive, Usage: "mask these fields, too: `PATTERN` is PATH or KIND/NAME:PATH or values:PATH (repeatable)", Category: planCategory},
+		showSecretsFlag(secrets),
+		// These are for comments on pull requests.
+		&cli.IntFlag{Name: "max-bytes", Destination: &o.maxBytes.value, Action: o.maxBytes.note, Usage: "in Markdown: most bytes of the comment", Value: report.DefaultBudget, Category: planCategory},
+		&cli.StringFlag{Name: "spill", Destination: &o.spill.value, Action: o.spill.note, Usage: "in Markdown: write to `FILE` what the comment has no room for", Category: planCategory},
+		&cli.StringFlag{Name: "marker", Destination: &o.marker.value, Action: o.marker.note, Usage: "in Markdown: a `NAME` for the comment's marker, to tell those of several clusters apart", Category: planCategory},
+	}
+}
+
+func showSecretsFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "show-secrets", Destination: to, Usage: "do not mask secrets", Category: planCategory}
+}
+
+// eventsFlag is -o for commands that apply.
+func (o *showFlags) eventsFlag() cli.Flag {
+	return &cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: "text, json (an event a line while it runs, see docs/events.md) or yaml (the revision at the end); where the plan is shown, all that plan has", Value: "text", Category: planCategory}
+}
+
+// check finds mistakes. It is called before a plan is made, too.
+func (o *showFlags) check() error {
+	switch {
+	case o.full && o.summary:
+		return usage("--full and --summary are opposites: give one of them")
+	case o.color != "" && !slices.Contains(choices["color"], o.color):
+		return usage("--color=%s: it is %s", o.color, oneOf(choices["color"]))
+	case o.contextLines < 0:
+		return usage("--context-lines=%d: it is a number of lines, 0 for none", o.contextLines)
+	}
+	for _, filter := range o.only.Value() {
+		kind, name, _ := strings.Cut(filter, "/")
+		if _, err := path.Match(name, ""); err != nil || kind == "" {
+			return usage("--only %s: it is KIND or KIND/NAME, and * and ? stand for any letters in NAME", filter)
+		}
+	}
+	return o.checkMarkdown()
+}
+
+// patterns are those of --sensitive, checked.
+func (o *showFlags) patterns() ([]string, error) {
+	for _, text := range o.sensitive.Value() {
+		if err := redact.CheckPattern(text); err != nil {
+			return nil, usage("--sensitive: %s", err)
+		}
+	}
+	return o.sensitive.Value(), nil
+}
+
+// isText says whether people read the plan in a terminal.
+func (o *showFlags) isText() bool { return slices.Contains([]string{"", "text", "table"}, o.output) }
+
+func (o *showFlags) text(w io.Writer) report.TextOptions {
+	return report.TextOptions{
+		Color: o.colored(w), Full: o.full, Summary: o.summary, Only: o.only.Value(),
+		Width: width(w), Context: cmp.Or(o.contextLines, -1),
+	}
+}
+
+// colored says whether to print in colour: on a terminal, without NO_COLOR.
+func (o *showFlags) colored(w io.Writer) bool {
+	switch o.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// outputFlags are -o of commands that print something to read.
+type outputFlags struct{ output string }
+
+func (o *outputFlags) flag() cli.Flag {
+	return &cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: oneOf(outputs), Value: "text", Category: planCategory}
+}
+
+// format is text, json or yaml.
+func (o *outputFlags) format() (string, error) {
+	switch f := orDefault(o.output, "text"); f {
+	case "text", "table":
+		return "text", nil
+	case "json", "yaml":
+		return f, nil
+	default:
+		return "", usage("-o %s: it is %s", f, oneOf(outputs))
+	}
+}
+
+// templateFlag is --template of Helm's get all and version.
+func templateFlag(to *string, example string) cli.Flag {
+	return &cli.StringFlag{Name: "template", Destination: to, Usage: "print what this `TEMPLATE` of Go's makes of it, such as " + example, Category: planCategory}
+}
