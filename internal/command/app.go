@@ -80,8 +80,8 @@ type program struct {
 	mask atomic.Pointer[redact.Mask]
 	// hidden is the plan whose secrets mask knows.
 	hidden *plan.Plan
-	// stream is what -o json prints while a command applies, else nil.
-	stream *stream
+	// presenter shows what is done.
+	presenter presenter
 	// charts are those that this run has fetched.
 	charts map[resolve.Request]located
 	// brokenPipes has the program outlive its output, see outlivePipes.
@@ -89,7 +89,9 @@ type program struct {
 }
 
 func newProgram(s Streams, name string) *program {
-	return &program{raw: s, streams: Streams{In: s.In, Out: &cleaned{to: s.Out}, Err: &cleaned{to: s.Err}}, invocation: invocation.Invocation{Program: name}}
+	p := &program{raw: s, streams: Streams{In: s.In, Out: &cleaned{to: s.Out}, Err: &cleaned{to: s.Err}}, invocation: invocation.Invocation{Program: name}}
+	p.presenter = textPresenter{p, &showFlags{}}
+	return p
 }
 
 func (p *program) app() *cli.App {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -35,7 +34,7 @@ func (p *program) applyCommand() *cli.Command {
 			&cli.BoolFlag{Name: "pinned", Destination: &o.pinned, Usage: "with FILE: do not ask whether the chart's reference still means what was planned", Category: chartCategory},
 			applyToggle("replan", &o.replan, "with FILE: when it is stale, show what is different now, ask, and apply that"),
 		}, o.files.opening(), o.show.flags(&p.showSecrets), o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
-		Action: p.streamed(&o.runFlags, takes(1, 2, func(ctx context.Context, args []string) error {
+		Action: p.presented(&o.runFlags, takes(1, 2, func(ctx context.Context, args []string) error {
 			if len(args) == 1 {
 				return p.applySaved(ctx, &o, args[0])
 			}
@@ -62,11 +61,8 @@ func (p *program) applySaved(ctx context.Context, o *applyFlags, file string) er
 		return err
 	}
 	p.hide(saved)
-	if p.stream != nil {
-		p.stream.plan(saved)
-	}
-	if saved.Blocked() {
-		return p.blocked(saved)
+	if err := p.presenter.plan(saved, known); err != nil {
+		return err
 	}
 	s, err := p.connect()
 	if err != nil {
@@ -87,7 +83,7 @@ func (p *program) applySaved(ctx context.Context, o *applyFlags, file string) er
 	if o.replan {
 		return p.applyOnward(ctx, s, o, saved)
 	}
-	return p.reviewed(ctx, s, &o.planningFlags, saved)
+	return p.reviewed(ctx, s, &o.options, saved)
 }
 
 func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path string) error {
@@ -102,42 +98,25 @@ func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path stri
 		return err
 	}
 	p.hide(made)
-	switch {
-	case p.stream != nil:
-		p.stream.plan(made)
-		p.warnings(made)
-		if made.Blocked() {
-			return p.blocked(made)
-		}
-	default:
-		if err := p.showWithWarnings(&o.show, made); err != nil {
-			return err
-		}
-		if made.Blocked() {
-			return codeError(exitError)
-		}
+	if err := p.presenter.plan(made, whole); err != nil {
+		return err
 	}
 	if made.Effect() == plan.EffectNone {
-		if p.stream != nil {
-			p.stream.close(ctx, ending{idle: true})
-		}
-		return nil
+		return p.presenter.end(ctx, ending{idle: true})
 	}
 	if err := p.confirmPlan(o.yes, made); err != nil {
 		return err
 	}
-	if isTerminal(p.raw.Out) && p.stream == nil {
-		fmt.Fprintln(p.streams.Err) // the plan ends here
-	}
-	return p.reviewed(ctx, s, &o.planningFlags, made)
+	p.presenter.confirmed()
+	return p.reviewed(ctx, s, &o.options, made)
 }
 
 // reviewed applies a plan that somebody has seen before.
-func (p *program) reviewed(ctx context.Context, s *session, o *planningFlags, made *plan.Plan) error {
+func (p *program) reviewed(ctx context.Context, s *session, o *optionFlags, made *plan.Plan) error {
 	p.underway.begin(made)
-	outcome, err := s.engine.ApplyReviewed(ctx, made, o.options.lock)
+	outcome, err := s.engine.ApplyReviewed(ctx, made, o.lock)
 	s.progress.Stop()
-	return p.finish(ctx, &o.show, result{made, outcome, err})
+	return p.finish(ctx, ending{made: made, outcome: outcome, err: err})
 }
 
 func (p *program) confirmPlan(yes bool, made *plan.Plan) error {
@@ -161,66 +140,11 @@ func (p *program) confirm(yes bool, question, otherwise string) error {
 	return nil
 }
 
-// result is what a run of a plan has come to.
-type result struct {
-	made    *plan.Plan
-	outcome apply.Outcome
-	err     error
-}
-
 // finish tells how a run has ended.
-func (p *program) finish(ctx context.Context, o *showFlags, r result) error {
-	outcome, err := r.outcome, r.err
-	if err != nil {
-		var back *engine.RolledBackError
-		if !errors.As(err, &back) && (outcome.Written || outcome.Recorded) {
-			err = &unfinishedError{err, r.made, outcome}
-		}
-		if p.stream != nil {
-			p.stream.close(ctx, ending{outcome: outcome, err: err})
-		}
-		return err
+func (p *program) finish(ctx context.Context, how ending) error {
+	var back *engine.RolledBackError
+	if how.err != nil && !errors.As(how.err, &back) && (how.outcome.Written || how.outcome.Recorded) {
+		how.err = &unfinishedError{how.err, how.made, how.outcome}
 	}
-	if p.stream != nil {
-		p.stream.close(ctx, ending{outcome: outcome, notes: !o.hideNotes})
-		return nil
-	}
-	if o.output == "yaml" {
-		if outcome.Revision == nil {
-			return nil
-		}
-		return p.record(o.output, outcome.Revision)
-	}
-	p.result(r.made, !o.hideNotes)
-	return nil
-}
-
-// testsResult does not call passed what has not run.
-func testsResult(made *plan.Plan) string {
-	switch {
-	case made.Summary.Hooks > 0:
-		return "The tests of release " + made.Release.Name + " have passed."
-	case len(made.Options.OnlyTests)+len(made.Options.SkipTests) > 0:
-		return "None of the tests of release " + made.Release.String() + " was chosen; nothing has been tested."
-	}
-	return "Release " + made.Release.String() + " has no tests."
-}
-
-func (p *program) result(made *plan.Plan, wantNotes bool) {
-	name := made.Release.Name
-	switch made.Operation {
-	case plan.Install:
-		fmt.Fprintf(p.streams.Out, "Release %s is installed in namespace %s (revision %d).\n", name, made.Release.Namespace, made.ToRevision)
-	case plan.Upgrade:
-		fmt.Fprintf(p.streams.Out, "Release %s is upgraded to revision %d.\n", name, made.ToRevision)
-	case plan.Rollback:
-		fmt.Fprintf(p.streams.Out, "Release %s is rolled back to revision %d (as revision %d).\n", name, made.RollbackTo, made.ToRevision)
-	case plan.Uninstall:
-		fmt.Fprintf(p.streams.Out, "Release %s is uninstalled.\n", name)
-	case plan.Test:
-		fmt.Fprintln(p.streams.Out, testsResult(made))
-	}
-	if notes := strings.TrimSpace(made.Notes); notes != "" && wantNotes && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
-		fmt.Fprintf(p.streams.Out, "\nNOTES:\n%s\n", p.mask.Load().Notes(notes))
-	}
+	return p.presenter.end(ctx, how)
 }

@@ -57,7 +57,7 @@ func (p *program) connect() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	watched, clock := p.watcher(), releasestore.SystemClock{}
+	watched, clock := p.presenter.watcher(), releasestore.SystemClock{}
 	return &session{
 		cluster: client, store: store, namespace: namespace, progress: watched,
 		engine: &engine.Engine{
@@ -66,14 +66,6 @@ func (p *program) connect() (*session, error) {
 			Observer: p.underway.heard(watched), Now: clock.Now, ToolVersion: toolVersion(), Identity: releasestore.NewIdentity(runText()),
 		},
 	}, nil
-}
-
-// watcher prints what a run does: for people, or for machines.
-func (p *program) watcher() watcher {
-	if p.stream != nil {
-		return p.stream
-	}
-	return p.progress()
 }
 
 // openStore opens the store that HELM_DRIVER names.

@@ -134,9 +134,9 @@ var parsing = []string{
 	"(*" + room + "internal/command.program).app",
 	"(*" + room + "internal/command.program).complete",
 	"(*" + room + "internal/command.program).finishCommands",
+	"(*" + room + "internal/command.program).presented",
 	"(*" + room + "internal/command.program).readOnly",
 	"(*" + room + "internal/command.program).searchCommand",
-	"(*" + room + "internal/command.program).streamed",
 	"(*" + room + "internal/command.program).warnOfIdle",
 	"badValue", "isDuration", "only", "takesBetween",
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
-	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -39,21 +38,7 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(co
 			warned = true
 			p.warnings(made)
 		}
-		if p.stream != nil {
-			p.stream.plan(made)
-			if !made.Blocked() {
-				return nil
-			}
-			return p.blocked(made)
-		}
-		if !made.Blocked() {
-			if dangers := report.Dangers(made.Summary.Risks); dangers != "" {
-				fmt.Fprintln(p.streams.Err, dangers)
-			}
-			fmt.Fprintf(p.streams.Err, "%s\n", headline(made))
-			return nil
-		}
-		return p.blocked(made)
+		return p.presenter.plan(made, brief)
 	}
 	made, outcome, err := s.engine.PlanAndApply(ctx, o.options.lock,
 		func(ctx context.Context) (*plan.Plan, error) { return prepare(ctx, s) }, see)
@@ -61,7 +46,7 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(co
 	if made == nil {
 		return err
 	}
-	return p.finish(ctx, &o.show, result{made, outcome, err})
+	return p.finish(ctx, ending{made: made, outcome: outcome, err: err})
 }
 
 // blocked is the error of a plan that can't be applied: all that stands in its
@@ -157,7 +142,7 @@ func (p *program) installCommand() *cli.Command {
 			applyToggle("hide-secret", &o.hideSecret, "leave Secrets out of what --dry-run=client prints; a plan masks them in any case"),
 			applyToggle("replace", &o.options.Replace, "use the name of an uninstalled release again"),
 		}, o.source.valueFlags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
-		Action: p.streamed(&o.runFlags, takesBetween(o.name.arguments, func(ctx context.Context, args []string) error {
+		Action: p.presented(&o.runFlags, takesBetween(o.name.arguments, func(ctx context.Context, args []string) error {
 			name, path, err := o.name.nameAndChart(args)
 			if err != nil {
 				return err
@@ -185,7 +170,7 @@ func (p *program) upgradeCommand() *cli.Command {
 		Flags: joined(o.flags(&p.showSecrets), []cli.Flag{
 			applyToggle("install", &o.install, "install when there is no such release", "i"),
 		}, o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
-		Action: p.streamed(&o.runFlags, takes(2, 2, func(ctx context.Context, args []string) error {
+		Action: p.presented(&o.runFlags, takes(2, 2, func(ctx context.Context, args []string) error {
 			mode := engine.UpgradeOnly
 			if o.install {
 				mode = engine.InstallOrUpgrade
@@ -204,7 +189,7 @@ func (p *program) rollbackCommand() *cli.Command {
 		Description: describe("Plans the return to REVISION and applies it at once. Without REVISION it goes to the\nlast successful revision before the newest one.",
 			"kubectl release rollback web\nkubectl release rollback web 3 --wait"),
 		Flags: joined(o.flags(&p.showSecrets), o.options.deploying()),
-		Action: p.streamed(&o, takes(1, 2, func(ctx context.Context, args []string) error {
+		Action: p.presented(&o, takes(1, 2, func(ctx context.Context, args []string) error {
 			to, err := revisionArgument(args[1:])
 			if err != nil {
 				return err
@@ -228,17 +213,13 @@ func (p *program) uninstallCommand() *cli.Command {
 		Description: describe("Plans the removal of everything a release has sent and applies it at once.",
 			"kubectl release uninstall web\nkubectl release uninstall web --keep-history --wait"),
 		Flags: joined(o.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
-		Action: p.streamed(&o, takes(1, 100, func(ctx context.Context, args []string) error {
+		Action: p.presented(&o, takes(1, 100, func(ctx context.Context, args []string) error {
 			for _, name := range args {
 				err := p.planAndApply(ctx, &o, func(_ context.Context, s *session) (*plan.Plan, error) {
 					return p.planUninstall(ctx, s, &o.planningFlags, name)
 				})
-				idle := ignoreNotFound && isNoRelease(err)
-				if idle {
-					err = nil
-				}
-				if p.stream != nil {
-					p.stream.close(ctx, ending{err: err, idle: idle})
+				if ignoreNotFound && isNoRelease(err) {
+					err = p.presenter.end(ctx, ending{idle: true})
 				}
 				if err != nil {
 					return err
@@ -260,9 +241,9 @@ func (p *program) testCommand() *cli.Command {
 			applyToggle("logs", &o.options.HookLogs, "print the logs of tests that succeed, too"),
 			&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Hidden: true}, // as with Helm: none are printed anyway
 		}, o.flags(&p.showSecrets), o.options.applying()),
-		Action: p.streamed(&o, takes(1, 1, func(ctx context.Context, args []string) error {
+		Action: p.presented(&o, takes(1, 1, func(ctx context.Context, args []string) error {
 			return p.planAndApply(ctx, &o, func(ctx context.Context, s *session) (*plan.Plan, error) {
-				p.about(s.key(args[0]))
+				p.presenter.about(s.key(args[0]))
 				options, err := o.planOptions()
 				if err != nil {
 					return nil, err

@@ -154,7 +154,7 @@ type deployment struct {
 }
 
 func (p *program) planDeployment(ctx context.Context, s *session, asked deployment) (*plan.Plan, error) {
-	p.about(s.key(asked.name))
+	p.presenter.about(s.key(asked.name))
 	d, err := p.deployment(ctx, s.namespace, asked)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (p *program) deployment(ctx context.Context, namespace string, asked deploy
 }
 
 func (p *program) planRollback(ctx context.Context, s *session, o *planningFlags, name string, to int) (*plan.Plan, error) {
-	p.about(s.key(name))
+	p.presenter.about(s.key(name))
 	options, err := o.planOptions()
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (p *program) planRollback(ctx context.Context, s *session, o *planningFlags
 }
 
 func (p *program) planUninstall(ctx context.Context, s *session, o *planningFlags, name string) (*plan.Plan, error) {
-	p.about(s.key(name))
+	p.presenter.about(s.key(name))
 	options, err := o.planOptions()
 	if err != nil {
 		return nil, err

@@ -291,7 +291,10 @@ func (s *code) reached(from part) part {
 			continue
 		}
 		seen[name] = true
-		used := s.functions[name]
+		used, known := s.functions[name]
+		if !known { // a method of an interface is any of that name
+			used.uses = s.methods(name)
+		}
 		all.uses = append(all.uses, used.uses...)
 		maps.Copy(all.bound, used.bound)
 		maps.Copy(all.read, used.read)
@@ -320,3 +323,16 @@ var elsewhereOnce = sync.OnceValues(func() (map[string]bool, error) {
 		return nil
 	})
 })
+
+// methods are this room's of the name of an interface's method, whose full name is given.
+func (s *code) methods(name string) []string {
+	var out []string
+	if _, method, ok := strings.Cut(name, ")."); ok && strings.HasPrefix(name, "("+room+"internal/command.") {
+		for other := range s.functions {
+			if strings.HasPrefix(other, "(") && strings.Contains(other, room+"internal/command.") && strings.HasSuffix(other, ")."+method) {
+				out = append(out, other)
+			}
+		}
+	}
+	return out
+}

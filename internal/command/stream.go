@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/eventstream"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
@@ -26,8 +24,9 @@ type watcher interface {
 // soon as it happens. A pipe that breaks does not end the run.
 type stream struct {
 	*program
-	mu  sync.Mutex
-	now func() time.Time
+	show *showFlags
+	mu   sync.Mutex
+	now  func() time.Time
 	// last is the type of the last line.
 	last eventstream.Type
 	// began is when the run began that the next summary is about, and release
@@ -57,22 +56,8 @@ func newRunSteps() runSteps {
 	}
 }
 
-// streamed wraps the action of a command that applies: with -o json it opens the
-// stream, and closes it with a summary whichever way the action ends.
-func (p *program) streamed(o *runFlags, action cli.ActionFunc) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if dry, err := dryRun(o.dryRun); o.show.output != "json" || dry || err != nil {
-			return action(c)
-		}
-		p.stream = &stream{program: p, now: time.Now, runSteps: newRunSteps()}
-		if c.Command.Name == "install" || c.Command.Name == "upgrade" {
-			p.noteOnce("events", "-o json prints an event a line, and Helm prints the release; that is .summary.record of the last line (docs/events.md)")
-		}
-		p.stream.begin()
-		err := action(c)
-		p.stream.close(c.Context, ending{err: err})
-		return err
-	}
+func newStream(p *program, show *showFlags) *stream {
+	return &stream{program: p, show: show, now: time.Now, runSteps: newRunSteps()}
 }
 
 func (s *stream) begin() {
@@ -85,22 +70,37 @@ func (s *stream) begin() {
 	})
 }
 
-// about begins what there is to tell of a release. Of several releases each has
-// a summary.
-func (p *program) about(key release.Key) {
-	if s := p.stream; s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.release = &key
-		if s.last == eventstream.Summary {
-			s.last = ""
-			s.runSteps, s.began = newRunSteps(), s.now()
-		}
+// about implements presenter. Of several releases each has a summary.
+func (s *stream) about(key release.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release = &key
+	if s.last == eventstream.Summary {
+		s.last = ""
+		s.runSteps, s.began = newRunSteps(), s.now()
 	}
 }
 
-// plan tells a plan that is going to be applied, or that can't be.
-func (s *stream) plan(made *plan.Plan) {
+// plan implements presenter.
+func (s *stream) plan(made *plan.Plan, as detail) error {
+	s.planned(made)
+	if as == whole {
+		s.warnings(made)
+	}
+	if made.Blocked() {
+		return s.blocked(made)
+	}
+	return nil
+}
+
+// differences implements presenter: who reads events compares by itself.
+func (s *stream) differences(fresh *plan.Plan, _ []plan.Difference) error {
+	s.planned(fresh)
+	return nil
+}
+
+// planned tells a plan that is going to be applied, or that can't be.
+func (s *stream) planned(made *plan.Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.runSteps = newRunSteps()
@@ -124,12 +124,16 @@ func (s *stream) redacted(made *plan.Plan, others ...*plan.Plan) *plan.Document 
 	return &redact.Plan(made, others...).Document
 }
 
-// warn tells a warning that no plan holds.
-func (s *stream) warn(text string) {
+// warning implements presenter.
+func (s *stream) warning(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line(eventstream.Event{Type: eventstream.Warning, Message: text})
 }
+
+func (s *stream) confirmed() {}
+
+func (s *stream) watcher() watcher { return s }
 
 // Stop implements watcher: nothing is printed later.
 func (s *stream) Stop() {}
@@ -154,7 +158,7 @@ func (s *stream) Observe(e apply.Event) {
 		out.Type = eventstream.Note
 	case apply.Warning:
 		out.Type = eventstream.Warning
-		s.program.warn(s.mask.Load().Text(e.Message))
+		s.warn(s.mask.Load().Text(e.Message))
 	case apply.LogOutput:
 		out.Type = eventstream.Log
 	case apply.StepRetried:
@@ -172,7 +176,7 @@ func (s *stream) Observe(e apply.Event) {
 			return
 		}
 		s.ended[e.Step] = e.Time
-		s.end(&out, e)
+		s.stepEnded(&out, e)
 	}
 	s.line(out)
 }
@@ -187,7 +191,7 @@ func (s *stream) elapsed(e apply.Event) *float64 {
 
 func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
 
-func (s *stream) end(out *eventstream.Event, e apply.Event) {
+func (s *stream) stepEnded(out *eventstream.Event, e apply.Event) {
 	out.ElapsedSeconds = s.elapsed(e)
 	switch {
 	case e.Type == apply.StepFailed:
@@ -221,6 +225,12 @@ func (s *stream) line(e eventstream.Event) {
 	s.last = e.Type
 	// A reader that has gone away is no reason to leave a release half-way.
 	_ = eventstream.Write(s.raw.Out, e, s.mask.Load())
+}
+
+// end implements presenter.
+func (s *stream) end(ctx context.Context, how ending) error {
+	s.close(ctx, how)
+	return how.err
 }
 
 // close prints the summary of the run that has just ended, unless that has been

@@ -5,22 +5,11 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/eventstream"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
-
-// ending is how the run of a stream has ended.
-type ending struct {
-	outcome apply.Outcome
-	err     error
-	// idle says that there was nothing to do.
-	idle bool
-	// notes says that the chart's notes are wanted.
-	notes bool
-}
 
 // summary is the last event of a run. It is called with the stream locked.
 func (s *stream) summary(ctx context.Context, end ending) *eventstream.RunSummary {
@@ -30,7 +19,7 @@ func (s *stream) summary(ctx context.Context, end ending) *eventstream.RunSummar
 	}
 	if made := s.forth; made != nil {
 		out.Operation, out.Release = made.Operation, &made.Release
-		if end.notes && end.err == nil && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
+		if !s.show.hideNotes && end.made != nil && end.err == nil && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
 			out.Notes = strings.TrimSpace(made.Notes)
 		}
 	}

@@ -71,10 +71,7 @@ func (p *program) left(ctx context.Context) int {
 		region.show(nil)
 	}
 	err := p.leftover()
-	if p.stream != nil {
-		p.stream.close(ctx, ending{err: err})
-	}
-	p.tell(err)
+	p.tell(p.presenter.end(ctx, ending{err: err}))
 	return exitLeft
 }
 

@@ -35,9 +35,7 @@ func (p *program) noteOnce(topic, text string) {
 // serverWarning tells what the API server warns of, or what a chart's does not say.
 func (p *program) serverWarning(text string) {
 	p.warn(p.mask.Load().Text(text))
-	if p.stream != nil {
-		p.stream.warn(text)
-	}
+	p.presenter.warning(text)
 }
 
 func (p *program) warnAll(warnings []chart.Warning) {
