@@ -203,7 +203,16 @@ func (b *builder) warnDuplicates(o manifest.Object) {
 
 // checkRecord blocks when the revision is too large for the store.
 func (b *builder) checkRecord() {
-	if b.in.MaxRecordSize > 0 && b.in.RecordSize > b.in.MaxRecordSize {
-		b.block(manifest.ID{}, fmt.Sprintf("the release record has %d bytes and the store takes %d", b.in.RecordSize, b.in.MaxRecordSize), "make the chart smaller, for example by leaving large files out of it")
+	if b.in.MaxRecordSize == 0 || b.in.RecordSize <= b.in.MaxRecordSize {
+		return
 	}
+	what := fmt.Sprintf("the release record has %d bytes and the store takes %d", b.in.RecordSize, b.in.MaxRecordSize)
+	var parts []string
+	for _, part := range b.in.RecordParts {
+		parts = append(parts, fmt.Sprintf("%s %d", part.What, part.Bytes))
+	}
+	if len(parts) > 0 {
+		what += "; what takes most of it, in bytes: " + strings.Join(parts, ", ")
+	}
+	b.block(manifest.ID{}, what, "leave large files out of the chart (.helmignore), split it, or keep records in PostgreSQL (HELM_DRIVER=sql), which has no such limit")
 }

@@ -70,6 +70,8 @@ type Input struct {
 	// MaxRecordSize what the store takes; 0 when there is no limit.
 	RecordSize    int
 	MaxRecordSize int
+	// RecordParts are the largest parts of a record that is larger than that.
+	RecordParts []release.PartSize
 	// Against is set when Live is not the cluster's but made of something else:
 	// see Unmoved. Only installs and upgrades know it.
 	Against *Against

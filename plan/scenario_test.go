@@ -80,8 +80,9 @@ type setup struct {
 	// Namespace is "missing" or "terminating"; else the release's is there.
 	Namespace string `json:"namespace"`
 	// Against compares with what is stored in the place of live objects.
-	Against    *plan.Against `json:"against"`
-	RecordSize int           `json:"recordSize"`
+	Against     *plan.Against      `json:"against"`
+	RecordSize  int                `json:"recordSize"`
+	RecordParts []release.PartSize `json:"recordParts"`
 	// Claims are the volume claims in the release's namespace, where they were listed.
 	Claims []string `json:"claims"`
 	// Warnings are what gathering found odd.
@@ -237,7 +238,7 @@ func (s scenario) input(setup setup) plan.Input {
 	if setup.Claims != nil {
 		in.Claims = map[string][]string{"shop": setup.Claims}
 	}
-	in.RecordSize, in.MaxRecordSize = setup.RecordSize, 1<<20
+	in.RecordSize, in.MaxRecordSize, in.RecordParts = setup.RecordSize, 1<<20, setup.RecordParts
 	for _, text := range setup.Warnings {
 		in.Warnings = append(in.Warnings, plan.Problem{What: text})
 	}

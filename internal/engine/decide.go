@@ -230,6 +230,9 @@ func measure(in *plan.Input, limit int) error {
 		return fmt.Errorf("measure the record of %s: %w", in.Release, err)
 	}
 	in.RecordSize, in.MaxRecordSize = size, limit
+	if limit > 0 && size > limit {
+		in.RecordParts = release.LargestParts(in.Target.Record, 10)
+	}
 	return nil
 }
 
