@@ -41,6 +41,11 @@ func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) 
 	}
 	p := newProgram(s, invocation.Name(args[0], os.Getenv(helmPlugin), os.Getenv("_")))
 	p.brokenPipes = outlivePipes()
+	return p.main(ctx, leave, args)
+}
+
+// main runs the program, see Main.
+func (p *program) main(ctx context.Context, leave <-chan struct{}, args []string) int {
 	app := p.app()
 	done := make(chan error, 1)
 	go func() { done <- p.run(ctx, app, args) }()
@@ -80,6 +85,9 @@ type program struct {
 	mask atomic.Pointer[redact.Mask]
 	// hidden is the plan whose secrets mask knows.
 	hidden *plan.Plan
+	// dial prepares a client of the cluster that flags name, and says which namespace
+	// is meant.
+	dial func() (api, string, error)
 	// presenter shows what is done.
 	presenter presenter
 	// charts are those that this run has fetched.
@@ -90,7 +98,7 @@ type program struct {
 
 func newProgram(s Streams, name string) *program {
 	p := &program{raw: s, streams: Streams{In: s.In, Out: &cleaned{to: s.Out}, Err: &cleaned{to: s.Err}}, invocation: invocation.Invocation{Program: name}}
-	p.presenter = textPresenter{p, &showFlags{}}
+	p.dial, p.presenter = p.dialKubeconfig, textPresenter{p, &showFlags{}}
 	return p
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,47 +10,40 @@ import (
 	"os"
 	"strconv"
 
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // command is a command of ours as a line to paste.
 func (p *program) command(args ...string) string { return p.invocation.Command(args...) }
 
+// api is what the engine and commands ask of a cluster.
+type api interface {
+	engine.Cluster
+	CoreV1() corev1.CoreV1Interface
+	CoordinationV1() coordinationv1.CoordinationV1Interface
+	Validate(ctx context.Context, objects, crds []manifest.Object, namespace string) ([]cluster.Verdict, error)
+}
+
 // session is a connection with what most commands need of it.
 type session struct {
-	cluster   *cluster.Client
+	cluster   api
 	store     *releasestore.Store
 	engine    *engine.Engine
 	namespace string
 	progress  watcher
 }
 
-// connect reads the kubeconfig and prepares clients; nothing is sent yet.
+// connect prepares a session with the cluster that flags name; nothing is sent yet.
 func (p *program) connect() (*session, error) {
 	silenceClient(p.connection.verbosity(), logWriter{to: p.streams.Err, mask: &p.mask, open: p.showSecrets})
-	flags := p.connection.config()
-	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return nil, fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
-	if err == nil && len(raw.Clusters) == 0 &&
-		p.connection.server == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
-		return nil, errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
-	}
-	config, err := flags.ToRESTConfig()
-	if err != nil {
-		return nil, fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	config.UserAgent = "kubectl-release/" + Version
-	client, err := cluster.Connect(config, cluster.Options{
-		QPS: float32(p.connection.qps), Burst: cmp.Or(p.connection.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: p.connection.cacheDir,
-		Context: p.connection.contextName(raw.CurrentContext), Warn: p.serverWarning,
-	})
+	client, namespace, err := p.dial()
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +60,31 @@ func (p *program) connect() (*session, error) {
 			Observer: p.underway.heard(watched), Now: clock.Now, ToolVersion: toolVersion(), Identity: releasestore.NewIdentity(runText()),
 		},
 	}, nil
+}
+
+// dialKubeconfig reads the kubeconfig and prepares clients, and says which namespace is
+// meant.
+func (p *program) dialKubeconfig() (api, string, error) {
+	flags := p.connection.config()
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
+	if err == nil && len(raw.Clusters) == 0 &&
+		p.connection.server == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
+		return nil, "", errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
+	}
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config.UserAgent = "kubectl-release/" + Version
+	client, err := cluster.Connect(config, cluster.Options{
+		QPS: float32(p.connection.qps), Burst: cmp.Or(p.connection.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: p.connection.cacheDir,
+		Context: p.connection.contextName(raw.CurrentContext), Warn: p.serverWarning,
+	})
+	return client, namespace, err
 }
 
 // openStore opens the store that HELM_DRIVER names.

@@ -3,21 +3,17 @@ package engine
 import (
 	"context"
 	"errors"
-	"strconv"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -42,8 +38,7 @@ type bench struct {
 func inBubble(t *testing.T, test func(t *testing.T, b bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		client, told := fake.NewClientset(), &heard{}
-		numberWrites(client)
+		client, told := clusterfake.Clientset(), &heard{}
 		store, err := releasestore.Open(client.CoreV1(), "memory", releasestore.SystemClock{})
 		if err != nil {
 			t.Fatal(err)
@@ -53,27 +48,6 @@ func inBubble(t *testing.T, test func(t *testing.T, b bench)) {
 			Observer: told, Now: time.Now, Identity: "me",
 		}
 		test(t, bench{Engine: e, t: t, client: client, told: told})
-	})
-}
-
-// numberWrites gives each Lease that is written a new resource version, as an API
-// server does.
-func numberWrites(client *fake.Clientset) {
-	var writes atomic.Int64
-	client.PrependReactor("*", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		written, ok := action.(interface{ GetObject() runtime.Object })
-		if !ok {
-			return false, nil, nil
-		}
-		lease := written.GetObject().(*coordinationv1.Lease)
-		lease.ResourceVersion = strconv.FormatInt(writes.Add(1), 10)
-		store := client.Tracker().Update
-		if action.GetVerb() == "create" {
-			store = func(resource schema.GroupVersionResource, o runtime.Object, namespace string, _ ...metav1.UpdateOptions) error {
-				return client.Tracker().Create(resource, o, namespace)
-			}
-		}
-		return true, lease, store(action.GetResource(), lease, action.GetNamespace())
 	})
 }
 

@@ -1,0 +1,360 @@
+package command
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+)
+
+// What a command has come to is on standard output, what happens on the way on standard
+// error.
+func TestEachRunSaysWhatItHasComeTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // steps that take their time are told
+		d := atDesk(t)
+		for _, step := range []struct {
+			line, out, err, text string
+		}{
+			{"install web ./web", "Release web is installed in namespace shop (revision 1).\n\nNOTES:\nIt says one.\n", "install shop/web: create 1\n• resources\n", "one"},
+			{"upgrade web ./web --set text=two --hide-notes", "Release web is upgraded to revision 2.\n", "upgrade shop/web: change 1\n• resources\n", "two"},
+			{"upgrade web ./web --hide-notes", "Release web is upgraded to revision 3.\n", "upgrade shop/web: no object changes\n• resources\n", "two"},
+			{"rollback web 1", "Release web is rolled back to revision 1 (as revision 4).\n", "rollback shop/web: change 1\n• resources\n", "one"},
+			{"test web", "Release shop/web has no tests.\n", "test shop/web: no object changes\n", "one"},
+			{"uninstall web", "Release web is uninstalled.\n", "Risks: 1 deletion\nuninstall shop/web: delete 1\n• resources\n", ""},
+		} {
+			a := d.must(step.line)
+			if diff := cmp.Diff([]string{step.out, step.err, step.text}, []string{a.out, a.err, d.text()}); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", step.line, diff)
+			}
+		}
+	})
+}
+
+// A plan is on standard output, in each form, and a dry run is a plan. Neither writes.
+func TestAPlanIsShownAndNothingWritten(t *testing.T) {
+	d := atDesk(t)
+	for line, want := range map[string]string{
+		"plan web ./web":                               "Plan: 1 to create\n",
+		"plan web ./web --summary":                     "Plan: 1 to create\n",
+		"plan web ./web -o json":                       `"operation": "install"`,
+		"plan web ./web -o yaml":                       "operation: install\n",
+		"plan web ./web -o markdown":                   "1 to create",
+		"plan graph web ./web":                         "flowchart",
+		"install web ./web --dry-run":                  "Plan: 1 to create\n",
+		"install web ./web --dry-run=server -o json":   `"operation": "install"`,
+		"upgrade web ./web --install --dry-run=client": "Plan: 1 to create\n",
+		"install web ./web --dry-run=client":           "kind: ConfigMap",
+	} {
+		if a := d.must(line); !strings.Contains(a.out, want) || a.err != "" {
+			t.Errorf("%s prints %q and warns %q", line, a.out, a.err)
+		}
+	}
+	d.wroteNothing()
+}
+
+// Scripts see by the exit code what a plan would change.
+func TestDetailedExitCode(t *testing.T) {
+	d := atDesk(t)
+	if a := d.types("plan web ./web --detailed-exitcode"); a.code != exitChanges {
+		t.Errorf("for an install: %d", a.code)
+	}
+	d.must("install web ./web")
+	for line, code := range map[string]int{
+		"plan web ./web --detailed-exitcode":                exitDone,
+		"plan web ./web --set text=two --detailed-exitcode": exitChanges,
+		"plan web ./web --set text=two":                     exitDone,
+		"plan web ./web --set more=x --detailed-exitcode":   exitRecordOnly,
+		"plan uninstall web --detailed-exitcode":            exitChanges,
+		"plan rollback web 7 --detailed-exitcode":           exitError,
+	} {
+		if a := d.types(line); a.code != code {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", line, a.code, code, a.out, a.err)
+		}
+	}
+}
+
+// A plan that can't be applied is shown as far as it goes; a run says why it did nothing.
+func TestABlockedPlanIsNotApplied(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web --set password=s3cr3t")
+	before := d.writes()
+	for line, want := range map[string]struct{ out, err string }{
+		"plan web ./web --reset-values --deny delete":        {"✗", ""},
+		"apply web ./web --reset-values --deny delete --yes": {"✗", ""},
+		"upgrade web ./web --reset-values --deny delete":     {"", "Error: upgrade of shop/web can't be done, and nothing was written:\n  ✗ Secret/web: "},
+		"uninstall web --deny delete":                        {"", "Error: uninstall of shop/web can't be done, and nothing was written:\n  ✗ "},
+	} {
+		a := d.types(line)
+		if a.code != exitError || !strings.Contains(a.out, want.out) || !strings.Contains(a.err, want.err) || (want.out == "") != (a.out == "") {
+			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
+		}
+	}
+	a := d.types("upgrade web ./web --reset-values --deny delete -o json")
+	if got := a.summary(t); a.code != exitError || got["outcome"] != "blocked" || got["exitCode"] != 1.0 {
+		t.Errorf("exit code %d, summary %v", a.code, got)
+	}
+	if after := d.writes(); after != before {
+		t.Errorf("it was written %d times", after-before)
+	}
+}
+
+// Without a terminal --yes is the only answer to the question of apply, with events, too.
+func TestApplyAsks(t *testing.T) {
+	d := atDesk(t)
+	for _, line := range []string{"apply web ./web", "apply web ./web -o json"} {
+		a := d.types(line)
+		if a.code != exitError || !strings.Contains(a.err, "Error: not applied; nothing was written: nobody is there to be asked; --yes goes on without a question\n") {
+			t.Errorf("%s: exit code %d\n%s", line, a.code, a.err)
+		}
+	}
+	d.wroteNothing()
+	if a := d.must("apply web ./web --yes"); !strings.Contains(a.out, "Plan: 1 to create\n") || !strings.Contains(a.out, "Release web is installed") {
+		t.Errorf("the plan and its end are not both told:\n%s", a.out)
+	}
+	if a := d.must("apply web ./web"); !strings.Contains(a.out, "No changes.") {
+		t.Errorf("somebody was asked about nothing:\n%s%s", a.out, a.err)
+	}
+}
+
+// With -o json there are events on standard output, one a line, the first of which says
+// their version and the last one how it ended.
+func TestEventsOfARun(t *testing.T) {
+	d := atDesk(t)
+	a := d.must("apply web ./web --yes -o json")
+	var types []string
+	for _, e := range a.events(t) {
+		types = append(types, e["type"].(string))
+	}
+	if diff := cmp.Diff([]string{"version", "planned", "stage", "started", "done", "stage", "started", "done", "stage", "started", "done", "summary"}, types); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got := a.summary(t); got["outcome"] != "done" || got["revision"] != 1.0 || got["notes"] != "It says one." || a.err != "" {
+		t.Errorf("summary %v, and on standard error %q", got, a.err)
+	}
+	if got := d.must("apply web ./web --yes -o json").summary(t); got["outcome"] != "nothing" {
+		t.Errorf("summary of a plan without changes: %v", got)
+	}
+	if got := d.must("upgrade web ./web --set text=two -o json --hide-notes").summary(t); got["notes"] != nil {
+		t.Errorf("notes %v", got["notes"])
+	}
+	a = d.must("uninstall web other -o json --ignore-not-found")
+	var outcomes []string
+	for _, e := range a.events(t) {
+		if s, ok := e["summary"].(map[string]any); ok {
+			outcomes = append(outcomes, s["release"].(map[string]any)["name"].(string)+" "+s["outcome"].(string))
+		}
+	}
+	if diff := cmp.Diff([]string{"web done", "other nothing"}, outcomes); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// With -o yaml a run prints the revision that it has stored.
+func TestTheRecordOfARun(t *testing.T) {
+	if a := atDesk(t).must("install web ./web -o yaml"); !strings.Contains(a.out, "\nname: web\n") || !strings.Contains(a.out, "status: deployed\n") || strings.Contains(a.out, "is installed") {
+		t.Errorf("it prints\n%s", a.out)
+	}
+}
+
+// A saved plan is applied as it is, and only as long as it holds.
+func TestASavedPlanIsAppliedWhileItHolds(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	if a := d.must("plan web ./web --set text=two --out web.plan"); a.err != "Saved. To do exactly this: kubectl release apply web.plan\n" {
+		t.Errorf("it says %q", a.err)
+	}
+	if a := d.must("plan show web.plan"); !strings.Contains(a.out, "one → two") {
+		t.Errorf("it shows\n%s", a.out)
+	}
+	d.must("apply web.plan")
+	if d.text() != "two" {
+		t.Errorf("it says %s", d.text())
+	}
+	a := d.types("apply web.plan")
+	if a.code != exitStale || !strings.Contains(a.err, "apply --replan web.plan") {
+		t.Errorf("applied twice: exit code %d\n%s", a.code, a.err)
+	}
+	if a := d.must("apply web.plan --replan"); !strings.HasPrefix(a.out, "Since the plan was reviewed:\n") {
+		t.Errorf("what is different now is not told:\n%s", a.out)
+	}
+	if a := d.types("apply web.plan -n other"); a.code != exitStale && !strings.Contains(a.err, "is for namespace") {
+		t.Errorf("in another namespace: exit code %d\n%s", a.code, a.err)
+	}
+}
+
+// A run that fails says how to go on, and with --atomic that it went back.
+func TestARunThatFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		flags, err string
+		code       int
+	}{
+		"is gone on from":       {"", "go on: kubectl release upgrade web ./web", exitError},
+		"is rolled back":        {" --atomic", "revision 2 is what failed: kubectl release get values web --revision 2", exitRolledBack},
+		"ends as an event":      {" -o json", "", exitError},
+		"or as an event of two": {" -o json --atomic", "", exitRolledBack},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := atDesk(t)
+			d.must("install web ./web")
+			first := d.Calls + 1
+			d.Trouble = func(call int) clusterfake.Trouble {
+				if call == first {
+					return clusterfake.Trouble{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "web", errors.New("a webhook"))}
+				}
+				return clusterfake.Trouble{}
+			}
+			a := d.types("upgrade web ./web --set text=two" + c.flags)
+			if a.code != c.code || !strings.Contains(a.err, c.err) {
+				t.Errorf("exit code %d, log %v\n%s", a.code, d.Log, a.err)
+			}
+			if strings.Contains(c.flags, "json") {
+				if got := a.summary(t); got["exitCode"] != float64(c.code) || got["error"] == nil {
+					t.Errorf("summary %v", got)
+				}
+			}
+		})
+	}
+}
+
+// What is read is printed in Helm's words, and structured where that is asked for.
+func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web --set text=two")
+	d.must("upgrade web ./web")
+	for line, want := range map[string]string{
+		"list -q":                                     "web\n",
+		"list --no-headers --time-format x":           "web   shop   2   x   deployed   web-1.0.0   7\n",
+		"list --failed -q":                            "",
+		"history web --max 1 -o json":                 `"revision":2`,
+		"status web":                                  "STATUS: deployed\nREVISION: 2\n",
+		"status web --revision 1":                     "STATUS: superseded\nREVISION: 1\n",
+		"status web -o json":                          `"resources":{"v1/ConfigMap":[`,
+		"get values web":                              "USER-SUPPLIED VALUES:\ntext: two\n",
+		"get values web --all -o json":                "{\"password\":\"\",\"text\":\"two\"}\n",
+		"get manifest web --revision 1":               "data: {text: \"two\"}",
+		"get notes web":                               "NOTES:\nIt says two.\n",
+		"get metadata web -o yaml":                    "chart: web\n",
+		"get all web --template {{.Release.Version}}": "2",
+	} {
+		if a := d.must(line); !strings.Contains(a.out, want) || want == "" && a.out != "" || a.err != "" {
+			t.Errorf("%s prints %q and warns %q", line, a.out, a.err)
+		}
+	}
+}
+
+// Mistakes are told before anything is asked, with exit code 1 and nothing on standard
+// output.
+func TestMistakesAreTold(t *testing.T) {
+	d := atDesk(t)
+	for line, want := range map[string]string{
+		"status web":                         "Error: there is no release web in namespace shop (release: not found)\nHint: kubectl release list --all-namespaces shows the releases that there are\n",
+		"upgrade web ./web":                  "Error: there is no release shop/web to upgrade (\"web\" has no deployed releases): install it, or add --install\n",
+		"uninstall web":                      "Error: there is no release web in namespace shop",
+		"status":                             "Error: an argument is missing: kubectl release status NAME\n",
+		"status a b":                         "Error: unexpected argument \"b\": kubectl release status NAME\n",
+		"status web -o xml":                  "Error: -o xml: it is text, json or yaml\n",
+		"install web ./web --wait=perhaps":   "Error: --wait=perhaps: it is true, false or hookOnly\n",
+		"install web ./web --timeout 5":      "Error: \"5\" is no value for flag --timeout: the unit is missing, as in 5s\n",
+		"install web ./web --dry-run=maybe":  "Error: --dry-run=maybe: it is none, client or server\n",
+		"install ./web --generate-name x":    "Error: give a NAME or have one made up, not both\n",
+		"install Web ./web":                  "Error: \"Web\" is no release name",
+		"plan web ./web --full --summary":    "Error: --full and --summary are opposites: give one of them\n",
+		"plan web ./web --spill x":           "Error: --spill goes with -o markdown\n",
+		"plan web ./web --encrypt":           "Error: --encrypt and --encrypt-to need --out: the file that is encrypted\n",
+		"plan web ./web --offline":           "Error: --offline needs --against",
+		"plan web ./web --kube-version 1.30": "Error: --kube-version goes with --offline or --against-version",
+		"plan web ./web --verify-key=":       "Error: the flags for signatures: ",
+		"rollback web x":                     "Error: \"x\" is no revision number\n",
+		"uninstall web --cascade=sideways":   "Error: --cascade=sideways: it is background, foreground or orphan\n",
+		"test web --filter smoke":            "Error: --filter smoke: want name=NAME or !name=NAME\n",
+		"list --plan":                        "Error: --plan goes with --outdated\n",
+		"apply web ./web --replan":           "Error: --replan is for a saved plan; a chart is planned now anyway\n",
+		"get nothing":                        "Error: unknown command \"nothing\": ",
+	} {
+		a := d.types(line)
+		if a.code != exitError || a.out != "" || !strings.HasPrefix(a.err, want) {
+			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
+		}
+	}
+	d.wroteNothing()
+}
+
+// A secret is in no output unless --show-secrets is given, or it is what get prints.
+func TestSecretsAreMaskedWhereverTheyArePrinted(t *testing.T) {
+	d := atDesk(t)
+	const secret = "c4n4ry-of-the-desk"
+	set, encoded := " --set password="+secret, base64.StdEncoding.EncodeToString([]byte(secret))
+	d.must("plan web ./web --out first.plan" + set)
+	for _, line := range []string{
+		"plan web ./web" + set, "plan web ./web --full" + set, "plan web ./web -o json" + set, "plan web ./web -o markdown" + set,
+		"plan show first.plan -o html", "install web ./web -o json" + set, "upgrade web ./web -o yaml" + set, "apply web ./web --yes --set text=" + secret + set,
+		"rollback web 1", "status web", "history web", "uninstall web --deny delete", "uninstall web",
+	} {
+		if a := d.types(line); strings.Contains(a.out+a.err, secret) || strings.Contains(a.out+a.err, encoded) {
+			t.Errorf("%s prints it:\n%s%s", line, a.out, a.err)
+		}
+	}
+	if a := d.must("plan web ./web --full --show-secrets" + set); !strings.Contains(a.out, encoded) {
+		t.Errorf("--show-secrets shows none:\n%s", a.out)
+	}
+	d.must("install web ./web" + set)
+	if a := d.must("get values web"); !strings.Contains(a.out, secret) {
+		t.Errorf("get values does not print it:\n%s", a.out)
+	}
+}
+
+// events are the lines on standard output.
+func (a answer) events(t *testing.T) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for line := range strings.Lines(a.out) {
+		var e map[string]any
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// summary is that of the last event.
+func (a answer) summary(t *testing.T) map[string]any {
+	t.Helper()
+	all := a.events(t)
+	if len(all) == 0 {
+		t.Fatalf("there are no events; %s", a.err)
+	}
+	summary, ok := all[len(all)-1]["summary"].(map[string]any)
+	if !ok {
+		t.Fatalf("the last event has %v", slices.Sorted(maps.Keys(all[len(all)-1])))
+	}
+	return summary
+}
+
+// writes are those of objects and records so far.
+func (d *desk) writes() int {
+	n := d.Calls
+	for _, action := range d.client.Actions() {
+		if v := action.GetVerb(); action.GetResource().Resource == "secrets" && v != "get" && v != "list" {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *desk) wroteNothing() {
+	d.t.Helper()
+	if n := d.writes(); n > 0 {
+		d.t.Errorf("it was written %d times: %v", n, d.Log)
+	}
+}
