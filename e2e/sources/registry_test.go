@@ -289,6 +289,32 @@ func TestCheck34Patience(t *testing.T) {
 	}
 }
 
+// What breaks off goes on where it was, from repositories and registries.
+func TestCheck34BrokenDownloads(t *testing.T) {
+	r, h := plainRegistry(t), newHome(t)
+	h.ok("push", h.chartFile("alpha", "1.0.0", ""), "oci://"+r.Host+"/charts")
+	breaks := func(q *http.Request, n int) int {
+		return map[bool]int{true: 100}[n == 0 && (strings.Contains(q.URL.Path, "/blobs/") || strings.HasSuffix(q.URL.Path, ".tgz"))]
+	}
+	front := sourcetest.Serve(t, sourcetest.Options{Breaks: breaks, Fault: func(w http.ResponseWriter, q *http.Request, _ int) bool {
+		forward(w, q, r.Host)
+		return true
+	}})
+	a := repositoryA(t, sourcetest.Options{Breaks: breaks})
+	for chart, server := range map[string]*sourcetest.Repository{strings.Replace(front.URL, "http://", "oci://", 1) + "/charts/alpha:1.0.0": front, a.URL + "/alpha-1.0.0.tgz": a} {
+		h.ok("template", "web", chart)
+		var ranges []string
+		for _, q := range server.Requests() {
+			if asked := q.Header.Get("Range"); asked != "" {
+				ranges = append(ranges, fmt.Sprint(asked, " ", q.Status))
+			}
+		}
+		if !slices.Equal(ranges, []string{"bytes=100- 206"}) {
+			t.Errorf("%s: asked for %q", chart, ranges)
+		}
+	}
+}
+
 // An archive is the same whoever makes it, and where, and of files that were written in
 // whatever order.
 func TestCheck45PackagesAreTheSame(t *testing.T) {
