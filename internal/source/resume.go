@@ -53,7 +53,8 @@ func (b *resumedBody) Read(p []byte) (int, error) {
 		b.left--
 		if failed := b.resume(); failed != nil {
 			b.left = 0
-			return 0, fmt.Errorf("it broke off after %d bytes: %w; the rest: %w", b.read, err, failed)
+			// Only the first error is wrapped: the other one may be io.EOF, which means an end.
+			return 0, fmt.Errorf("it broke off after %d bytes: %w; the rest: %s", b.read, err, failed.Error())
 		}
 	}
 }
