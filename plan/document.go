@@ -50,7 +50,8 @@ type Document struct {
 
 	ChartFrom ChartRef `json:"chartFrom,omitzero"`
 	ChartTo   ChartRef `json:"chartTo,omitzero"`
-	// ChartSource is where ChartTo was fetched from; null for a folder or a file.
+	// ChartSource is where ChartTo was fetched from; null for a folder or a file, but for
+	// an archive whose signature was verified.
 	ChartSource *ChartSource `json:"chartSource,omitempty"`
 	KubeVersion string       `json:"kubeVersion,omitempty"`
 	Cluster     Cluster      `json:"cluster"`

@@ -5,8 +5,8 @@ import (
 	"maps"
 )
 
-// ChartSource is where a chart was fetched from, and what pins the plan to its bytes. It
-// holds no credentials.
+// ChartSource is where a chart is from, and what pins the plan to its bytes. It holds no
+// credentials.
 type ChartSource struct {
 	// Reference is the chart as it was named.
 	Reference string `json:"reference"`
@@ -15,7 +15,8 @@ type ChartSource struct {
 	// Name and Version are what was chosen, as far as the source says it.
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
-	// URL is where the chart is: an archive, or oci://HOST/PATH:TAG.
+	// URL is where the chart is: an archive, or oci://HOST/PATH:TAG; the path, as it was
+	// named, of an archive on the machine where the plan was made.
 	URL string `json:"url"`
 	// Digest is "sha256:" and hex: the archive's, or for a registry its manifest's.
 	Digest string `json:"digest"`

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
@@ -42,8 +43,64 @@ func TestBundle(t *testing.T) {
 	a.Stop()
 	must(t, os.RemoveAll(h.path(".cache")))
 	h.ok("verify", "signed/um-1.0.0.tgz", "--keyring", public)
+	pin := h.pinned("signed/um-1.0.0.tgz", "--against-version", "1.0.0", "--verify", "--keyring", public)
+	if pin.URL != "signed/um-1.0.0.tgz" || pin.Digest != "sha256:"+sourcetest.Digest([]byte(h.read("signed/um-1.0.0.tgz"))) || pin.Signature == nil || pin.Signature.Signer != "Anna <anna@example.com>" {
+		t.Errorf("the plan says %+v", pin)
+	}
 	ours, helms := h.ok("template", "web", "bundle/um-1.0.0.tgz", "--offline"), h.helm("template", "web", "bundle/um-1.0.0.tgz")
 	if !same(ours, helms) || !strings.Contains(ours.out, "alpha/templates/cm.yaml") {
 		t.Errorf("ours:\n%s\nHelm's:\n%s", ours.out, helms.out)
 	}
+}
+
+// Charts that cosign has signed in a registry stay signed in a bundle, by a key or an
+// identity, of cosign 3 and 2: the manifest that is signed comes with them.
+func TestBundleOfCosignedCharts(t *testing.T) {
+	r, h, anna, sigstore := plainRegistry(t), newHome(t), newCosigner(t), sourcetest.NewSigstore(t)
+	h.write("anna.pub", anna.publicKey())
+	h.write("bert.pub", newCosigner(t).publicKey())
+	h.write("root.json", string(sigstore.TrustedRoot()))
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	to, who := "oci://"+r.Host+"/charts", sourcetest.Keyless{Identity: "anna@example.com", Issuer: "https://accounts.example.com", Certified: at, Logged: at.Add(time.Minute), Rekor2: true}
+	keyless := []string{"--certificate-identity", who.Identity, "--certificate-oidc-issuer", who.Issuer, "--trusted-root", "root.json"}
+	flags := map[string][]string{"new": {"--verify-key", "anna.pub"}, "old": {"--verify-key", "anna.pub"}, "keyless": keyless}
+	for name := range flags {
+		h.ok("push", h.chartFile(name, "1.0.0", ""), to)
+		manifest := fetchManifest(t, "http://"+r.Host+"/v2/charts/"+name+"/manifests/1.0.0")
+		switch name {
+		case "new":
+			attach(t, r.Host, "charts/"+name, manifest, anna.bundle(sourcetest.Digest(manifest)))
+		case "old":
+			anna.signAsBefore(r.Host, "charts/"+name, manifest)
+		case "keyless":
+			attach(t, r.Host, "charts/"+name, manifest, sigstore.SignManifest(who, sourcetest.Digest(manifest)))
+		}
+		h.ok(append([]string{"chart", "bundle", to + "/" + name, "-d", "bundle"}, flags[name]...)...)
+		h.ok(append([]string{"template", to + "/" + name, "--offline"}, flags[name]...)...)
+	}
+	r.Stop()
+	far := newHome(t)
+	for _, f := range []string{"anna.pub", "bert.pub", "root.json"} {
+		far.write(f, h.read(f))
+	}
+	for name, data := range h.tree("bundle") {
+		far.write("bundle/"+name, data)
+	}
+	file := func(name string) string { return "bundle/" + name + "-1.0.0.tgz" }
+	for name, by := range flags {
+		if out := far.ok(append([]string{"verify", file(name)}, by...)...).out; !strings.Contains(out, "Chart Hash Verified: sha256:"+sourcetest.Digest([]byte(far.read(file(name))))) {
+			t.Error(out)
+		}
+		far.ok(append([]string{"template", file(name)}, by...)...)
+		far.fails(8, "", "template", file(name), "--verify-key", "bert.pub")
+	}
+	// The signature is that of a manifest, and the manifest that of one archive.
+	good := far.read(file("new"))
+	far.write(file("new"), far.read(file("old")))
+	far.fails(8, "is that of another archive", "verify", file("new"), "--verify-key", "anna.pub")
+	far.write(file("new")+".manifest.json", far.read(file("old")+".manifest.json"))
+	far.fails(8, "another digest", "verify", file("new"), "--verify-key", "anna.pub")
+	far.write(file("new"), good)
+	must(t, os.Remove(far.path(file("new")+".manifest.json")))
+	far.fails(8, "another digest", "verify", file("new"), "--verify-key", "anna.pub")
 }

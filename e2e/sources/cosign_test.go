@@ -206,12 +206,17 @@ func TestCheck54Keyless(t *testing.T) {
 	sigstore, another := sourcetest.NewSigstore(t), sourcetest.NewSigstore(t)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	anna := sourcetest.Keyless{Identity: "anna@example.com", Issuer: "https://accounts.example.com", Certified: at, Logged: at.Add(time.Minute)}
+	tiles, late := anna, anna
+	tiles.Rekor2, late.Rekor2 = true, true
+	late.Logged = at.Add(time.Hour)
 	bert := anna
 	bert.Identity = "bert@example.com"
 	to := "oci://" + r.Host + "/charts"
 	for name, sign := range map[string]func(digest string) []byte{
 		"signed":  func(digest string) []byte { return sigstore.SignManifest(anna, digest) },
 		"berts":   func(digest string) []byte { return sigstore.SignManifest(bert, digest) },
+		"tiles":   func(digest string) []byte { return sigstore.SignManifest(tiles, digest) },
+		"late":    func(digest string) []byte { return sigstore.SignManifest(late, digest) },
 		"foreign": func(digest string) []byte { return another.SignManifest(anna, digest) },
 	} {
 		h.ok("push", h.chartFile(name, "1.0.0", ""), to)
@@ -231,6 +236,10 @@ func TestCheck54Keyless(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, out)
 		}
 	}
+	if out := h.ok(verify("tiles", by...)...).out; !strings.Contains(out, "Entry in Rekor's log: 1\n") {
+		t.Error(out)
+	}
+	h.fails(8, "has expired", verify("late", by...)...)
 	h.ok(verify("berts", "--certificate-identity-regexp", "@example\\.com$", "--certificate-oidc-issuer", anna.Issuer)...)
 	h.ok(verify("foreign", append(by, "--trusted-root", "another.json")...)...)
 	h.fails(8, "is not the identity that counts", verify("berts", by...)...)

@@ -115,6 +115,45 @@ func TestCheck26CredentialHelpers(t *testing.T) {
 	h.ok("show", "chart", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
 }
 
+// A login is kept by the helper that Helm's file names, for all registries or for one; the
+// password stands in no file.
+func TestCheck26LoginByAHelper(t *testing.T) {
+	s := secureRegistry(t)
+	for name, config := range map[string]map[string]any{"credsStore": {"credsStore": "test"}, "credHelpers": {"credHelpers": map[string]string{s.Host: "test"}}} {
+		h := newHome(t)
+		helper := h.write("bin/docker-credential-test", `#!/bin/sh
+kept=`+h.path("kept")+`
+case $1 in
+store) cat >$kept ;;
+get) read host; test -e $kept && cat $kept || { echo "credentials not found in native keychain"; exit 1; } ;;
+erase) read host; rm -f $kept ;;
+esac
+echo "$1" >>`+h.path("helper.log")+"\n")
+		must(t, os.Chmod(helper, 0o755))
+		h.env = append(h.env, "PATH="+h.path("bin")+":"+os.Getenv("PATH"))
+		data, err := json.Marshal(config)
+		must(t, err)
+		const file = ".config/helm/registry/config.json"
+		h.write(file, string(data))
+		login := func(password string) result {
+			return h.runProgram(password+"\n", "registry", "login", s.Host, "-u", "u", "--password-stdin", "--ca-file", s.CAFile)
+		}
+		if r := login("wrong"); r.code != 1 || h.exists("kept") {
+			t.Errorf("%s: a wrong password: %+v", name, r)
+		}
+		if r := login("p"); r.code != 0 || !strings.Contains(h.read("kept"), `"Secret":"p"`) || strings.Contains(h.read(file), "dTpw") {
+			t.Errorf("%s: %+v, kept %q", name, r, h.read(file))
+		}
+		h.ok("push", h.chartFile("alpha", "1.0.0", ""), "oci://"+s.Host+"/charts", "--ca-file", s.CAFile)
+		h.helm("show", "chart", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
+		h.ok("registry", "logout", s.Host)
+		if h.exists("kept") || !strings.HasSuffix(h.read("helper.log"), "erase\n") {
+			t.Errorf("%s: the helper did %q", name, h.read("helper.log"))
+		}
+		h.fails(1, "wants a user name and a password", "show", "chart", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
+	}
+}
+
 func TestCheck27And29Push(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
 	h.write("alpha/Chart.yaml", "apiVersion: v2\nname: alpha\nversion: 1.0.0+b.1\ndescription: a chart\nhome: https://h\nsources: [https://s, https://t]\nmaintainers: [{name: me, email: me@h}, {name: you}]\nannotations: {a: b, org.opencontainers.image.url: https://other}\n")
@@ -286,6 +325,32 @@ func TestCheck34Patience(t *testing.T) {
 			args = append(args, "--ca-file", front.CAFile)
 		}
 		other.ok(args...)
+	}
+}
+
+// What breaks off goes on where it was, from repositories and registries.
+func TestCheck34BrokenDownloads(t *testing.T) {
+	r, h := plainRegistry(t), newHome(t)
+	h.ok("push", h.chartFile("alpha", "1.0.0", ""), "oci://"+r.Host+"/charts")
+	breaks := func(q *http.Request, n int) int {
+		return map[bool]int{true: 100}[n == 0 && (strings.Contains(q.URL.Path, "/blobs/") || strings.HasSuffix(q.URL.Path, ".tgz"))]
+	}
+	front := sourcetest.Serve(t, sourcetest.Options{Breaks: breaks, Fault: func(w http.ResponseWriter, q *http.Request, _ int) bool {
+		forward(w, q, r.Host)
+		return true
+	}})
+	a := repositoryA(t, sourcetest.Options{Breaks: breaks})
+	for chart, server := range map[string]*sourcetest.Repository{strings.Replace(front.URL, "http://", "oci://", 1) + "/charts/alpha:1.0.0": front, a.URL + "/alpha-1.0.0.tgz": a} {
+		h.ok("template", "web", chart)
+		var ranges []string
+		for _, q := range server.Requests() {
+			if asked := q.Header.Get("Range"); asked != "" {
+				ranges = append(ranges, fmt.Sprint(asked, " ", q.Status))
+			}
+		}
+		if !slices.Equal(ranges, []string{"bytes=100- 206"}) {
+			t.Errorf("%s: asked for %q", chart, ranges)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ func (p *program) bundleCommand() *cli.Command {
 	var o bundleFlags
 	return &cli.Command{
 		Name: "bundle", Usage: "write charts with all dependencies, and the list of their images", ArgsUsage: "CHART...",
-		Description: describe("Writes the archive of each chart, its dependencies in it, into a folder, with the .prov\nfile when the chart was verified, and into images.txt every image that the charts name\nwith these values: what has to be carried to where there is no network.",
+		Description: describe("Writes the archive of each chart, its dependencies in it, into a folder, with the\nsignature by which the chart was verified, and into images.txt every image that the charts name\nwith these values: what has to be carried to where there is no network.",
 			"kubectl release chart bundle stable/web oci://ghcr.io/acme/charts/db -d bundle -f prod.yaml\nkubectl release chart bundle ./web -d bundle"),
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the bundle; it is made", Value: "."},
@@ -58,9 +58,10 @@ func (p *program) bundleCommand() *cli.Command {
 
 // bundled is a chart of a bundle.
 type bundled struct {
-	name             string
-	data, provenance []byte
-	images           []string
+	name     string
+	data     []byte
+	evidence map[string][]byte
+	images   []string
 }
 
 func (p *program) bundle(ctx context.Context, o *bundleFlags, args []string) error {
@@ -75,8 +76,8 @@ func (p *program) bundle(ctx context.Context, o *bundleFlags, args []string) err
 			return fmt.Errorf("two charts with other files would both be %s", b.name)
 		}
 		files[b.name] = b.data
-		if b.provenance != nil {
-			files[b.name+provSuffix] = b.provenance
+		for suffix, data := range b.evidence {
+			files[b.name+suffix] = data
 		}
 		for _, image := range b.images {
 			images[image] = true
@@ -103,7 +104,7 @@ func (p *program) bundle(ctx context.Context, o *bundleFlags, args []string) err
 
 // bundled brings one chart, and finds its images.
 func (p *program) bundled(ctx context.Context, o *bundleFlags, name string) (bundled, error) {
-	data, provenance, err := p.archive(ctx, &o.chart, name)
+	data, evidence, err := p.archive(ctx, &o.chart, name)
 	if err != nil {
 		return bundled{}, err
 	}
@@ -120,17 +121,17 @@ func (p *program) bundled(ctx context.Context, o *bundleFlags, name string) (bun
 	}
 	file := loaded.Name() + "-" + loaded.Metadata.Version + ".tgz"
 	images, err := p.imagesOf(ctx, o, loaded)
-	return bundled{name: file, data: data, provenance: provenance, images: images}, err
+	return bundled{name: file, data: data, evidence: evidence, images: images}, err
 }
 
 // archive is that of a chart, wherever it is; of a folder it is made.
-func (p *program) archive(ctx context.Context, o *chartFlags, name string) (data, provenance []byte, err error) {
+func (p *program) archive(ctx context.Context, o *chartFlags, name string) (data []byte, evidence map[string][]byte, err error) {
 	found, err := p.located(ctx, &o.fetchFlags, o.request(name))
 	if err != nil {
 		return nil, nil, err
 	}
 	if found.fetched != nil {
-		return found.fetched.Data, found.fetched.Provenance, nil
+		return found.fetched.Data, found.fetched.Evidence, nil
 	}
 	if info, err := os.Stat(found.name); err == nil && info.IsDir() {
 		made, err := p.archived(&o.fetchFlags, found.name, pack.Options{})

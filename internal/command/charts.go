@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ type located struct {
 	name    string
 	options chartload.Options
 	// fetched is nil for what is still to be read at a path. pin is what a plan keeps of
-	// where it was fetched from; nil for a path.
+	// where it is from; nil for a path, but for an archive whose signature was verified.
 	fetched *source.Fetched
 	pin     *plan.ChartSource
 }
@@ -125,9 +126,12 @@ func (p *program) loadChart(ctx context.Context, o *chartFlags, name string) (*c
 	return found.load()
 }
 
-// located finds a chart, and fetches it where it is not here; once a run, although a
-// plan may be made again.
+// located finds a chart, and fetches it where it is not here, or verifies it; once a run,
+// although a plan may be made again.
 func (p *program) located(ctx context.Context, o *fetchFlags, request resolve.Request) (located, error) {
+	if known, ok := p.charts[request]; ok {
+		return known, nil
+	}
 	s, err := p.sources(o)
 	if err != nil {
 		return located{}, err
@@ -136,27 +140,23 @@ func (p *program) located(ctx context.Context, o *fetchFlags, request resolve.Re
 	if err != nil {
 		return located{}, err
 	}
-	if ref.Kind == resolve.Local {
+	var fetched source.Fetched
+	switch {
+	case ref.Kind != resolve.Local:
+		fetched, err = p.fetch(ctx, s, ref)
+	case s.Verification.Wanted:
 		p.tellLocal(s, ref)
-		out := located{name: ref.Path, options: o.load}
-		if s.Verification.Wanted {
-			fetched, err := readVerified(s, ref.Path)
-			if err != nil {
-				return located{}, err
-			}
+		if fetched, err = readVerified(s, ref.Path); err == nil {
 			fmt.Fprintln(p.streams.Err, fetched)
-			out.fetched = &fetched
 		}
-		return out, nil
+	default:
+		p.tellLocal(s, ref)
+		return located{name: ref.Path, options: o.load}, nil
 	}
-	if known, ok := p.charts[request]; ok {
-		return known, nil
-	}
-	fetched, err := p.fetch(ctx, s, ref)
 	if err != nil {
 		return located{}, err
 	}
-	out := located{name: fetched.FileName(), fetched: &fetched, pin: fetched.Pin(ref, request.Chart)}
+	out := located{name: cmp.Or(ref.Path, fetched.FileName()), fetched: &fetched, pin: fetched.Pin(ref, request.Chart)}
 	if p.charts == nil {
 		p.charts = map[resolve.Request]located{}
 	}

@@ -110,7 +110,7 @@ func (a packed) write(file string, key *signature.Key) error {
 	if provenance == nil {
 		return nil
 	}
-	if err := outputfile.Write(file+provSuffix, provenance, 0o644); err != nil {
+	if err := outputfile.Write(file+source.ProvenanceSuffix, provenance, 0o644); err != nil {
 		return fmt.Errorf("write the provenance: %w", err)
 	}
 	return nil

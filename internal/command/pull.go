@@ -65,18 +65,18 @@ func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
 	if o.untar {
 		return unpack(located{name: fetched.FileName(), fetched: &fetched}, filepath.Join(at, o.untarDir))
 	}
-	if o.prov && fetched.Provenance == nil {
-		var none *source.UnverifiedError
-		if fetched.Provenance, err = s.ProvenanceOf(ctx, fetched); errors.As(err, &none) {
+	if o.prov {
+		err := s.FetchProvenance(ctx, &fetched)
+		if none, is := errors.AsType[*source.UnverifiedError](err); is {
 			p.warn(none.Err.Error())
 		} else if err != nil {
 			return err
 		}
 	}
 	file := filepath.Join(at, fetched.FileName())
-	if fetched.Provenance != nil {
-		if err := outputfile.Write(file+provSuffix, fetched.Provenance, 0o644); err != nil {
-			return fmt.Errorf("write the provenance: %w", err)
+	for suffix, data := range fetched.Evidence {
+		if err := outputfile.Write(file+suffix, data, 0o644); err != nil {
+			return fmt.Errorf("write what it is signed with: %w", err)
 		}
 	}
 	if err := outputfile.Write(file, fetched.Data, 0o644); err != nil {
@@ -84,9 +84,6 @@ func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
 	}
 	return nil
 }
-
-// provSuffix is what the name of a provenance file has more than its archive's.
-const provSuffix = ".prov"
 
 // unpack writes a chart's files into a folder of its name below dir, which must not
 // be there. The folder appears when all of it is written.

@@ -89,7 +89,7 @@ func upload(file, to string) (source.Upload, error) {
 		return u, err
 	}
 	u.Metadata = loaded.Metadata
-	if u.Provenance, err = inputfile.Read(file+provSuffix, maxInputBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if u.Provenance, err = inputfile.Read(file+source.ProvenanceSuffix, maxInputBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return u, err
 	}
 	if u.To, _, err = resolve.ParseImage(strings.TrimSuffix(to, "/") + "/" + loaded.Name()); err != nil {

@@ -47,6 +47,8 @@ type signedMessage struct {
 	// certificate is the signer's, in DER; nil where a key has signed.
 	certificate []byte
 	entries     []logEntry
+	// timestamps are answers of authorities for them, in DER.
+	timestamps [][]byte
 	// promiseEnough says that no proof of inclusion has to be there besides the log's
 	// promise: cosign 2 stored none.
 	promiseEnough bool
@@ -62,7 +64,12 @@ type bundle struct {
 		Chain struct {
 			Certificates []rawBytes `json:"certificates"`
 		} `json:"x509CertificateChain"`
-		Entries []logEntry `json:"tlogEntries"`
+		Entries    []logEntry `json:"tlogEntries"`
+		Timestamps struct {
+			RFC3161 []struct {
+				Signed []byte `json:"signedTimestamp"`
+			} `json:"rfc3161Timestamps"`
+		} `json:"timestampVerificationData"`
 	} `json:"verificationMaterial"`
 	Envelope *envelope `json:"dsseEnvelope"`
 	Message  *message  `json:"messageSignature"`
@@ -106,6 +113,9 @@ func VerifyBundle(data []byte, s Subject, by Party) (Signature, error) {
 	what := signedMessage{certificate: b.Material.Certificate.Bytes, entries: b.Material.Entries}
 	if chain := b.Material.Chain.Certificates; what.certificate == nil && len(chain) > 0 {
 		what.certificate = chain[0].Bytes
+	}
+	for _, one := range b.Material.Timestamps.RFC3161 {
+		what.timestamps = append(what.timestamps, one.Signed)
 	}
 	switch {
 	case b.Envelope != nil:

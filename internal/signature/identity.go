@@ -12,8 +12,8 @@ import (
 )
 
 // Identity is whose signatures count where there is no key of one's own: a certificate of
-// Fulcio's, valid for some minutes, says that a key is theirs, and Rekor's log that the
-// signature was made in these minutes. Both are checked by the trusted root; nobody is
+// Fulcio's, valid for some minutes, says that a key is theirs, and Rekor's log, or a
+// timestamp, that the signature was made in these minutes. All are checked by the trusted root; nobody is
 // asked.
 type Identity struct {
 	// Name is an email address or a URI; "" where Pattern, which may match anywhere in
@@ -42,11 +42,11 @@ func (i Identity) signer(s signedMessage) (Signature, error) {
 	if err != nil {
 		return Signature{}, fmt.Errorf("its certificate can't be read: %w", err)
 	}
-	entry, err := i.Root.logged(s)
+	entry, at, err := i.Root.logged(s)
 	if err != nil {
 		return Signature{}, fmt.Errorf("its entry in the log is not right: %w", err)
 	}
-	if err := i.Root.certified(leaf, time.Unix(entry.IntegratedTime, 0)); err != nil {
+	if err := i.Root.certified(leaf, at); err != nil {
 		return Signature{}, fmt.Errorf("its certificate is not right: %w", err)
 	}
 	name, issuer, err := i.found(leaf)

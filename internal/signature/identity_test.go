@@ -125,7 +125,7 @@ func TestKeylessSignatures(t *testing.T) {
 		"logged before it":                     {ours.SignManifest(early, hexOf(s)), "expired or is not yet valid"},
 		"logged before the log was trusted":    {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Logged = k.Logged.AddDate(-1, 0, 0) }), s.Data), "does not trust the log"},
 		"another time than was promised":       {changed(t, ours.SignBlob(late, s.Data), entries+".integratedTime", fmt.Sprint(ci.Logged.Unix())), "the log has not signed it"},
-		"no promise, so no time":               {changed(t, blob, entries+".inclusionPromise", nil), "has not signed when"},
+		"no promise, so no time":               {changed(t, blob, entries+".inclusionPromise", nil), "neither the log nor a timestamp"},
 		"no entry":                             {changed(t, blob, entries, nil), "there is none"},
 		"the entry of another blob":            {changed(t, blob, entries, part(t, ours.SignBlob(ci, other.Data), entries)), "about another digest"},
 		"the entry of another manifest":        {changed(t, manifest, entries, part(t, ours.SignManifest(ci, hexOf(other)), entries)), "about another digest"},

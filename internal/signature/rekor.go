@@ -2,12 +2,12 @@ package signature
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"strconv"
@@ -48,35 +48,43 @@ type inclusionProof struct {
 	} `json:"checkpoint"`
 }
 
-// logged finds the entry of a signature. Errors: none is signed by a log that the root
-// trusts, proven, and about this signature.
-func (r *TrustedRoot) logged(s signedMessage) (logEntry, error) {
+// logged finds the entry of a signature, and the time at which the signature was there.
+// Errors: none is signed by a log that the root trusts, proven, and about this signature.
+func (r *TrustedRoot) logged(s signedMessage) (logEntry, time.Time, error) {
 	err := errors.New("there is none")
 	for _, e := range s.entries[:min(len(s.entries), maxEntries)] {
-		if err = e.check(r.signatures, s); err == nil {
-			return e, nil
+		var at time.Time
+		if at, err = r.entered(e, s); err == nil {
+			return e, at, nil
 		}
 	}
-	return logEntry{}, err
+	return logEntry{}, time.Time{}, err
 }
 
-func (e logEntry) check(logs []transparencyLog, s signedMessage) error {
-	if len(e.Promise.Signature) == 0 {
-		return errors.New("the log has not signed when it was made (RFC 3161 timestamps, which Rekor 2 needs, are not read)")
-	}
-	log, err := logAt(logs, e.LogID.KeyID, time.Unix(e.IntegratedTime, 0))
-	if err != nil {
-		return err
-	}
-	if err := e.promised(log); err != nil {
-		return err
-	}
-	if e.Proof != nil || !s.promiseEnough {
-		if err := e.proven(log); err != nil {
-			return err
+// entered is when a log says that it has taken a signature in; one that does not say, as
+// Rekor 2, proves that it has, and a timestamp says when the signature was there.
+func (r *TrustedRoot) entered(e logEntry, s signedMessage) (time.Time, error) {
+	at, promised := time.Unix(e.IntegratedTime, 0), len(e.Promise.Signature) > 0
+	if !promised {
+		var err error
+		if at, err = r.stamped(s); err != nil {
+			return at, err
 		}
 	}
-	return e.about(s)
+	log, err := logAt(r.signatures, e.LogID.KeyID, at)
+	if err == nil && promised {
+		err = e.promised(log)
+	}
+	if err == nil && (e.Proof != nil || !promised || !s.promiseEnough) {
+		err = e.proven(log)
+	}
+	if err == nil && !promised && e.LogIndex != e.Proof.LogIndex {
+		err = errors.New("the proof is about another entry")
+	}
+	if err == nil {
+		err = e.about(s)
+	}
+	return at, err
 }
 
 // promised checks the signed entry timestamp: the log's signature of this JSON, whose keys
@@ -107,6 +115,9 @@ func (e logEntry) proven(log transparencyLog) error {
 	checkpoint, err := note.Open([]byte(p.Checkpoint.Envelope), log)
 	if err != nil {
 		return fmt.Errorf("the log has not signed the checkpoint: %w", err)
+	}
+	if !strings.HasPrefix(checkpoint.Text, checkpoint.Sigs[0].Name) {
+		return errors.New("the checkpoint is another log's")
 	}
 	size, root, err := treeOf(checkpoint.Text)
 	if err != nil {
@@ -143,13 +154,23 @@ func treeOf(text string) (size int64, root tlog.Hash, err error) {
 	return size, tlog.Hash(sum), nil
 }
 
-// Verifier lets note.Open find the log among those that have signed a checkpoint, by the
-// hint that Rekor gives: the beginning of the log's id.
+// Verifier lets note.Open find the log among those that have signed a checkpoint, by its
+// name there and the beginning of the log's id.
 func (l transparencyLog) Verifier(name string, hint uint32) (note.Verifier, error) {
-	if hint != binary.BigEndian.Uint32(l.id[:]) {
+	if hint != binary.BigEndian.Uint32(l.id[:]) || !l.named(name) {
 		return nil, &note.UnknownVerifierError{Name: name, KeyHash: hint}
 	}
 	return checkpointKey{l, name}, nil
+}
+
+// named says whether a log may have a name: in Rekor 2, ids of Ed25519 keys contain it.
+// https://github.com/C2SP/C2SP/blob/main/signed-note.md#signatures
+func (l transparencyLog) named(name string) bool {
+	key, edwards := l.key.key.(ed25519.PublicKey)
+	if !edwards || l.id == l.key.sum {
+		return true
+	}
+	return l.id == sha256.Sum256(append([]byte(name+"\n\x01"), key...))
 }
 
 type checkpointKey struct {
@@ -160,65 +181,3 @@ type checkpointKey struct {
 func (k checkpointKey) Name() string                       { return k.name }
 func (k checkpointKey) KeyHash() uint32                    { return binary.BigEndian.Uint32(k.id[:]) }
 func (k checkpointKey) Verify(message, signed []byte) bool { return k.key.signed(message, signed) }
-
-type hash struct {
-	Algorithm string `json:"algorithm"`
-	Value     string `json:"value"`
-}
-
-func (h hash) of(data []byte) bool {
-	sum := sha256.Sum256(data)
-	return h.Algorithm == "sha256" && h.Value == hex.EncodeToString(sum[:])
-}
-
-// about says whether the entry is that of a signature, of what was signed, and of the
-// certificate; else anybody's entry would do for its time.
-func (e logEntry) about(s signedMessage) error {
-	var body struct {
-		Kind    string `json:"kind"`
-		Version string `json:"apiVersion"`
-		Spec    struct {
-			Data struct {
-				Hash hash `json:"hash"`
-			} `json:"data"`
-			Signature struct {
-				Content   []byte `json:"content"`
-				PublicKey struct {
-					Content []byte `json:"content"`
-				} `json:"publicKey"`
-			} `json:"signature"`
-			PayloadHash hash `json:"payloadHash"`
-			Signatures  []struct {
-				Signature []byte `json:"signature"`
-				Verifier  []byte `json:"verifier"`
-			} `json:"signatures"`
-		} `json:"spec"`
-	}
-	if err := json.Unmarshal(e.Body, &body); err != nil {
-		return fmt.Errorf("it can't be read: %w", err)
-	}
-	var digest bool
-	var signature, certificate []byte
-	switch spec := body.Spec; body.Kind + " " + body.Version {
-	case "hashedrekord 0.0.1":
-		digest, signature, certificate = spec.Data.Hash.of(s.message), spec.Signature.Content, spec.Signature.PublicKey.Content
-	case "dsse 0.0.1":
-		if len(spec.Signatures) != 1 {
-			return errors.New("it has not one signature")
-		}
-		digest = s.payload != nil && spec.PayloadHash.of(s.payload)
-		signature, certificate = spec.Signatures[0].Signature, spec.Signatures[0].Verifier
-	default:
-		return fmt.Errorf("it is of kind %q, not hashedrekord 0.0.1 or dsse 0.0.1", body.Kind+" "+body.Version)
-	}
-	block, _ := pem.Decode(certificate)
-	switch {
-	case !digest:
-		return errors.New("it is about another digest")
-	case !bytes.Equal(signature, s.signatures[0]):
-		return errors.New("it is about another signature")
-	case block == nil || !bytes.Equal(block.Bytes, s.certificate):
-		return errors.New("it is about another certificate")
-	}
-	return nil
-}

@@ -13,11 +13,13 @@ import (
 const trustedRootType = "application/vnd.dev.sigstore.trustedroot"
 
 // TrustedRoot is what an instance of Sigstore consists of: Fulcio's authorities, which
-// certify identities, the logs of their certificates, and Rekor's logs of signatures.
+// certify identities, the logs of their certificates, Rekor's logs of signatures, and
+// authorities for timestamps, which need not be there.
 type TrustedRoot struct {
 	authorities  []authority
 	certificates []transparencyLog
 	signatures   []transparencyLog
+	timestamps   []timestampAuthority
 }
 
 type authority struct {
@@ -25,7 +27,8 @@ type authority struct {
 	valid                period
 }
 
-// transparencyLog is known by the SHA-256 of its key.
+// transparencyLog is known by the SHA-256 of its key, or as the root says: in Rekor 2 its
+// name may count, too.
 type transparencyLog struct {
 	id    [32]byte
 	key   PublicKey
@@ -46,7 +49,17 @@ type rawBytes struct {
 	Bytes []byte `json:"rawBytes"`
 }
 
+type authorityFile struct {
+	Chain struct {
+		Certificates []rawBytes `json:"certificates"`
+	} `json:"certChain"`
+	ValidFor period `json:"validFor"`
+}
+
 type logFile struct {
+	ID struct {
+		KeyID []byte `json:"keyId"`
+	} `json:"logId"`
 	PublicKey struct {
 		rawBytes
 		ValidFor period `json:"validFor"`
@@ -59,15 +72,11 @@ type logFile struct {
 // or no log of one of both kinds.
 func ParseTrustedRoot(data []byte) (*TrustedRoot, error) {
 	var file struct {
-		MediaType    string    `json:"mediaType"`
-		Signatures   []logFile `json:"tlogs"`
-		Certificates []logFile `json:"ctlogs"`
-		Authorities  []struct {
-			Chain struct {
-				Certificates []rawBytes `json:"certificates"`
-			} `json:"certChain"`
-			ValidFor period `json:"validFor"`
-		} `json:"certificateAuthorities"`
+		MediaType    string          `json:"mediaType"`
+		Signatures   []logFile       `json:"tlogs"`
+		Certificates []logFile       `json:"ctlogs"`
+		Authorities  []authorityFile `json:"certificateAuthorities"`
+		Timestamps   []authorityFile `json:"timestampAuthorities"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("it is no trusted root of Sigstore: %w", err)
@@ -82,6 +91,13 @@ func ParseTrustedRoot(data []byte) (*TrustedRoot, error) {
 			return nil, fmt.Errorf("the trusted root has an authority that can't be read: %w", err)
 		}
 		r.authorities = append(r.authorities, one)
+	}
+	for _, a := range file.Timestamps {
+		one, err := newTimestampAuthority(a.Chain.Certificates, a.ValidFor)
+		if err != nil {
+			return nil, fmt.Errorf("the trusted root has an authority for timestamps that can't be read: %w", err)
+		}
+		r.timestamps = append(r.timestamps, one)
 	}
 	switch {
 	case len(r.authorities) == 0:
@@ -117,9 +133,15 @@ func newAuthority(chain []rawBytes, valid period) (authority, error) {
 func logsOf(files []logFile) []transparencyLog {
 	var out []transparencyLog
 	for _, f := range files {
-		if key, err := newPublicKey(f.PublicKey.Bytes); err == nil {
-			out = append(out, transparencyLog{id: key.sum, key: key, valid: f.PublicKey.ValidFor})
+		key, err := newPublicKey(f.PublicKey.Bytes)
+		if err != nil {
+			continue
 		}
+		log := transparencyLog{id: key.sum, key: key, valid: f.PublicKey.ValidFor}
+		if len(f.ID.KeyID) == len(log.id) {
+			log.id = [32]byte(f.ID.KeyID)
+		}
+		out = append(out, log)
 	}
 	return out
 }

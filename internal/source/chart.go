@@ -42,10 +42,28 @@ type Fetched struct {
 	Cached bool
 	// Mismatch is the promise that was not kept and is passed over, or nil.
 	Mismatch *DigestError
-	// Signature is whose it is; nil where none was asked for. Provenance is the file that
-	// says so, for OpenPGP.
-	Signature  *signature.Signature
-	Provenance []byte
+	// Signature is whose it is; nil where none was asked for.
+	Signature *signature.Signature
+	// Evidence are the files by which the signature can be verified where there is nothing
+	// but the archive, by what their names have more than its own, such as ".prov".
+	Evidence map[string][]byte
+}
+
+// ends of the names of files that are evidence.
+const (
+	// ProvenanceSuffix is that of an OpenPGP signature in Helm's format.
+	ProvenanceSuffix = ".prov"
+	// bundleSuffix is that of a signature of cosign's, as cosign writes it: of the archive,
+	// or of the registry's manifest where that is there, too.
+	bundleSuffix   = ".sigstore.json"
+	manifestSuffix = ".manifest.json"
+)
+
+func (f *Fetched) show(suffix string, data []byte) {
+	if f.Evidence == nil {
+		f.Evidence = map[string][]byte{}
+	}
+	f.Evidence[suffix] = data
 }
 
 // Find says what a reference means now. For a configured repository the cached index

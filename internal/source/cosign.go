@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/errdef"
@@ -18,8 +17,6 @@ import (
 )
 
 const (
-	// bundleSuffix is that of the file with the signature of another file.
-	bundleSuffix = ".sigstore.json"
 	// signatureContent is kept under the digest of what is signed.
 	signatureContent = ".sigstore"
 	// simpleLayer and its annotations are how cosign 2 and before put signatures below a
@@ -36,38 +33,35 @@ const (
 )
 
 // verifyArchive checks the bundle that is beside an archive.
-func (s *Sources) verifyArchive(ctx context.Context, f Fetched, d demand) (signature.Signature, error) {
+func (s *Sources) verifyArchive(ctx context.Context, f *Fetched, d demand) (signature.Signature, error) {
 	at, err := resolve.Beside(f.URL, bundleSuffix)
 	if err != nil {
 		return signature.Signature{}, err
 	}
-	data, err := s.beside(ctx, f, at, signatureContent)
+	data, err := s.beside(ctx, *f, at, signatureContent)
 	if err != nil {
 		return signature.Signature{}, err
 	}
-	found, err := d.bundle(data, "", f.Data, s.Verification.Now)
+	f.show(bundleSuffix, data)
+	found, err := signature.VerifyBundle(data, signature.Subject{Digest: sum(f.Data), Data: f.Data}, d.party)
 	if err != nil {
 		err = &UnverifiedError{What: f.Location(), Err: err}
 	}
 	return found, err
 }
 
-// bundle checks a bundle of an archive. A key does not expire, and an identity is that at
-// the time of signing.
-func (d demand) bundle(data []byte, _ string, archive []byte, _ time.Time) (signature.Signature, error) {
-	return signature.VerifyBundle(data, signature.Subject{Digest: sum(archive), Data: archive}, d.party)
-}
-
 // verifyImage looks through the signatures that a registry has of a manifest, for one by
 // a party: bundles that refer to it, or what cosign 2 has put below a tag.
-func (s *Sources) verifyImage(ctx context.Context, f Fetched, by signature.Party) (signature.Signature, error) {
+func (s *Sources) verifyImage(ctx context.Context, f *Fetched, by signature.Party) (signature.Signature, error) {
 	manifest, _ := s.cached(f.Manifest, manifestContent)
+	f.show(manifestSuffix, manifest)
 	search := signatureSearch{subject: signature.Subject{Digest: f.Manifest, Data: manifest}, by: by, at: f.Location()}
 	if s.Offline {
-		data, err := s.keptBeside(f, f.Manifest, signatureContent)
-		if err == nil && !search.bundle(data) {
+		data, err := s.keptBeside(*f, f.Manifest, signatureContent)
+		if err == nil && !search.take(data) {
 			err = search.failure()
 		}
+		f.show(bundleSuffix, data)
 		return search.found, err
 	}
 	var err error
@@ -80,11 +74,10 @@ func (s *Sources) verifyImage(ctx context.Context, f Fetched, by signature.Party
 	switch {
 	case err != nil:
 		return search.found, explained("signature of "+search.at, err)
-	case search.found.Key == "":
-		return search.found, search.failure()
 	case search.kept == nil:
-		return search.found, nil
+		return search.found, search.failure()
 	}
+	f.show(bundleSuffix, search.kept)
 	return search.found, replace(s.contentFile(f.Manifest, signatureContent), search.kept)
 }
 
@@ -100,7 +93,7 @@ type signatureSearch struct {
 	pages, seen, looked int
 
 	found signature.Signature
-	// kept is the bundle that was right.
+	// kept is what was right: a bundle, or a layer of cosign 2's.
 	kept []byte
 	// last is why the last one was not.
 	last error
@@ -115,15 +108,27 @@ func (q *signatureSearch) failure() error {
 	return &UnverifiedError{What: q.at, Err: q.last}
 }
 
-// bundle takes a bundle when it is right.
-func (q *signatureSearch) bundle(data []byte) bool {
-	found, err := signature.VerifyBundle(data, q.subject, q.by)
+// take takes a signature when it is right.
+func (q *signatureSearch) take(data []byte) bool {
+	found, err := verifySignature(data, q.subject, q.by)
 	if err != nil {
 		q.last = err
 		return false
 	}
 	q.found, q.kept = found, data
 	return true
+}
+
+// verifySignature checks a Sigstore bundle, or a layer of cosign 2's as its descriptor with
+// the data in it: https://github.com/opencontainers/image-spec/blob/main/descriptor.md
+func verifySignature(data []byte, s signature.Subject, by signature.Party) (signature.Signature, error) {
+	var layer ocispec.Descriptor
+	if json.Unmarshal(data, &layer) == nil && layer.MediaType == simpleLayer {
+		return signature.VerifySimple(signature.Simple{
+			Payload: layer.Data, Signature: layer.Annotations[simpleAnnotation], Certificate: layer.Annotations[certificateAnnotation], Entry: layer.Annotations[entryAnnotation],
+		}, s, by)
+	}
+	return signature.VerifyBundle(data, s, by)
 }
 
 // referrers looks at the bundles that refer to the manifest, by the API of OCI 1.1 or its
@@ -142,7 +147,7 @@ func (q *signatureSearch) referrers(ctx context.Context) error {
 			if q.looked++; q.looked > maxSignatures {
 				return errEnough
 			}
-			if err := q.layers(ctx, string(r.Digest), signature.BundleType, func(_ ocispec.Descriptor, data []byte) bool { return q.bundle(data) }); err != nil {
+			if err := q.layers(ctx, string(r.Digest), signature.BundleType, func(_ ocispec.Descriptor, data []byte) bool { return q.take(data) }); err != nil {
 				return err
 			}
 			if q.kept != nil {
@@ -160,12 +165,9 @@ func (q *signatureSearch) referrers(ctx context.Context) error {
 // below looks at the signatures of cosign 2 that are below a tag.
 func (q *signatureSearch) below(ctx context.Context, tag string) error {
 	err := q.layers(ctx, tag, simpleLayer, func(layer ocispec.Descriptor, data []byte) bool {
-		found, err := signature.VerifySimple(signature.Simple{
-			Payload: data, Signature: layer.Annotations[simpleAnnotation], Certificate: layer.Annotations[certificateAnnotation], Entry: layer.Annotations[entryAnnotation],
-		}, q.subject, q.by)
-		q.found = found
-		q.last = err
-		return err == nil
+		layer.Data = data
+		whole, err := json.Marshal(layer)
+		return err == nil && q.take(whole)
 	})
 	if errors.Is(err, errdef.ErrNotFound) {
 		return nil

@@ -73,7 +73,7 @@ func (a Access) client(home string) (*http.Client, error) {
 	}
 	bound := &bound{access: a, home: home, own: own, foreign: foreign}
 	return &http.Client{
-		Transport: &retry.Transport{Base: bound, Policy: func() retry.Policy { return patience }},
+		Transport: &resuming{next: &retry.Transport{Base: bound, Policy: func() retry.Policy { return patience }}},
 		Timeout:   requestTimeout,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			switch {

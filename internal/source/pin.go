@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -18,7 +20,7 @@ const askingTime = 30 * time.Second
 func (f Fetched) Pin(r resolve.Reference, named string) *plan.ChartSource {
 	pin := &plan.ChartSource{
 		Reference: resolve.Public(named), Name: f.Name, Version: f.Version, URL: resolve.Public(f.URL),
-		Digest: cmp.Or(f.Manifest, f.Digest), Fixed: r.Digest != "",
+		Digest: cmp.Or(f.Manifest, f.Digest), Fixed: r.Digest != "" && r.Kind != resolve.Local,
 	}
 	if r.Kind == resolve.Configured || r.Kind == resolve.Unconfigured {
 		pin.Repository = resolve.Public(f.home)
@@ -44,14 +46,18 @@ func (s *Sources) Moved(ctx context.Context, from *plan.ChartSource) (string, er
 }
 
 // digestNow is the digest that a plan's source has by now: one HEAD of a registry's tag,
-// or one conditional request for a repository's index. Where no index says the digest,
-// and with AllowMismatch, the archive is read for it, and not kept. Errors: those of
-// Find; the version has gone, or the plan does not hold the whole URL.
+// one conditional request for a repository's index, or a look at a file. Where no index says
+// the digest, and with AllowMismatch, the archive is read for it, and not kept. Errors: those
+// of Find; the version has gone, or the plan does not hold the whole URL.
 func (s *Sources) digestNow(ctx context.Context, from plan.ChartSource) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, askingTime)
 	defer stop()
 	if resolve.IsRegistry(from.URL) {
 		return s.manifestNow(ctx, from.URL)
+	}
+	if !strings.Contains(from.URL, "://") { // an archive here, as it was named
+		data, err := inputfile.Read(from.URL, maxArchiveBytes)
+		return sum(data), err
 	}
 	found, err := s.findAgain(ctx, from)
 	if err != nil {

@@ -3,6 +3,8 @@ package source
 import (
 	"context"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -108,5 +110,23 @@ func TestDigestNowOfATag(t *testing.T) {
 	end()
 	if _, err := (&Sources{Paths: s.Paths}).digestNow(ended, pin); err == nil {
 		t.Error("it asks after the end")
+	}
+}
+
+// A verified archive on this machine is looked at again.
+func TestMovedFile(t *testing.T) {
+	s, file := ours(t), filepath.Join(t.TempDir(), "web.tgz")
+	must(t, os.WriteFile(file, []byte("one"), 0o600))
+	from := &plan.ChartSource{URL: file, Digest: sum([]byte("one"))}
+	if moved, err := s.Moved(t.Context(), from); moved != "" || err != nil {
+		t.Errorf("%q, %v", moved, err)
+	}
+	must(t, os.WriteFile(file, []byte("two"), 0o600))
+	if moved, err := s.Moved(t.Context(), from); !strings.Contains(moved, "is "+sum([]byte("two"))+" now") || err != nil {
+		t.Errorf("%q, %v", moved, err)
+	}
+	must(t, os.Remove(file))
+	if moved, err := s.Moved(t.Context(), from); moved != "" || err == nil || !strings.Contains(err.Error(), "applied as it was planned") {
+		t.Errorf("%q, %v", moved, err)
 	}
 }

@@ -17,15 +17,13 @@ const maxSignatureBytes = 4 << 20
 
 // verifyProvenance finds who has signed a chart by the provenance that came with it.
 func (s *Sources) verifyProvenance(ctx context.Context, f *Fetched, d demand) (signature.Signature, error) {
-	data, err := s.ProvenanceOf(ctx, *f)
-	if err != nil {
+	if err := s.FetchProvenance(ctx, f); err != nil {
 		return signature.Signature{}, err
 	}
-	found, err := d.provenance(data, f.signedName(), f.Data, s.Verification.Now)
+	found, err := d.provenance(f.Evidence[ProvenanceSuffix], f.signedName(), f.Data, s.Verification.Now)
 	if err != nil {
 		return found, &UnverifiedError{What: f.Location(), Err: err}
 	}
-	f.Provenance = data
 	return found, nil
 }
 
@@ -50,13 +48,24 @@ func (f Found) signedName() string {
 	return f.image.Name() + "-" + f.Version + ".tgz"
 }
 
-// ProvenanceOf fetches the provenance file of a chart. Errors: *UnverifiedError when there
-// is none, *OfflineError.
-func (s *Sources) ProvenanceOf(ctx context.Context, f Fetched) ([]byte, error) {
+// FetchProvenance brings the provenance file of a chart, which becomes part of its evidence.
+// Errors: *UnverifiedError when there is none, *OfflineError.
+func (s *Sources) FetchProvenance(ctx context.Context, f *Fetched) error {
+	if f.Evidence[ProvenanceSuffix] != nil {
+		return nil
+	}
+	data, err := s.provenance(ctx, *f)
+	if err == nil {
+		f.show(ProvenanceSuffix, data)
+	}
+	return err
+}
+
+func (s *Sources) provenance(ctx context.Context, f Fetched) ([]byte, error) {
 	if f.image != nil {
 		return s.provenanceLayer(ctx, f)
 	}
-	at, err := resolve.Beside(f.URL, ".prov")
+	at, err := resolve.Beside(f.URL, ProvenanceSuffix)
 	if err != nil {
 		return nil, err
 	}

@@ -3,9 +3,7 @@ package source
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -143,9 +141,9 @@ func (s *Sources) verify(ctx context.Context, f *Fetched) error {
 		case d.party == nil:
 			found, err = s.verifyProvenance(ctx, f, d)
 		case f.image != nil:
-			found, err = s.verifyImage(ctx, *f, d.party)
+			found, err = s.verifyImage(ctx, f, d.party)
 		default:
-			found, err = s.verifyArchive(ctx, *f, d)
+			found, err = s.verifyArchive(ctx, f, d)
 		}
 		if err != nil {
 			return err
@@ -153,38 +151,4 @@ func (s *Sources) verify(ctx context.Context, f *Fetched) error {
 		f.Signature = &found
 	}
 	return nil
-}
-
-// ReadVerified reads an archive on this machine when it is signed as flags demand, by the
-// .prov or .sigstore.json beside it. Errors: *UnverifiedError.
-func (s *Sources) ReadVerified(file string) (Fetched, error) {
-	f := Fetched{Cached: true}
-	data, err := inputfile.Read(file, maxArchiveBytes)
-	if err != nil {
-		return f, err
-	}
-	f.Data, f.Digest, f.URL = data, sum(data), file
-	wanted, err := s.demands()
-	if err != nil {
-		return f, err
-	}
-	for _, d := range wanted {
-		beside, check := file+".prov", d.provenance
-		if d.party != nil {
-			beside, check = file+bundleSuffix, d.bundle
-		}
-		signed, err := inputfile.Read(beside, maxSignatureBytes)
-		if errors.Is(err, fs.ErrNotExist) {
-			return f, &UnverifiedError{What: file, Err: fmt.Errorf("there is no %s", beside)}
-		}
-		if err != nil {
-			return f, err
-		}
-		found, err := check(signed, filepath.Base(file), data, s.Verification.Now)
-		if err != nil {
-			return f, &UnverifiedError{What: file, Err: err}
-		}
-		f.Signature, f.Provenance = &found, signed
-	}
-	return f, nil
 }

@@ -6,15 +6,16 @@
 package sourcetest
 
 import (
+	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/pem"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,8 @@ type Options struct {
 	Delay time.Duration
 	// Fault answers a request itself, and says so. n counts the requests for the path.
 	Fault func(w http.ResponseWriter, r *http.Request, n int) bool
+	// Breaks says after how many bytes an answer breaks off, 0 for one that does not.
+	Breaks func(r *http.Request, n int) int
 }
 
 // Request is one that was received.
@@ -115,7 +118,21 @@ func (r *Repository) Asked() []string {
 type recorder struct {
 	http.ResponseWriter
 	status int
+	// left is how many bytes are to be written before the connection breaks.
+	left int
 }
+
+func (w *recorder) Write(data []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(data[:min(len(data), w.left)])
+	if w.left -= n; w.left == 0 && err == nil {
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	return n, err
+}
+
+// Unwrap lets http.NewResponseController find what flushes.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *recorder) WriteHeader(status int) {
 	w.status = status
@@ -135,13 +152,20 @@ func (r *Repository) answer(w http.ResponseWriter, q *http.Request) {
 	at := len(r.log)
 	r.log = append(r.log, Request{Method: q.Method, Path: q.URL.Path, Header: q.Header.Clone()})
 	r.mutex.Unlock()
-	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
-	r.serve(rec, q, n, content, there)
-	r.mutex.Lock()
-	if at < len(r.log) {
-		r.log[at].Status = rec.status
+	rec := &recorder{ResponseWriter: w, status: http.StatusOK, left: math.MaxInt}
+	if r.options.Breaks != nil {
+		if after := r.options.Breaks(q, n); after > 0 {
+			rec.left = after
+		}
 	}
-	r.mutex.Unlock()
+	defer func() {
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		if at < len(r.log) {
+			r.log[at].Status = rec.status
+		}
+	}()
+	r.serve(rec, q, n, content, there)
 }
 
 func (r *Repository) serve(w http.ResponseWriter, q *http.Request, n int, content []byte, there bool) {
@@ -173,7 +197,6 @@ func (r *Repository) serve(w http.ResponseWriter, q *http.Request, n int, conten
 	if strings.Contains(q.URL.Path, "/manifests/") {
 		w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
 		w.Header().Set("Docker-Content-Digest", "sha256:"+Digest(content))
-		w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 	}
 	if strings.HasSuffix(q.URL.Path, ".yaml") && strings.Contains(q.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -182,5 +205,5 @@ func (r *Repository) serve(w http.ResponseWriter, q *http.Request, n int, conten
 		_ = zw.Close()
 		return
 	}
-	_, _ = w.Write(content)
+	http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(content))
 }

@@ -1,7 +1,9 @@
 package sourcetest
 
 import (
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
@@ -23,14 +25,17 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Sigstore is an instance of the test's own: an authority, a log of certificates and a log
-// of signatures, whose words are made here, in the formats of Fulcio and Rekor 1.
+// Sigstore is an instance of the test's own: an authority, a log of certificates, two logs
+// of signatures and an authority for timestamps, whose words are made here, in the formats of
+// Fulcio, Rekor 1 and 2, and RFC 3161.
 type Sigstore struct {
 	t         testing.TB
 	authority *x509.Certificate
 	ca        *ecdsa.PrivateKey
 	ctlog     *ecdsa.PrivateKey
 	rekor     *ecdsa.PrivateKey
+	rekor2    ed25519.PrivateKey
+	stamper   stamper
 }
 
 // Keyless is who signs, and when.
@@ -47,6 +52,11 @@ type Keyless struct {
 	// the certificate is for instead of signing code.
 	Forged bool
 	Usage  x509.ExtKeyUsage
+	// Rekor2 has the signature logged there, with a timestamp of when it was logged, which
+	// Stamp spoils. Origin is what the checkpoint calls the log instead of its name.
+	Rekor2 bool
+	Stamp  Stamp
+	Origin string
 }
 
 // Signed is a message that was signed keylessly.
@@ -54,6 +64,8 @@ type Signed struct {
 	Signature, Certificate []byte
 	// Entry is that in the log, as a bundle has it.
 	Entry map[string]any
+	// Timestamp is what Rekor 2 needs besides.
+	Timestamp []byte
 }
 
 const bundleMediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
@@ -65,6 +77,8 @@ var founded = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func NewSigstore(t testing.TB) *Sigstore {
 	t.Helper()
 	s := &Sigstore{t: t, ca: newECDSA(t), ctlog: newECDSA(t), rekor: newECDSA(t)}
+	s.rekor2 = s.newEdwards()
+	s.stamper = s.newStamper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Fulcio of the test"}, NotBefore: founded, NotAfter: founded.AddDate(10, 0, 0),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
@@ -85,13 +99,19 @@ func newECDSA(t testing.TB) *ecdsa.PrivateKey {
 // TrustedRoot is the file that makes others trust the instance.
 func (s *Sigstore) TrustedRoot() []byte {
 	valid := map[string]any{"start": founded}
-	log := func(key *ecdsa.PrivateKey) []any {
-		return []any{map[string]any{"publicKey": map[string]any{"rawBytes": s.der(key), "validFor": valid}, "logId": map[string]any{"keyId": s.id(key)}}}
+	log := func(key *ecdsa.PrivateKey) map[string]any {
+		return map[string]any{"publicKey": map[string]any{"rawBytes": s.der(&key.PublicKey), "validFor": valid}, "logId": map[string]any{"keyId": s.id(key)}}
+	}
+	second := map[string]any{
+		"baseUrl": "https://" + rekor2Name, "publicKey": map[string]any{"rawBytes": s.der(s.rekor2.Public()), "validFor": valid}, "logId": map[string]any{"keyId": s.rekor2ID()},
 	}
 	return s.json(map[string]any{
-		"mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1", "tlogs": log(s.rekor), "ctlogs": log(s.ctlog),
+		"mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1", "tlogs": []any{log(s.rekor), second}, "ctlogs": []any{log(s.ctlog)},
 		"certificateAuthorities": []any{map[string]any{
 			"certChain": map[string]any{"certificates": []any{map[string]any{"rawBytes": s.authority.Raw}}}, "validFor": valid,
+		}},
+		"timestampAuthorities": []any{map[string]any{
+			"certChain": map[string]any{"certificates": []any{map[string]any{"rawBytes": s.stamper.certificate.Raw}, map[string]any{"rawBytes": s.stamper.root.Raw}}}, "validFor": valid,
 		}},
 	})
 }
@@ -107,10 +127,15 @@ func (s *Sigstore) SignManifest(who Keyless, digest string) []byte {
 	const kind = "application/vnd.in-toto+json"
 	payload := fmt.Sprintf(`{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],"predicateType":"https://sigstore.dev/cosign/sign/v1","predicate":{}}`, digest)
 	key := newECDSA(s.t)
-	signed := Signed{Signature: s.by(key, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload)), Certificate: s.certify(who, key)}
-	signed.Entry = s.log(who.Logged, map[string]any{"kind": "dsse", "apiVersion": "0.0.1", "spec": map[string]any{
-		"payloadHash": sha256Of([]byte(payload)), "signatures": []any{map[string]any{"signature": signed.Signature, "verifier": inPEM(signed.Certificate)}},
-	}})
+	message := fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload)
+	signed := Signed{Signature: s.by(key, message), Certificate: s.certify(who, key)}
+	if who.Rekor2 {
+		s.log2(who, &signed, message)
+	} else {
+		signed.Entry = s.log(who.Logged, map[string]any{"kind": "dsse", "apiVersion": "0.0.1", "spec": map[string]any{
+			"payloadHash": sha256Of([]byte(payload)), "signatures": []any{map[string]any{"signature": signed.Signature, "verifier": inPEM(signed.Certificate)}},
+		}})
+	}
 	return s.bundle(signed, "dsseEnvelope", map[string]any{"payload": []byte(payload), "payloadType": kind, "signatures": []any{map[string]any{"sig": signed.Signature}}})
 }
 
@@ -118,6 +143,10 @@ func (s *Sigstore) SignManifest(who Keyless, digest string) []byte {
 func (s *Sigstore) Sign(who Keyless, message []byte) Signed {
 	key := newECDSA(s.t)
 	out := Signed{Signature: s.by(key, message), Certificate: s.certify(who, key)}
+	if who.Rekor2 {
+		s.log2(who, &out, message)
+		return out
+	}
 	out.Entry = s.log(who.Logged, map[string]any{"kind": "hashedrekord", "apiVersion": "0.0.1", "spec": map[string]any{
 		"data": map[string]any{"hash": sha256Of(message)}, "signature": map[string]any{"content": out.Signature, "publicKey": map[string]any{"content": inPEM(out.Certificate)}},
 	}})
@@ -135,9 +164,11 @@ func (s *Sigstore) Simple(signed Signed) (signature, certificate, entry string) 
 }
 
 func (s *Sigstore) bundle(signed Signed, kind string, content map[string]any) []byte {
-	return s.json(map[string]any{"mediaType": bundleMediaType, kind: content, "verificationMaterial": map[string]any{
-		"certificate": map[string]any{"rawBytes": signed.Certificate}, "tlogEntries": []any{signed.Entry},
-	}})
+	material := map[string]any{"certificate": map[string]any{"rawBytes": signed.Certificate}, "tlogEntries": []any{signed.Entry}}
+	if signed.Timestamp != nil {
+		material["timestampVerificationData"] = map[string]any{"rfc3161Timestamps": []any{map[string]any{"signedTimestamp": signed.Timestamp}}}
+	}
+	return s.json(map[string]any{"mediaType": bundleMediaType, kind: content, "verificationMaterial": material})
 }
 
 // certify makes a certificate as Fulcio does: first without, then with the promise of the
@@ -199,21 +230,25 @@ func (s *Sigstore) certificate(template, parent *x509.Certificate, key *ecdsa.Pu
 
 // log takes an entry in as the second of three, promises and proves it.
 func (s *Sigstore) log(at time.Time, content map[string]any) map[string]any {
-	const index, size = 1, 3
 	body := s.json(content)
-	first, last := tlog.RecordHash([]byte("first")), tlog.RecordHash([]byte("last"))
-	root := tlog.NodeHash(tlog.NodeHash(first, tlog.RecordHash(body)), last)
-	text := fmt.Sprintf("rekor.test - 1\n%d\n%s\n", size, base64.StdEncoding.EncodeToString(root[:]))
+	proof, text := s.proof(body, "rekor.test - 1")
 	by := base64.StdEncoding.EncodeToString(append(s.id(s.rekor)[:4:4], s.by(s.rekor, []byte(text))...))
+	proof["checkpoint"] = map[string]any{"envelope": text + "\n— rekor.test " + by + "\n"}
 	promise := s.json(map[string]any{"body": body, "integratedTime": at.Unix(), "logID": hex.EncodeToString(s.id(s.rekor)), "logIndex": 41})
 	return map[string]any{
 		"logIndex": "41", "logId": map[string]any{"keyId": s.id(s.rekor)}, "integratedTime": fmt.Sprint(at.Unix()), "canonicalizedBody": body,
-		"inclusionPromise": map[string]any{"signedEntryTimestamp": s.by(s.rekor, promise)},
-		"inclusionProof": map[string]any{
-			"logIndex": fmt.Sprint(index), "treeSize": fmt.Sprint(size), "rootHash": root[:], "hashes": [][]byte{first[:], last[:]},
-			"checkpoint": map[string]any{"envelope": text + "\n— rekor.test " + by + "\n"},
-		},
+		"inclusionPromise": map[string]any{"signedEntryTimestamp": s.by(s.rekor, promise)}, "inclusionProof": proof,
 	}
+}
+
+// proof shows that a log has an entry as the second of three; text is the checkpoint's.
+func (s *Sigstore) proof(body []byte, origin string) (proof map[string]any, text string) {
+	const index, size = 1, 3
+	first, last := tlog.RecordHash([]byte("first")), tlog.RecordHash([]byte("last"))
+	root := tlog.NodeHash(tlog.NodeHash(first, tlog.RecordHash(body)), last)
+	return map[string]any{
+		"logIndex": fmt.Sprint(index), "treeSize": fmt.Sprint(size), "rootHash": root[:], "hashes": [][]byte{first[:], last[:]},
+	}, fmt.Sprintf("%s\n%d\n%s\n", origin, size, base64.StdEncoding.EncodeToString(root[:]))
 }
 
 func (s *Sigstore) by(key *ecdsa.PrivateKey, message []byte) []byte {
@@ -224,16 +259,16 @@ func (s *Sigstore) by(key *ecdsa.PrivateKey, message []byte) []byte {
 	return out
 }
 
-func (s *Sigstore) der(key *ecdsa.PrivateKey) []byte {
+func (s *Sigstore) der(key crypto.PublicKey) []byte {
 	s.t.Helper()
-	out, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	out, err := x509.MarshalPKIXPublicKey(key)
 	s.must(err)
 	return out
 }
 
 // id is that of a log.
 func (s *Sigstore) id(key *ecdsa.PrivateKey) []byte {
-	sum := sha256.Sum256(s.der(key))
+	sum := sha256.Sum256(s.der(&key.PublicKey))
 	return sum[:]
 }
 

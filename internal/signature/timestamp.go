@@ -1,0 +1,98 @@
+package signature
+
+import (
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// maxStamps is how many timestamps of a signature are looked at; Sigstore's clients ask for
+// one.
+const maxStamps = 10
+
+// timestampAuthority signs what was there at which time: RFC 3161.
+type timestampAuthority struct {
+	authority
+	// signer is whose certificate has to have signed; nil where the root does not say.
+	signer *x509.Certificate
+}
+
+// newTimestampAuthority takes a chain, whose first certificate may be the signer's.
+func newTimestampAuthority(chain []rawBytes, valid period) (timestampAuthority, error) {
+	var t timestampAuthority
+	if len(chain) > 0 {
+		first, err := x509.ParseCertificate(chain[0].Bytes)
+		if err != nil {
+			return t, err
+		}
+		if !first.IsCA {
+			t.signer, chain = first, chain[1:]
+		}
+	}
+	var err error
+	t.authority, err = newAuthority(chain, valid)
+	return t, err
+}
+
+// stamped is the time at which a signature was there, by the first right timestamp of an
+// authority that the root trusts.
+func (r *TrustedRoot) stamped(s signedMessage) (time.Time, error) {
+	err := errors.New("neither the log nor a timestamp says when it was made")
+	for _, one := range s.timestamps[:min(len(s.timestamps), maxStamps)] {
+		var t token
+		if t, err = parseToken(one); err != nil {
+			continue
+		}
+		err = errors.New("the trusted root has no authority for timestamps")
+		for _, a := range r.timestamps {
+			if err = a.made(t, s.signatures[0]); err == nil {
+				return t.at, nil
+			}
+		}
+	}
+	return time.Time{}, err
+}
+
+// made says whether the authority has made a timestamp, and for this message.
+func (a timestampAuthority) made(t token, message []byte) error {
+	if !t.imprint.of(message) {
+		return errors.New("its timestamp is about something else")
+	}
+	if !t.digest.of(t.content) {
+		return errors.New("its timestamp is signed for another content")
+	}
+	candidates := t.certificates
+	if a.signer != nil {
+		candidates = []*x509.Certificate{a.signer}
+	}
+	at := slices.IndexFunc(candidates, func(c *x509.Certificate) bool { return t.signer.of(c.Raw) })
+	switch {
+	case at < 0:
+		return errors.New("the trusted root does not know who has signed its timestamp")
+	case !a.valid.has(t.at):
+		return fmt.Errorf("the trusted root does not trust the authority of its timestamp at %s", t.at.Format(time.RFC3339))
+	}
+	signer := candidates[at]
+	if err := signer.CheckSignature(t.algorithm, t.signed, t.signature); err != nil {
+		return fmt.Errorf("its timestamp is not right: %w", err)
+	}
+	if !onlyForTimestamps(signer) {
+		return errors.New("the certificate of its timestamp is not for timestamps alone")
+	}
+	if _, err := signer.Verify(x509.VerifyOptions{Roots: a.roots, Intermediates: a.intermediates, CurrentTime: t.at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping}}); err != nil {
+		return fmt.Errorf("the certificate of its timestamp is not right: %w", err)
+	}
+	return nil
+}
+
+var extKeyUsageExtension = asn1.ObjectIdentifier{2, 5, 29, 37}
+
+// onlyForTimestamps is the demand of RFC 3161, 2.3: no other use, and that critical.
+func onlyForTimestamps(c *x509.Certificate) bool {
+	return slices.Equal(c.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping}) && len(c.UnknownExtKeyUsage) == 0 &&
+		slices.ContainsFunc(c.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(extKeyUsageExtension) && e.Critical })
+}
