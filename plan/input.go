@@ -71,7 +71,7 @@ type Input struct {
 	RecordSize    int
 	MaxRecordSize int
 	// Against is set when Live is not the cluster's but made of something else:
-	// see Unmoved. Only installs and upgrades know it.
+	// see Unmoved. Installs, upgrades and uninstalls know it.
 	Against *Against
 	// Access is what the API server says about Questions.Permissions.
 	Access Access

@@ -134,31 +134,31 @@ type Settings struct {
 // Options are how an entry is deployed: the flags of install and upgrade by the same
 // names. Zero values are the flags' defaults.
 type Options struct {
-	Atomic          bool          `yaml:"atomic" json:"atomic,omitempty"`
-	Wait            bool          `yaml:"wait" json:"wait,omitempty"`
-	WaitForJobs     bool          `yaml:"waitForJobs" json:"waitForJobs,omitempty"`
-	Timeout         time.Duration `yaml:"timeout" json:"timeout,omitempty"`
-	HistoryMax      *int          `yaml:"historyMax" json:"historyMax,omitempty"`
-	CreateNamespace bool          `yaml:"createNamespace" json:"createNamespace,omitempty"`
-	CleanupOnFail   bool          `yaml:"cleanupOnFail" json:"cleanupOnFail,omitempty"`
-	SkipCRDs        bool          `yaml:"skipCRDs" json:"skipCRDs,omitempty"`
-	SkipSchema      bool          `yaml:"skipSchemaValidation" json:"skipSchemaValidation,omitempty"`
-	NoHooks         bool          `yaml:"noHooks" json:"noHooks,omitempty"`
-	TakeOwnership   bool          `yaml:"takeOwnership" json:"takeOwnership,omitempty"`
-	Force           bool          `yaml:"force" json:"force,omitempty"`
-	ForceConflicts  bool          `yaml:"forceConflicts" json:"forceConflicts,omitempty"`
+	Atomic          bool          `yaml:"atomic,omitempty" json:"atomic,omitempty"`
+	Wait            bool          `yaml:"wait,omitempty" json:"wait,omitempty"`
+	WaitForJobs     bool          `yaml:"waitForJobs,omitempty" json:"waitForJobs,omitempty"`
+	Timeout         time.Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"`
+	HistoryMax      *int          `yaml:"historyMax,omitempty" json:"historyMax,omitempty"`
+	CreateNamespace bool          `yaml:"createNamespace,omitempty" json:"createNamespace,omitempty"`
+	CleanupOnFail   bool          `yaml:"cleanupOnFail,omitempty" json:"cleanupOnFail,omitempty"`
+	SkipCRDs        bool          `yaml:"skipCRDs,omitempty" json:"skipCRDs,omitempty"`
+	SkipSchema      bool          `yaml:"skipSchemaValidation,omitempty" json:"skipSchemaValidation,omitempty"`
+	NoHooks         bool          `yaml:"noHooks,omitempty" json:"noHooks,omitempty"`
+	TakeOwnership   bool          `yaml:"takeOwnership,omitempty" json:"takeOwnership,omitempty"`
+	Force           bool          `yaml:"force,omitempty" json:"force,omitempty"`
+	ForceConflicts  bool          `yaml:"forceConflicts,omitempty" json:"forceConflicts,omitempty"`
 	// ServerSide is auto, true or false; "" is auto.
-	ServerSide  string `yaml:"serverSide" json:"serverSide,omitempty"`
-	Description string `yaml:"description" json:"description,omitempty"`
+	ServerSide  string `yaml:"serverSide,omitempty" json:"serverSide,omitempty"`
+	Description string `yaml:"description,omitempty" json:"description,omitempty"`
 }
 
 // Cluster is one of the clusters that a set's file names.
 type Cluster struct {
 	// Context is the kubeconfig's context; "" is the current one.
-	Context string `yaml:"context" json:"context,omitempty"`
+	Context string `yaml:"context,omitempty" json:"context,omitempty"`
 	// KubeVersion and APIVersions are what templates see where no cluster is asked.
-	KubeVersion string   `yaml:"kubeVersion" json:"kubeVersion,omitempty"`
-	APIVersions []string `yaml:"apiVersions" json:"apiVersions,omitempty"`
+	KubeVersion string   `yaml:"kubeVersion,omitempty" json:"kubeVersion,omitempty"`
+	APIVersions []string `yaml:"apiVersions,omitempty" json:"apiVersions,omitempty"`
 }
 
 // Set is what files declare.

@@ -78,11 +78,7 @@ func (r *reader) chart(d *declared) (Chart, error) {
 	case yaml.ScalarNode:
 		return ChartAt(r.tree, r.dir, d.Chart.Value, d.Version)
 	case yaml.MappingNode:
-		var given struct {
-			Repo    string `yaml:"repo"`
-			Name    string `yaml:"name"`
-			Version string `yaml:"version"`
-		}
+		var given chartFields
 		if err := Decode(r.file, &d.Chart, &given); err != nil {
 			return c, err
 		}

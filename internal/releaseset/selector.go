@@ -3,6 +3,7 @@ package releaseset
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -67,4 +68,13 @@ func fits(term []condition, labels map[string]string) bool {
 		}
 	}
 	return true
+}
+
+// InCluster leaves the entries of one cluster. Errors: the set names no such cluster.
+func (s *Set) InCluster(name string) error {
+	if _, known := s.Clusters[name]; !known {
+		return fmt.Errorf("there is no cluster %q among those of the set: %s", name, strings.Join(slices.Sorted(maps.Keys(s.Clusters)), ", "))
+	}
+	s.Entries = slices.DeleteFunc(s.Entries, func(e Entry) bool { return e.Cluster != name })
+	return nil
 }
