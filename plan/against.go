@@ -20,6 +20,8 @@ const (
 	AgainstPlan AgainstKind = "plan"
 	// AgainstChart is another chart, or the same one with other values.
 	AgainstChart AgainstKind = "chart"
+	// AgainstNothing is taken where there is nothing of the release yet.
+	AgainstNothing AgainstKind = "nothing"
 )
 
 // Against says what a plan was compared with when that was not the cluster's
@@ -45,6 +47,11 @@ func (a Against) String() string {
 		return "the saved plan " + a.Name
 	case AgainstChart:
 		return "the chart " + a.Name
+	case AgainstNothing:
+		if a.Name == "" {
+			return "nothing"
+		}
+		return a.Name + ", which does not have it"
 	case AgainstFile:
 		if a.Name == "-" {
 			return "standard input"

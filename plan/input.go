@@ -73,7 +73,7 @@ type Input struct {
 	// RecordParts are the largest parts of a record that is larger than that.
 	RecordParts []release.PartSize
 	// Against is set when Live is not the cluster's but made of something else:
-	// see Unmoved. Only installs and upgrades know it.
+	// see Unmoved. Installs, upgrades and uninstalls know it.
 	Against *Against
 	// Access is what the API server says about Questions.Permissions.
 	Access Access

@@ -73,3 +73,17 @@ func (s *Summary) count(op Op) {
 	case OpRecord:
 	}
 }
+
+// Add is what two plans come to.
+func (s Summary) Add(other Summary) Summary {
+	return Summary{
+		Risks: RiskCounts{
+			Data: s.Risks.Data + other.Risks.Data, Delete: s.Risks.Delete + other.Risks.Delete, Recreate: s.Risks.Recreate + other.Risks.Recreate,
+			ScaleDown: s.Risks.ScaleDown + other.Risks.ScaleDown, Stateful: s.Risks.Stateful + other.Risks.Stateful,
+		},
+		Create: s.Create + other.Create, Patch: s.Patch + other.Patch, LabelsOnly: s.LabelsOnly + other.LabelsOnly,
+		Replace: s.Replace + other.Replace, Recreate: s.Recreate + other.Recreate, Delete: s.Delete + other.Delete, Keep: s.Keep + other.Keep,
+		Adopt: s.Adopt + other.Adopt, Unchanged: s.Unchanged + other.Unchanged, Hooks: s.Hooks + other.Hooks, Waits: s.Waits + other.Waits,
+		Drifted: s.Drifted + other.Drifted, Blocking: s.Blocking + other.Blocking, Warnings: s.Warnings + other.Warnings,
+	}
+}

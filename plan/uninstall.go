@@ -15,9 +15,9 @@ func (b *builder) uninstall() {
 		return
 	}
 	b.stored = map[manifest.ID]StoredObject{}
-	b.stage(StagePending, oneByOne([]Step{b.recordStep("pending", Record{
+	b.recordStage(StagePending, b.recordStep("pending", Record{
 		Revision: last.Version, Status: release.StatusUninstalling, Description: pendingDescription(Uninstall),
-	}, fmt.Sprintf("revision %d uninstalling", last.Version))}))
+	}, fmt.Sprintf("revision %d uninstalling", last.Version)))
 	b.hookStage(manifest.PreDelete)
 
 	var removals []Step
@@ -35,7 +35,7 @@ func (b *builder) uninstall() {
 		b.goneStage(removals)
 	}
 	b.hookStage(manifest.PostDelete)
-	b.stage(StageRecord, oneByOne([]Step{b.uninstallRecord(last)}))
+	b.recordStage(StageRecord, b.uninstallRecord(last))
 }
 
 // goneStage waits until what was deleted is gone.

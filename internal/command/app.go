@@ -87,7 +87,7 @@ type program struct {
 	hidden *plan.Plan
 	// dial prepares a client of the cluster that flags name, and says which namespace
 	// is meant.
-	dial func() (api, string, error)
+	dial func(*connectionFlags) (api, string, error)
 	// presenter shows what is done.
 	presenter presenter
 	// charts are those that this run has fetched.

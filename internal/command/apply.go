@@ -46,6 +46,7 @@ func (p *program) applyCommand() *cli.Command {
 			}
 			return p.applyChart(ctx, &o, args[0], args[1])
 		})),
+		Subcommands: []*cli.Command{p.applyManyCommand()},
 	}
 }
 

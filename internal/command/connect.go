@@ -41,9 +41,12 @@ type session struct {
 }
 
 // connect prepares a session with the cluster that flags name; nothing is sent yet.
-func (p *program) connect() (*session, error) {
-	silenceClient(p.connection.verbosity(), logWriter{to: p.streams.Err, mask: &p.mask, open: p.showSecrets})
-	client, namespace, err := p.dial()
+func (p *program) connect() (*session, error) { return p.connectAs(&p.connection) }
+
+// connectAs is connect with other flags than those that were given.
+func (p *program) connectAs(o *connectionFlags) (*session, error) {
+	silenceClient(o.verbosity(), logWriter{to: p.streams.Err, mask: &p.mask, open: p.showSecrets})
+	client, namespace, err := p.dial(o)
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +67,15 @@ func (p *program) connect() (*session, error) {
 
 // dialKubeconfig reads the kubeconfig and prepares clients, and says which namespace is
 // meant.
-func (p *program) dialKubeconfig() (api, string, error) {
-	flags := p.connection.config()
+func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
+	flags := o.config()
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
 	if err == nil && len(raw.Clusters) == 0 &&
-		p.connection.server == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
+		o.server == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
 		return nil, "", errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
 	}
 	config, err := flags.ToRESTConfig()
@@ -81,8 +84,8 @@ func (p *program) dialKubeconfig() (api, string, error) {
 	}
 	config.UserAgent = "kubectl-release/" + Version
 	client, err := cluster.Connect(config, cluster.Options{
-		QPS: float32(p.connection.qps), Burst: cmp.Or(p.connection.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: p.connection.cacheDir,
-		Context: p.connection.contextName(raw.CurrentContext), Warn: p.serverWarning,
+		QPS: float32(o.qps), Burst: cmp.Or(o.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: o.cacheDir,
+		Context: o.contextName(raw.CurrentContext), Warn: p.serverWarning,
 	})
 	return client, namespace, err
 }

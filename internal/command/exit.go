@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -151,6 +152,9 @@ func (p *program) hint(err error) string {
 // or, of one that was not saved, see it again.
 func (p *program) hintStale() string {
 	args := p.commandLine.arguments
+	if slices.Contains(p.commandLine.path, "many") {
+		return "plan the set again: its other releases are as the plans of " + args[0] + " found them, or as they have left them"
+	}
 	if len(args) == 1 {
 		args = []string{"--replan", args[0]}
 	}

@@ -95,7 +95,7 @@ func (d *desk) types(line string) answer {
 	d.t.Helper()
 	var out, errs bytes.Buffer
 	p := newProgram(Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "kubectl release")
-	p.dial = func() (api, string, error) { return memory{d.Cluster, d.client}, "shop", nil }
+	p.dial = func(*connectionFlags) (api, string, error) { return memory{d.Cluster, d.client}, "shop", nil }
 	code := p.main(d.t.Context(), nil, append([]string{"kubectl-release"}, strings.Fields(line)...))
 	return answer{code, out.String(), errs.String()}
 }

@@ -23,7 +23,7 @@ func (p *program) planCommand() *cli.Command {
 		Action: p.readOnly(takes(2, 2, func(ctx context.Context, args []string) error {
 			return p.planChart(ctx, &o, args[0], args[1])
 		})),
-		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand(), p.planGraphCommand()},
+		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand(), p.planGraphCommand(), p.planManyCommand()},
 	}
 }
 

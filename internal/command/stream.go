@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/eventstream"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -29,6 +30,8 @@ type stream struct {
 	now  func() time.Time
 	// last is the type of the last line.
 	last eventstream.Type
+	// key is the release whose lines these are, where several are under way.
+	key *releaseset.Key
 	// began is when the run began that the next summary is about, and release
 	// what it is of.
 	began   time.Time
@@ -222,7 +225,10 @@ func (s *stream) line(e eventstream.Event) {
 	if e.Time.IsZero() {
 		e.Time = s.now()
 	}
-	s.last = e.Type
+	if s.last = e.Type; s.key != nil {
+		key := s.key.Release()
+		e.Release, e.Cluster = &key, s.key.Cluster
+	}
 	// A reader that has gone away is no reason to leave a release half-way.
 	_ = eventstream.Write(s.raw.Out, e, s.mask.Load())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -20,6 +21,22 @@ type underway struct {
 	back bool
 	// record is the last one that has begun to be stored, nil before that.
 	record *plan.Record
+	// others are the runs of a set, each with an underway of its own.
+	others []*program
+}
+
+// also remembers a run beside this one.
+func (u *underway) also(run *program) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.others = append(u.others, run)
+}
+
+// over forgets a run that has ended.
+func (u *underway) over() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.plan, u.record = nil, nil
 }
 
 // begin is called with each plan that is going to be carried out.
@@ -78,6 +95,9 @@ func (p *program) left(ctx context.Context) int {
 func (p *program) leftover() *leftError {
 	p.underway.mu.Lock()
 	defer p.underway.mu.Unlock()
+	if len(p.underway.others) > 0 {
+		return leftoverOf(p.underway.others)
+	}
 	made, record := p.underway.plan, p.underway.record
 	if record == nil {
 		return &leftError{text: "left at once; no revision was recorded"}
@@ -99,6 +119,21 @@ func (p *program) leftover() *leftError {
 		out.next += " --take-over"
 	default:
 		out.text += fmt.Sprintf("; its lock expires in %s, and the next run waits for that", releasestore.DefaultDuration)
+	}
+	return out
+}
+
+// leftoverOf is what the runs of a set leave behind.
+func leftoverOf(runs []*program) *leftError {
+	out := &leftError{text: "left at once; no revision is pending"}
+	var texts, next []string
+	for _, run := range runs {
+		if left := run.leftover(); left.next != "" {
+			texts, next = append(texts, left.text), append(next, left.next)
+		}
+	}
+	if len(texts) > 0 {
+		out.text, out.next = strings.Join(texts, "\n"), strings.Join(next, "\n")
 	}
 	return out
 }

@@ -49,6 +49,8 @@ func (c comparison) base(ctx context.Context, g gathered, op plan.Operation) (ba
 		return c.chartBase(ctx, g, op)
 	case plan.AgainstFile:
 		return c.fileBase()
+	case plan.AgainstNothing:
+		return base{}, nil
 	}
 	return base{}, fmt.Errorf("compare %s with %q: it is of no known kind", c.Release, c.baseline.Kind)
 }

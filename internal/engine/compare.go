@@ -46,6 +46,29 @@ func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deploym
 	return c.plan(ctx, gathered{facts: facts, history: release.History{first}, lookups: &lookups{find: api.Lookup}})
 }
 
+// PlanOfflineUninstall plans the removal of what the baseline, a chart, renders, as
+// PlanOffline plans an upgrade from it. Of d, release and options count.
+func PlanOfflineUninstall(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
+	facts, err := api.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.Offline, b.Source.Reuse = true, values.ResetValues
+	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b}
+	g := gathered{facts: facts, lookups: &lookups{find: api.Lookup}}
+	base, err := c.base(ctx, g, plan.Upgrade)
+	if err != nil {
+		return nil, err
+	}
+	against := b.Against
+	against.Chart = base.chart
+	return c.decide(ctx, plan.Input{
+		Operation: plan.Uninstall, Release: d.Release, Options: d.Options, ToolVersion: toolVersion, KubeVersion: facts.KubeVersion,
+		History: release.History{base.revision}, Against: &against, Predictions: map[string]plan.Prediction{},
+		Secrets: append(base.secrets, g.lookups.read()...),
+	}, base)
+}
+
 // comparison is one run of PlanAgainst or PlanOffline.
 type comparison struct {
 	Deployment

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -37,6 +38,26 @@ func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 		return nil, err
 	}
 	return e.replan(ctx, p, g, p.Operation, p.Record)
+}
+
+// servedAfter is how long a new kind may take until the API server serves it, and
+// what discovers it knows.
+const servedAfter = 15 * time.Second
+
+// ReplanWhenServed is Replan for a plan whose kinds may have come a moment ago: while it
+// is blocked, it is planned again for a while.
+func (e *Engine) ReplanWhenServed(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
+	const pause = time.Second
+	deadline := e.Now().Add(servedAfter)
+	for {
+		fresh, err := e.Replan(ctx, p)
+		if err != nil || !fresh.Blocked() || e.Now().After(deadline) {
+			return fresh, err
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // PlanOnward plans the target of a reviewed plan from where the release is by now, be
@@ -106,6 +127,25 @@ func (e *Engine) replan(ctx context.Context, p *plan.Plan, g gathered, op plan.O
 	return e.decide(ctx, in)
 }
 
+// fresh plans a reviewed plan anew. Errors: *StaleError when that says something else.
+func (e *Engine) fresh(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
+	fresh, err := e.Replan(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if differences := e.differences(ctx, p, fresh); len(differences) > 0 {
+		return nil, staleError(differences)
+	}
+	return fresh, nil
+}
+
+// Check says whether a reviewed plan still holds, and writes nothing. Errors:
+// *StaleError when it does not.
+func (e *Engine) Check(ctx context.Context, p *plan.Plan) error {
+	_, err := e.fresh(ctx, p)
+	return err
+}
+
 // ApplyReviewed applies exactly what was reviewed: it takes the lock, plans anew,
 // and goes on only when the new plan says the same. Errors: *StaleError, and
 // those of apply.Run, and *RolledBackError.
@@ -120,12 +160,9 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 	renewal := plan.LockRenewal(p.Release.Namespace, releasestore.LeaseName(p.Release.Name))
 	lock.Unusable = e.access(ctx, []plan.Permission{renewal}).Denied[renewal] // somebody else may have made the plan
 	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
-		fresh, err := e.Replan(ctx, p)
+		fresh, err := e.fresh(ctx, p)
 		if err != nil {
 			return err
-		}
-		if differences := e.differences(ctx, p, fresh); len(differences) > 0 {
-			return staleError(differences)
 		}
 		outcome, err = e.applyOrRollBack(ctx, fresh, nil, held)
 		return err

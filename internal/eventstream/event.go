@@ -69,6 +69,11 @@ type Event struct {
 	// Time is when it happened, with the zone of this machine.
 	Time time.Time `json:"time"`
 
+	// Release is whose event it is where several are applied, Cluster the name that the
+	// set has for its cluster.
+	Release *release.Key `json:"release,omitempty"`
+	Cluster string       `json:"cluster,omitempty"`
+
 	FormatVersion     string `json:"formatVersion,omitempty"`
 	PlanFormatVersion string `json:"planFormatVersion,omitempty"`
 	ToolVersion       string `json:"toolVersion,omitempty"`

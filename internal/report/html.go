@@ -20,20 +20,33 @@ func HTML(w io.Writer, p *plan.Document) error {
 		return err
 	}
 	h := htmlWriter{}
-	h.head(page)
-	for i, s := range page.sections {
-		h.section(i+1, s)
+	h.begin(page.title, htmlStyle)
+	h.opening(page)
+	if len(page.sections) > 0 {
+		h.tools()
 	}
-	if len(page.folded) > 0 {
-		h.list("folded", page.folded)
-	}
-	h.ending(page.ending)
-	if page.footnote != "" {
-		h.tag("p", "facts", page.footnote)
-	}
-	h.WriteString("</main>\n<script>" + htmlScript + "</script>\n</body>\n</html>\n")
+	h.body(page)
+	h.end()
 	_, err = io.WriteString(w, h.String())
 	return err
+}
+
+// body is what comes of the plan, stage by stage.
+func (h *htmlWriter) body(p *page) {
+	for i, s := range p.sections {
+		h.section(i+1, s)
+	}
+	if len(p.folded) > 0 {
+		h.list("folded", p.folded)
+	}
+	h.ending(p.ending)
+	if p.footnote != "" {
+		h.tag("p", "facts", p.footnote)
+	}
+}
+
+func (h *htmlWriter) end() {
+	h.WriteString("</main>\n<script>" + htmlScript + "</script>\n</body>\n</html>\n")
 }
 
 type htmlWriter struct{ strings.Builder }
@@ -62,13 +75,17 @@ func (h *htmlWriter) list(class string, items []string) {
 	h.WriteString("</ul>\n")
 }
 
-func (h *htmlWriter) head(p *page) {
+func (h *htmlWriter) begin(title, style string) {
 	h.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n" +
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
-	h.tag("title", "", p.title)
-	h.WriteString("\n<style>" + htmlStyle + "</style>\n</head>\n<body>\n<main>\n")
-	h.tag("h1", "", p.title)
+	h.tag("title", "", title)
+	h.WriteString("\n<style>" + style + "</style>\n</head>\n<body>\n<main>\n")
+	h.tag("h1", "", title)
+}
+
+// opening is what is told before the stages.
+func (h *htmlWriter) opening(p *page) {
 	if len(p.facts) > 0 {
 		h.tag("p", "facts", strings.Join(p.facts, " · "))
 	}
@@ -85,10 +102,12 @@ func (h *htmlWriter) head(p *page) {
 	h.notices("risks", "Look at these first", p.risks)
 	h.notices("warnings", "Warnings", p.warnings)
 	h.notes(p.notes)
-	if len(p.sections) > 0 {
-		h.WriteString(`<p class="tools"><input id="search" type="search" placeholder="Search objects and fields" aria-label="Search"> ` +
-			`<button id="open">Unfold all</button> <button id="close">Fold all</button></p>` + "\n")
-	}
+}
+
+// tools search and unfold entries.
+func (h *htmlWriter) tools() {
+	h.WriteString(`<p class="tools"><input id="search" type="search" placeholder="Search objects and fields" aria-label="Search"> ` +
+		`<button id="open">Unfold all</button> <button id="close">Fold all</button></p>` + "\n")
 }
 
 func (h *htmlWriter) notes(notes []note) {

@@ -23,6 +23,12 @@ ins { color: var(--create); text-decoration: none } del { color: var(--destroy);
 input { font: inherit; padding: .3rem .5rem; width: min(24rem, 60%) } button { font: inherit }
 `
 
+// htmlSetStyle is added for the plan of a set.
+const htmlSetStyle = `
+table.set { margin-left: 0; width: 100% } .set th { text-align: left; padding-right: .8rem } .set .blocked td { background: var(--box) }
+.dangers { color: var(--destroy) } details.release { border-top: 1px solid var(--line); padding: .3rem 0; scroll-margin: 1rem }
+`
+
 // htmlScript searches and folds. It makes no requests.
 const htmlScript = `
 const entries = [...document.querySelectorAll(".entry")];

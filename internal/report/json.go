@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -15,12 +16,27 @@ import (
 // JSON allows in strings are escaped, too, because people read JSON on
 // terminals. Errors are those of w and of values that JSON does not have.
 func JSON(w io.Writer, p *plan.Document) error {
+	if err := indented(w, p); err != nil {
+		return fmt.Errorf("encode the plan of %s: %w", p.Release, err)
+	}
+	return nil
+}
+
+// SetJSON is JSON for the plan of a set.
+func SetJSON(w io.Writer, d *releaseset.Document) error {
+	if err := indented(w, d); err != nil {
+		return fmt.Errorf("encode the plan of the set: %w", err)
+	}
+	return nil
+}
+
+func indented(w io.Writer, value any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(p); err != nil {
-		return fmt.Errorf("encode the plan of %s: %w", p.Release, err)
+	if err := e.Encode(value); err != nil {
+		return err
 	}
 	_, err := w.Write(escape.JSON(b.Bytes()))
 	return err

@@ -37,6 +37,10 @@ func Marker(p *plan.Document, name string) string {
 	if name != "" {
 		text += ", " + name
 	}
+	return markerOf(text)
+}
+
+func markerOf(text string) string {
 	return marker + strings.NewReplacer("--", "- -", ">", "", "<", "").Replace(escape.Line(text)) + " -->"
 }
 
@@ -83,6 +87,8 @@ type markdown struct {
 	// rest is what did not fit; restName says where it goes, "" if nowhere.
 	rest     strings.Builder
 	restName string
+	// plain leaves out the picture of the stages.
+	plain bool
 	// listing is set after an item of a list: the next needs no empty line.
 	listing bool
 }
@@ -115,6 +121,11 @@ func (m *markdown) item(line string) bool {
 func (m *markdown) head(first string, p *page) {
 	m.add(first + "\n")
 	m.add("### " + inline(p.title) + "\n\n")
+	m.opening(p)
+}
+
+// opening is what is told before the details.
+func (m *markdown) opening(p *page) {
 	if len(p.facts) > 0 {
 		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
 	}
@@ -193,7 +204,9 @@ func (m *markdown) details(p, whole *page) {
 			m.entry(e, whole.sections[i].entries[j])
 		}
 	}
-	m.add("\n<details><summary>The stages as a picture</summary>\n\n```mermaid\n" + mermaid(p) + "```\n\n</details>\n")
+	if !m.plain {
+		m.add("\n<details><summary>The stages as a picture</summary>\n\n```mermaid\n" + mermaid(p) + "```\n\n</details>\n")
+	}
 	for i, s := range p.sections {
 		m.section(i+1, s, whole.sections[i])
 	}

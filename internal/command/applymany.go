@@ -1,0 +1,227 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/setrun"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// applyManyFlags are those of apply many.
+type applyManyFlags struct {
+	show      showFlags
+	files     planFileFlags
+	expect    string
+	parallel  int
+	keepGoing bool
+	lock      releasestore.LockOptions
+}
+
+func (p *program) applyManyCommand() *cli.Command {
+	var o applyManyFlags
+	return &cli.Command{
+		Name: "many", Usage: "apply a saved set of plans", ArgsUsage: "DIR",
+		Description: describe("Does exactly what the plans say that plan many has saved in DIR. All of them are\nchecked before the first write; when one no longer holds, nothing is written (exit 4).\nReleases come after those that they need; when one fails, no further ones begin.",
+			"kubectl release apply many plans\nkubectl release apply many plans --expect-digest 9f2c… --keep-going"),
+		Flags: joined([]cli.Flag{
+			&cli.StringFlag{Name: "expect-digest", Destination: &o.expect, Usage: "the `DIGEST` of the set, as plan many has told it: another set is refused (exit 4)", Category: setCategory},
+			&cli.IntFlag{Name: "parallel", Destination: &o.parallel, Usage: "how many releases are applied side by side", Value: 4, Category: setCategory},
+			&cli.BoolFlag{Name: "keep-going", Destination: &o.keepGoing, Usage: "after a failure go on with what does not need what has failed", Category: setCategory},
+			&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: "text or json (an event a line while it runs, see docs/events.md)", Value: "text", Category: planCategory},
+			&cli.DurationFlag{Name: "lock-timeout", Destination: &o.lock.Wait, Usage: "how long to queue behind another operation", Category: applyCategory},
+			showSecretsFlag(&p.showSecrets),
+		}, o.files.opening()),
+		Action: takes(1, 1, func(ctx context.Context, args []string) error { return p.applyMany(ctx, &o, args[0]) }),
+	}
+}
+
+// applyMany checks and applies a set, and tells how it went.
+func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) error {
+	if o.show.output != "text" && o.show.output != "json" {
+		return usage("-o %s: it is text or json", o.show.output)
+	}
+	saved, err := setrun.OpenSaved(dir, p.keys(&o.files))
+	if err != nil {
+		return err
+	}
+	if expected := strings.TrimPrefix(o.expect, "sha256:"); expected != "" && expected != saved.Digest {
+		return &engine.StaleError{Differences: []string{fmt.Sprintf("the set in %s has the digest %s, and %s was approved", dir, saved.Digest, expected)}}
+	}
+	runs := &setRuns{program: p, show: &o.show, saved: saved, clusters: p.manyClusters(false)}
+	applier := setrun.Applier{Saved: saved, Runner: runs.runner, Parallel: o.parallel, KeepGoing: o.keepGoing, Lock: o.lock}
+	if err := applier.Check(ctx); err != nil {
+		return err
+	}
+	runs.begun = true
+	done, err := applier.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if o.show.output == "json" {
+		runs.tellSkipped(done)
+	} else {
+		p.setResult(done)
+	}
+	return setFailure(done)
+}
+
+// setRuns are the runs of a set, each with an output of its own.
+type setRuns struct {
+	program  *program
+	show     *showFlags
+	saved    *setrun.Saved
+	clusters *manyClusters
+	// begun says that the set is applied, not checked.
+	begun bool
+	// out is held while a line is printed.
+	out sync.Mutex
+}
+
+// runner implements setrun.Applier's.
+func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, func(apply.Outcome, error), error) {
+	asked, err := r.clusters.Engine(key.Cluster, r.saved.Clusters[key.Cluster])
+	if err != nil || !r.begun {
+		return asked, func(apply.Outcome, error) {}, err
+	}
+	run := r.of(key)
+	run.hide(made)
+	if err := run.presenter.plan(made, brief); err != nil {
+		return nil, nil, err
+	}
+	r.program.underway.also(run)
+	run.underway.begin(made)
+	watched := run.presenter.watcher()
+	own := *asked
+	own.Observer, own.Invocation = run.underway.heard(watched), run.invocation
+	return &own, func(outcome apply.Outcome, err error) {
+		watched.Stop()
+		run.underway.over()
+		if s, ok := run.presenter.(*stream); ok {
+			s.close(context.Background(), ending{made: made, outcome: outcome, err: err})
+		} else if err != nil {
+			run.tell(err)
+		}
+	}, nil
+}
+
+// of is a program like the one that runs, for one release: what it prints says so.
+func (r *setRuns) of(key releaseset.Key) *program {
+	out := newProgram(Streams{
+		In: r.program.raw.In, Out: &lineWriter{to: r.program.raw.Out, lock: &r.out},
+		Err: &lineWriter{to: r.program.raw.Err, lock: &r.out, prefix: key.String() + "  "},
+	}, r.program.invocation.Program)
+	out.invocation, out.commandLine = r.program.invocation.In(key.Namespace), r.program.commandLine
+	out.showSecrets = r.program.showSecrets
+	out.presenter = textPresenter{out, r.show}
+	if r.show.output == "json" {
+		s := newStream(out, r.show)
+		s.key = &key
+		out.presenter = s
+		s.begin()
+	}
+	return out
+}
+
+// tellSkipped has the stream say what was not begun.
+func (r *setRuns) tellSkipped(done []setrun.Applied) {
+	for _, d := range done {
+		if d.Skipped != "" {
+			r.of(d.Key).presenter.warning("not begun: " + d.Skipped)
+		}
+	}
+}
+
+// lineWriter writes whole lines, each with a prefix, while others write to the same
+// stream.
+type lineWriter struct {
+	to     io.Writer
+	lock   *sync.Mutex
+	prefix string
+	rest   []byte
+}
+
+// Write implements io.Writer.
+func (w *lineWriter) Write(text []byte) (int, error) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	all := append(w.rest, text...)
+	end := bytes.LastIndexByte(all, '\n') + 1
+	w.rest = bytes.Clone(all[end:])
+	if w.prefix == "" {
+		_, err := w.to.Write(all[:end])
+		return len(text), err
+	}
+	for line := range bytes.Lines(all[:end]) {
+		if _, err := io.WriteString(w.to, w.prefix+string(line)); err != nil {
+			return 0, err
+		}
+	}
+	return len(text), nil
+}
+
+// setResult is the table at the end.
+func (p *program) setResult(done []setrun.Applied) {
+	width := 0
+	for _, d := range done {
+		width = max(width, len(d.Key.String()))
+	}
+	if len(done) == 0 {
+		fmt.Fprintln(p.streams.Out, "There is nothing to do.")
+	}
+	for _, d := range done {
+		fmt.Fprintf(p.streams.Out, "%-*s  %s\n", width, d.Key.String(), resultOf(d))
+	}
+}
+
+// resultOf is what has become of a release.
+func resultOf(d setrun.Applied) string {
+	var back *engine.RolledBackError
+	switch {
+	case d.Skipped != "":
+		return "not begun: " + d.Skipped
+	case errors.As(d.Err, &back) && back.Rollback != nil:
+		return "failed, and so did the rollback"
+	case errors.As(d.Err, &back):
+		return "failed and was rolled back"
+	case exitCode(d.Err) == exitStale:
+		return "stale: not applied"
+	case exitCode(d.Err) == exitLocked:
+		return "locked by another run: not applied"
+	case d.Err != nil:
+		return "failed"
+	case d.Plan.Operation == plan.Uninstall:
+		return "uninstalled"
+	}
+	return fmt.Sprintf("%s, revision %d", d.Plan.Operation, d.Plan.ToRevision)
+}
+
+// setFailure is the exit code of a set by the gravest of its errors.
+func setFailure(done []setrun.Applied) error {
+	code := exitDone
+	for _, grave := range []int{exitRollbackFailed, exitRolledBack, exitLocked, exitStale, exitError} {
+		if slices.ContainsFunc(done, func(d setrun.Applied) bool { return d.Err != nil && exitCode(d.Err) == grave }) {
+			code = grave
+			break
+		}
+	}
+	if code == exitDone && slices.ContainsFunc(done, func(d setrun.Applied) bool { return d.Skipped != "" || d.Err != nil }) {
+		code = exitError
+	}
+	if code == exitDone {
+		return nil
+	}
+	return codeError(code)
+}

@@ -1,0 +1,148 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/gittree"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/setrun"
+)
+
+// trees are the two versions of the files.
+type trees struct {
+	head, base             *setrun.Side
+	files                  []string // from the root of the head
+	root                   string
+	baseName               string
+	headCommit, baseCommit string
+	temporary              string
+}
+
+func (t *trees) sides() []*setrun.Side {
+	if t.base == nil {
+		return []*setrun.Side{t.head}
+	}
+	return []*setrun.Side{t.head, t.base}
+}
+
+func (t *trees) close() {
+	for _, s := range t.sides() {
+		s.Close()
+	}
+	if t.temporary != "" {
+		_ = os.RemoveAll(t.temporary) // it is in the folder for temporary files
+	}
+}
+
+// policyChanged says whether a policy file in the tree is another one in the base.
+func (t *trees) policyChanged(files []string) bool {
+	return t.base != nil && slices.ContainsFunc(files, func(file string) bool {
+		name, err := setrun.Within(t.root, file)
+		if err != nil {
+			return false
+		}
+		now, err := inputfile.Read(file, maxInputBytes)
+		if err != nil {
+			return false
+		}
+		before, err := releaseset.ReadFile(t.base.Tree, name)
+		return err != nil || string(before) != string(now)
+	})
+}
+
+// openTrees reads the set, and what it was before.
+func openTrees(ctx context.Context, o *manyFlags, files []string, fetch setrun.Fetch) (*trees, error) {
+	t := &trees{}
+	root, inGit, err := rootOf(files[0])
+	if err != nil {
+		return nil, err
+	}
+	t.root = root
+	for _, file := range files {
+		if _, err := os.Stat(file); err != nil {
+			return nil, err
+		}
+		name, err := setrun.Within(root, file)
+		if err != nil {
+			return nil, err
+		}
+		t.files = append(t.files, name)
+	}
+	if t.head, err = setrun.Open(root, t.files, o.set.reading(), fetch); err != nil {
+		return nil, err
+	}
+	if err := t.openBase(ctx, o, inGit, fetch); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// rootOf is the folder that no file of a set may lead out of: the repository that it is
+// in, else the working directory, else the set's own folder.
+func rootOf(file string) (root string, inGit bool, err error) {
+	if root, inGit = gittree.Root(filepath.Dir(file)); inGit {
+		return root, true, nil
+	}
+	if root, err = filepath.Abs("."); err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	if _, err := setrun.Within(root, file); err == nil {
+		return root, false, nil
+	}
+	if root, err = filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
+		root, err = filepath.Abs(root)
+	}
+	return root, false, err
+}
+
+func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch setrun.Fetch) (err error) {
+	files := t.files
+	switch {
+	case o.baseDir != "":
+		if t.baseName = o.baseDir; o.baseDir == os.DevNull {
+			if t.temporary, err = os.MkdirTemp("", "kubectl-release-base-"); err != nil {
+				return err
+			}
+			t.baseName = ""
+		}
+		dir := orDefault(t.temporary, o.baseDir)
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(files[0]))); err != nil { // the folder of FILE alone
+			files = nil
+			for _, name := range t.files {
+				files = append(files, filepath.Base(name))
+			}
+		}
+		t.base, err = setrun.Open(dir, files, o.set.reading(), fetch)
+	case o.since != "" && !inGit:
+		return usage("--changed-since %s: %s is in no Git repository; --base-dir names a folder to compare with", o.since, files[0])
+	case o.since != "":
+		if t.headCommit, err = gittree.Head(ctx, t.root); err != nil {
+			return fmt.Errorf("--changed-since %s: %w", o.since, err)
+		}
+		if t.baseCommit, err = gittree.Base(ctx, t.root, o.since, os.Getenv); err != nil {
+			return fmt.Errorf("--changed-since %s: %w", o.since, err)
+		}
+		const short = 7
+		t.baseName = fmt.Sprintf("%s (%s)", o.since, t.baseCommit[:short])
+		if t.temporary, err = os.MkdirTemp("", "kubectl-release-base-"); err != nil {
+			return err
+		}
+		if err = gittree.Checkout(ctx, t.root, t.baseCommit, t.temporary); err == nil {
+			t.base, err = setrun.Open(t.temporary, files, o.set.reading(), fetch)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("in %s: %w", strings.TrimSpace(orDefault(t.baseName, o.since)), err)
+	}
+	return nil
+}

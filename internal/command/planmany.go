@@ -1,0 +1,190 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/setrun"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const setCategory = "Set"
+
+// setFlags say which releases of a set are meant.
+type setFlags struct {
+	environment    string
+	selectors, env cli.StringSlice
+}
+
+func (o *setFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "environment", Destination: &o.environment, Aliases: []string{"e"}, Usage: "`ENVIRONMENT` of a helmfile; of a releases.yaml, the releases of this cluster", Category: setCategory},
+		&cli.StringSliceFlag{Name: "selector", Destination: &o.selectors, Aliases: []string{"l"}, Usage: "only releases that fit `KEY=VALUE` or KEY!=VALUE, several separated by commas: labels, name, namespace, cluster, chart (repeatable: one of them has to fit)", Category: setCategory},
+		&cli.StringSliceFlag{Name: "env", Destination: &o.env, Usage: "a helmfile may read the environment variable `NAME` (repeatable)", Category: setCategory},
+	}
+}
+
+func (o *setFlags) reading() setrun.Reading {
+	return setrun.Reading{Environment: o.environment, Variables: variables(o.env.Value())}
+}
+
+// manyFlags are those of plan many.
+type manyFlags struct {
+	planningFlags
+	set                              setFlags
+	files                            planFileFlags
+	capable                          capabilityFlags
+	fetch                            fetchFlags
+	since, baseDir                   string
+	all, prune, printSet, listCharts bool
+	jobs                             int
+}
+
+func (o *manyFlags) flags(p *program) []cli.Flag {
+	toggle := func(name string, to *bool, usage string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: setCategory}
+	}
+	return joined(o.set.flags(), []cli.Flag{
+		&cli.StringFlag{Name: "changed-since", Destination: &o.since, Usage: "plan what differs from where HEAD has parted from `REF`", Category: setCategory},
+		&cli.StringFlag{Name: "base-dir", Destination: &o.baseDir, Usage: "plan what differs from the files in `DIR`: the folder of FILE, or its whole repository, as it was", Category: setCategory},
+		toggle("all", &o.all, "plan what is not touched, too"),
+		toggle("prune", &o.prune, "plan to uninstall what has left the set"),
+		toggle("print-set", &o.printSet, "print the releases that are declared, as a releases.yaml, and plan nothing"),
+		toggle("list-charts", &o.listCharts, "list the charts that have to be fetched, and plan nothing"),
+		&cli.IntFlag{Name: "jobs", Destination: &o.jobs, Usage: "how many releases are planned side by side", Value: 4, Category: setCategory},
+		&cli.StringFlag{Name: "out", Destination: &o.files.out, Usage: "save the plans and their set in the folder `DIR`, for apply many; they hold secrets", Category: savingCategory},
+		&cli.BoolFlag{Name: "offline", Destination: &o.fetch.offline, Usage: "ask no cluster for anything, and fetch nothing; needs --changed-since or --base-dir", Category: setCategory},
+		&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(setOutputs), Value: "text", Category: planCategory},
+		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
+		o.fetch.access.plainHTTPFlag(), o.fetch.mismatchFlag("its repository's index promises"),
+	}, o.files.saving(), o.show.flags(&p.showSecrets), o.options.guarding(), o.capable.flags("without a cluster: the Kubernetes `VERSION` that templates see, where the set does not say"),
+		o.fetch.verify.flags(), o.fetch.access.flags(), p.paths.flags())
+}
+
+func (p *program) planManyCommand() *cli.Command {
+	var o manyFlags
+	return &cli.Command{
+		Name: "many", Usage: "show what becomes of many releases, declared in files", ArgsUsage: "FILE…",
+		Description: describe("Plans the releases that FILE declares (see docs/pull-requests.md), side by side. With\n--changed-since or --base-dir only those are planned that a change touches: whose chart,\nvalues or options have another content than before. One that can't be planned is told,\nand the others are planned all the same.",
+			"kubectl release plan many releases.yaml --changed-since main\nkubectl release plan many releases.yaml --changed-since main --offline -o markdown\nkubectl release plan many releases.yaml -l tier=front --out plans\nkubectl release plan many releases.yaml --all --detailed-exitcode"),
+		Flags: o.flags(p),
+		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
+			return p.planMany(ctx, &o, args)
+		})),
+	}
+}
+
+// variables are those of the environment that flags name.
+func variables(names []string) map[string]string {
+	out := map[string]string{}
+	for _, name := range names {
+		if value, ok := os.LookupEnv(name); ok {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// check finds mistakes before anything is read.
+func (o *manyFlags) check() error {
+	compares := o.since != "" || o.baseDir != ""
+	switch {
+	case o.since != "" && o.baseDir != "":
+		return usage("--changed-since and --base-dir both say what to compare with: give one of them")
+	case o.fetch.offline && !compares && !o.printSet && !o.listCharts:
+		return usage("--offline needs --changed-since or --base-dir: what to compare with; --base-dir /dev/null plans first installs")
+	case o.fetch.offline && o.files.out != "":
+		return usage("--out goes with a cluster: what --offline plans can't be applied")
+	case o.prune && !compares:
+		return usage("--prune needs --changed-since or --base-dir, by which it is known what has left the set")
+	case o.show.output != "md" && !slices.Contains(setOutputs, o.show.output):
+		return usage("-o %s: it is %s", o.show.output, oneOf(setOutputs))
+	}
+	return errors.Join(o.files.check(), o.show.check())
+}
+
+// planMany reads the set, plans it, shows and saves that.
+func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	t, err := openTrees(ctx, o, files, p.manyFetch(&o.fetch))
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	switch {
+	case o.printSet:
+		text, err := t.head.Set.Format(path.Dir(t.files[0]))
+		if err == nil {
+			_, err = p.raw.Out.Write(text)
+		}
+		return err
+	case o.listCharts:
+		return p.listSetCharts(o, t)
+	}
+	made, err := p.planSet(ctx, o, t)
+	if err != nil {
+		return err
+	}
+	if err := p.saveSet(&o.files, made, t.head.Set.Clusters); err != nil {
+		return err
+	}
+	if err := p.renderSet(&o.show, &made.Document); err != nil {
+		return err
+	}
+	return setExit(&made.Document, o.files.detailedExitCode)
+}
+
+func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.Planned, error) {
+	selector, err := releaseset.ParseSelector(o.set.selectors.Value())
+	if err != nil {
+		return nil, usage("--selector: %v", err)
+	}
+	defaults := plan.Options{FieldManager: o.options.FieldManager}
+	if defaults.Policy, err = o.options.policy(); err != nil {
+		return nil, err
+	}
+	if defaults.Sensitive, err = o.show.patterns(); err != nil {
+		return nil, err
+	}
+	clusters := p.manyClusters(o.fetch.offline)
+	if clusters.capable, err = o.capable.capabilities(); err != nil {
+		return nil, err
+	}
+	planner := setrun.Planner{
+		Head: t.head, Base: t.base, BaseName: t.baseName, Selector: selector, All: o.all, Prune: o.prune,
+		Defaults: defaults, Clusters: clusters, Jobs: o.jobs, ShowSecrets: p.showSecrets, ToolVersion: toolVersion(),
+		PolicyChanged: t.policyChanged(o.options.policies.Value()),
+	}
+	made, err := planner.Plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made.Files, made.Head, made.Base = t.files, t.headCommit, t.baseCommit
+	return made, nil
+}
+
+// setExit is the exit code of a set: 1 when a release can't be planned or is blocked.
+func setExit(d *releaseset.Document, detailed bool) error {
+	if d.Summary.Failed+d.Summary.Blocked > 0 {
+		return codeError(exitError)
+	}
+	if !detailed {
+		return nil
+	}
+	switch d.Effect() {
+	case plan.EffectObjects:
+		return codeError(exitChanges)
+	case plan.EffectRecord:
+		return codeError(exitRecordOnly)
+	case plan.EffectNone:
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+// Package releaseset reads files that declare many releases into one model: a Set
+// of Entries with needs between them, whatever the files' format. It selects
+// entries, puts them in the order of their needs, and says which of them differ from
+// those of another tree.
+//
+// It is pure: it is handed a tree of files and the environment variables that may be
+// seen, and asks no cluster, fetches nothing and plans nothing (package setrun does).
+// Readers of other formats are packages of their own that give a Set: helmfile below
+// this one, internal/flux beside it.
+package releaseset
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Key identifies an entry: no two of a set have the same.
+type Key struct {
+	// Cluster is a name of Set.Clusters, or "" for the cluster that the connection
+	// flags name.
+	Cluster   string
+	Namespace string
+	Name      string
+}
+
+// String is "cluster/namespace/name", or "namespace/name" where no cluster is named.
+func (k Key) String() string {
+	if k.Cluster == "" {
+		return k.Namespace + "/" + k.Name
+	}
+	return k.Cluster + "/" + k.Namespace + "/" + k.Name
+}
+
+// MarshalText writes the key as String does.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (k *Key) UnmarshalText(text []byte) error {
+	switch parts := strings.Split(string(text), "/"); len(parts) {
+	case 2:
+		*k = Key{Namespace: parts[0], Name: parts[1]}
+	case 3:
+		*k = Key{Cluster: parts[0], Namespace: parts[1], Name: parts[2]}
+	default:
+		return fmt.Errorf("%q is no key of a release: it is [cluster/]namespace/name", text)
+	}
+	return nil
+}
+
+// Release is the key within its cluster.
+func (k Key) Release() release.Key { return release.Key{Namespace: k.Namespace, Name: k.Name} }
+
+// Place is where something is declared. File is a slash-separated path from the
+// tree's root, Line counts from 1; 0 is the whole file.
+type Place struct {
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+}
+
+// String is "shop/releases.yaml:12".
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+// Entry is one release of a set. All paths are slash-separated and begin at the
+// tree's root.
+type Entry struct {
+	Key
+	Chart Chart
+	// Values are in the order in which they are merged: the last one wins.
+	Values []Value
+	// Settings come after all Values.
+	Settings Settings
+	Labels   map[string]string
+	// Needs are entries of the same set that have to be there before this one.
+	Needs []Key
+	// Uninstalled says that the release shall not be there.
+	Uninstalled bool
+	Options     Options
+	// From is where the entry is declared.
+	From Place
+}
+
+// Chart says which chart an entry deploys: Path, or Name with what finds it.
+type Chart struct {
+	// Path is a folder or an archive of the tree.
+	Path string `json:"path,omitempty"`
+	// Name is a reference as on the command line: repository/name, oci://…, a URL; or,
+	// with Repo, the chart's name there.
+	Name string `json:"name,omitempty"`
+	// Repo is the URL of a repository, as --repo takes it.
+	Repo string `json:"repo,omitempty"`
+	// Version is a version or a range of them; "" is the newest.
+	Version string `json:"version,omitempty"`
+}
+
+// String names the chart as its file does.
+func (c Chart) String() string {
+	text := cmp.Or(c.Path, c.Name)
+	if c.Version != "" {
+		text += " " + c.Version
+	}
+	return text
+}
+
+// Value is one layer of values: a file of the tree, or a table that stands in the
+// set's file.
+type Value struct {
+	File string
+	// Inline is the table where File is "": YAML, as a file of values would hold it.
+	Inline []byte
+	// Optional says that a file which is not there counts as empty.
+	Optional bool
+	// Encrypted says that the file's leaves are encrypted with SOPS. What is in it can
+	// be compared, not read.
+	Encrypted bool
+	// From is where an inline table begins, or where the file is named.
+	From Place
+}
+
+// Settings are texts as --set and its kin take them, in the order in which they are
+// applied. The FILE of File's KEY=FILE begins at the tree's root.
+type Settings struct {
+	JSON, Set, String, File, Literal []string
+}
+
+// Options are how an entry is deployed: the flags of install and upgrade by the same
+// names. Zero values are the flags' defaults.
+type Options struct {
+	Atomic          bool          `yaml:"atomic,omitempty" json:"atomic,omitempty"`
+	Wait            bool          `yaml:"wait,omitempty" json:"wait,omitempty"`
+	WaitForJobs     bool          `yaml:"waitForJobs,omitempty" json:"waitForJobs,omitempty"`
+	Timeout         time.Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"`
+	HistoryMax      *int          `yaml:"historyMax,omitempty" json:"historyMax,omitempty"`
+	CreateNamespace bool          `yaml:"createNamespace,omitempty" json:"createNamespace,omitempty"`
+	CleanupOnFail   bool          `yaml:"cleanupOnFail,omitempty" json:"cleanupOnFail,omitempty"`
+	SkipCRDs        bool          `yaml:"skipCRDs,omitempty" json:"skipCRDs,omitempty"`
+	SkipSchema      bool          `yaml:"skipSchemaValidation,omitempty" json:"skipSchemaValidation,omitempty"`
+	NoHooks         bool          `yaml:"noHooks,omitempty" json:"noHooks,omitempty"`
+	TakeOwnership   bool          `yaml:"takeOwnership,omitempty" json:"takeOwnership,omitempty"`
+	Force           bool          `yaml:"force,omitempty" json:"force,omitempty"`
+	ForceConflicts  bool          `yaml:"forceConflicts,omitempty" json:"forceConflicts,omitempty"`
+	// ServerSide is auto, true or false; "" is auto.
+	ServerSide  string `yaml:"serverSide,omitempty" json:"serverSide,omitempty"`
+	Description string `yaml:"description,omitempty" json:"description,omitempty"`
+}
+
+// Cluster is one of the clusters that a set's file names.
+type Cluster struct {
+	// Context is the kubeconfig's context; "" is the current one.
+	Context string `yaml:"context,omitempty" json:"context,omitempty"`
+	// KubeVersion and APIVersions are what templates see where no cluster is asked.
+	KubeVersion string   `yaml:"kubeVersion,omitempty" json:"kubeVersion,omitempty"`
+	APIVersions []string `yaml:"apiVersions,omitempty" json:"apiVersions,omitempty"`
+}
+
+// Set is what files declare.
+type Set struct {
+	// Entries are in the order of the files.
+	Entries []Entry
+	// Clusters are those that keys name.
+	Clusters map[string]Cluster
+	// Warnings are about fields that were read and mean nothing here.
+	Warnings []string
+}

@@ -1,0 +1,154 @@
+package releaseset
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ResolveNeed is the entry that a need means: [[cluster/]namespace/]name. What is left
+// out is that of the entry itself; a name alone that is not in the entry's namespace
+// may be in another one of its cluster, if in one only. Errors are sentences about the
+// need.
+func ResolveNeed(entries []Entry, of Key, need string) (Key, error) {
+	parts := strings.Split(need, "/")
+	wanted := of
+	switch len(parts) {
+	case 1:
+		wanted.Name = parts[0]
+	case 2:
+		wanted.Namespace, wanted.Name = parts[0], parts[1]
+	case 3:
+		wanted = Key{Cluster: parts[0], Namespace: parts[1], Name: parts[2]}
+	default:
+		return Key{}, fmt.Errorf("needs %q: it is [[cluster/]namespace/]name", need)
+	}
+	var elsewhere []Key
+	for _, e := range entries {
+		if e.Key == wanted {
+			return wanted, nil
+		}
+		if len(parts) == 1 && e.Name == wanted.Name && e.Cluster == wanted.Cluster {
+			elsewhere = append(elsewhere, e.Key)
+		}
+	}
+	switch len(elsewhere) {
+	case 0:
+		return Key{}, fmt.Errorf("%s needs %s, which is not in the set", of, need)
+	case 1:
+		return elsewhere[0], nil
+	}
+	return Key{}, fmt.Errorf("%s needs %s, which is in several namespaces: write %s or %s", of, need, elsewhere[0], elsewhere[1])
+}
+
+// check finds what no set may have: two entries of one key, and needs in a circle.
+func (s *Set) check() error {
+	var errs []error
+	seen := map[Key]Place{}
+	for _, e := range s.Entries {
+		if first, twice := seen[e.Key]; twice {
+			errs = append(errs, &FieldError{e.From, fmt.Sprintf("release %s is declared a second time; the first is at %s", e.Key, first)})
+			continue
+		}
+		seen[e.Key] = e.From
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	_, err := Waves(s.Entries)
+	return err
+}
+
+// Join is the sets as one. Errors: entries of the same key, needs in a circle,
+// clusters of one name that differ.
+func (s *Set) Join(others ...*Set) error {
+	for _, other := range others {
+		s.Entries = append(s.Entries, other.Entries...)
+		s.Warnings = append(s.Warnings, other.Warnings...)
+		for name, c := range other.Clusters {
+			if s.Clusters == nil {
+				s.Clusters = map[string]Cluster{}
+			}
+			if have, ok := s.Clusters[name]; ok && !have.same(c) {
+				return fmt.Errorf("cluster %s is declared twice, and not the same", name)
+			}
+			s.Clusters[name] = c
+		}
+	}
+	return s.check()
+}
+
+func (c Cluster) same(other Cluster) bool {
+	return c.Context == other.Context && c.KubeVersion == other.KubeVersion && slices.Equal(c.APIVersions, other.APIVersions)
+}
+
+// CycleError says that entries need each other in a circle.
+type CycleError struct{ Keys []Key }
+
+// Error is "a needs b needs a": names alone where these tell the entries apart.
+func (e *CycleError) Error() string {
+	names := make([]string, len(e.Keys))
+	alone := true
+	for i, k := range e.Keys {
+		names[i] = k.Name
+		alone = alone && k.Cluster == e.Keys[0].Cluster && k.Namespace == e.Keys[0].Namespace
+	}
+	if !alone {
+		for i, k := range e.Keys {
+			names[i] = k.String()
+		}
+	}
+	return strings.Join(names, " needs ")
+}
+
+// Waves are the entries in the order of their needs: those of a wave need only what is
+// in earlier ones. Within a wave the order is that of the entries. Needs that are not
+// among the entries count as met. Errors: *CycleError.
+func Waves(entries []Entry) ([][]Entry, error) {
+	w := waves{entries: map[Key]*Entry{}, depth: map[Key]int{}}
+	for i := range entries {
+		w.entries[entries[i].Key] = &entries[i]
+	}
+	var out [][]Entry
+	for _, e := range entries {
+		depth, err := w.of(e.Key, nil)
+		if err != nil {
+			return nil, err
+		}
+		for len(out) <= depth {
+			out = append(out, nil)
+		}
+		out[depth] = append(out[depth], e)
+	}
+	return out, nil
+}
+
+type waves struct {
+	entries map[Key]*Entry
+	// depth is that of entries which are known: 0 needs nothing.
+	depth map[Key]int
+}
+
+// of is the depth of an entry; path are the entries that have led to it.
+func (w *waves) of(k Key, path []Key) (int, error) {
+	if depth, known := w.depth[k]; known {
+		return depth, nil
+	}
+	if i := slices.Index(path, k); i >= 0 {
+		return 0, &CycleError{Keys: append(slices.Clone(path[i:]), k)}
+	}
+	depth := 0
+	for _, need := range w.entries[k].Needs {
+		if w.entries[need] == nil {
+			continue
+		}
+		d, err := w.of(need, append(path, k))
+		if err != nil {
+			return 0, err
+		}
+		depth = max(depth, d+1)
+	}
+	w.depth[k] = depth
+	return depth, nil
+}

@@ -1,0 +1,156 @@
+package releaseset
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// FormatVersion is that of Document: minor versions only add.
+const FormatVersion = "1.0"
+
+// Document is the plan of a set, for people and machines: every entry of the set, and
+// the plans of those that a change touches.
+type Document struct {
+	FormatVersion string `json:"formatVersion"`
+	ToolVersion   string `json:"toolVersion"`
+	// Files declare the set.
+	Files []string `json:"files"`
+	// Head and Base are the commits that are compared; "" where these are no commits.
+	Head string `json:"head,omitempty"`
+	Base string `json:"base,omitempty"`
+	// Compared says that there was something to compare with, so that entries may be
+	// untouched.
+	Compared bool `json:"compared"`
+	// Digest is the SHA-256 of the set.json that was written, in hex; "" without one.
+	Digest string `json:"digest,omitempty"`
+	// Releases are in the order of risk: see Sort.
+	Releases []Planned `json:"releases"`
+	Warnings []string  `json:"warnings,omitempty"`
+	Summary  Summary   `json:"summary"`
+}
+
+// Planned is one entry of a set with its plan.
+type Planned struct {
+	Key     Key         `json:"key"`
+	Release release.Key `json:"release"`
+	// Cluster is the key's.
+	Cluster string `json:"cluster,omitempty"`
+	Chart   Chart  `json:"chart,omitzero"`
+	From    Place  `json:"from,omitzero"`
+	Needs   []Key  `json:"needs,omitempty"`
+	// Touched says that the entry, or what it is made of, differs from the base;
+	// Because says what does: "chart", "values web/prod.yaml".
+	Touched bool     `json:"touched"`
+	Because []string `json:"because,omitempty"`
+	// Left says that the base has the entry and the set does not.
+	Left bool `json:"left,omitempty"`
+	// Plan is nil for what is not planned: entries that are untouched, that have left
+	// the set, or whose planning has failed, with Error.
+	Plan  *plan.Document `json:"plan,omitempty"`
+	Error string         `json:"error,omitempty"`
+	// File is the saved plan, in the folder of the set; Digest is the plan's in hex.
+	File   string `json:"file,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	// Deferred says why the entry can be planned well only after what it needs is
+	// there; "" for others. Its plan is an estimate until then.
+	Deferred string `json:"deferred,omitempty"`
+}
+
+// Summary counts the releases of a set.
+type Summary struct {
+	Planned   int `json:"planned"`
+	Changed   int `json:"changed"`
+	Untouched int `json:"untouched"`
+	Left      int `json:"left"`
+	Blocked   int `json:"blocked"`
+	Failed    int `json:"failed"`
+	Deferred  int `json:"deferred"`
+	// Objects is what the plans' summaries come to.
+	Objects plan.Summary `json:"objects"`
+}
+
+// Blocked says whether the entry can't be applied as it is.
+func (p *Planned) Blocked() bool {
+	return p.Error != "" || p.Plan != nil && p.Plan.Summary.Blocking > 0
+}
+
+// Effect is the gravest effect of a set's plans.
+func (d *Document) Effect() plan.Effect {
+	effect := plan.EffectNone
+	for _, r := range d.Releases {
+		if r.Plan == nil {
+			continue
+		}
+		switch r.Plan.Effect() {
+		case plan.EffectObjects:
+			return plan.EffectObjects
+		case plan.EffectRecord:
+			effect = plan.EffectRecord
+		case plan.EffectNone:
+		}
+	}
+	return effect
+}
+
+// Finish sorts the releases by how much they may hurt, and counts them. They are in the
+// order of their needs before, and stay so where they are equally grave.
+func (d *Document) Finish() {
+	slices.SortStableFunc(d.Releases, func(a, b Planned) int { return cmp.Compare(a.gravity(), b.gravity()) })
+	d.Summary = Summary{}
+	for i := range d.Releases {
+		d.Summary.add(&d.Releases[i])
+	}
+}
+
+// gravity is 0 for what has to be seen first.
+func (p *Planned) gravity() int {
+	if p.Blocked() {
+		return 0
+	}
+	if p.Plan == nil {
+		return map[bool]int{true: 10, false: 11}[p.Left]
+	}
+	r := p.Plan.Summary.Risks
+	for i, found := range []int{r.Data, r.Delete, r.Recreate, r.Stateful, r.ScaleDown, p.Plan.Summary.Drifted} {
+		if found > 0 {
+			return i + 1
+		}
+	}
+	switch p.Plan.Effect() {
+	case plan.EffectObjects:
+		return 7
+	case plan.EffectRecord:
+		return 8
+	case plan.EffectNone:
+	}
+	return 9
+}
+
+func (s *Summary) add(p *Planned) {
+	switch {
+	case p.Error != "":
+		s.Failed++
+	case p.Plan != nil:
+		s.Planned++
+	case p.Left:
+		s.Left++
+	default:
+		s.Untouched++
+	}
+	if p.Deferred != "" {
+		s.Deferred++
+	}
+	if p.Plan == nil {
+		return
+	}
+	if p.Plan.Effect() != plan.EffectNone {
+		s.Changed++
+	}
+	if p.Plan.Blocked() {
+		s.Blocked++
+	}
+	s.Objects = s.Objects.Add(p.Plan.Summary)
+}

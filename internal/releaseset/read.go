@@ -1,0 +1,148 @@
+package releaseset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+
+	yaml "sigs.k8s.io/yaml/goyaml.v3"
+)
+
+// file is a releases.yaml: our own format. It has no templates; see docs/many.md.
+type file struct {
+	Version  int                `yaml:"version"`
+	Defaults yaml.Node          `yaml:"defaults"`
+	Clusters map[string]Cluster `yaml:"clusters"`
+	Releases []yaml.Node        `yaml:"releases"`
+}
+
+// declared is an element of releases. Defaults are the fields of defaults.
+type declared struct {
+	Name string `yaml:"name"`
+	// Each repeats the element, with ${each} replaced.
+	Each         []string    `yaml:"each"`
+	Chart        yaml.Node   `yaml:"chart"`
+	Version      string      `yaml:"version"`
+	Values       []yaml.Node `yaml:"values"`
+	Set          []string    `yaml:"set"`
+	SetString    []string    `yaml:"setString"`
+	SetFile      []string    `yaml:"setFile"`
+	SetJSON      []string    `yaml:"setJson"`
+	SetLiteral   []string    `yaml:"setLiteral"`
+	Needs        []string    `yaml:"needs"`
+	defaultables `yaml:",inline"`
+}
+
+// defaultables are what defaults may say for every release.
+type defaultables struct {
+	Namespace string            `yaml:"namespace"`
+	Cluster   string            `yaml:"cluster"`
+	Labels    map[string]string `yaml:"labels"`
+	Installed *bool             `yaml:"installed"`
+	Options   `yaml:",inline"`
+}
+
+const (
+	fileVersion = 1
+	each        = "${each}"
+)
+
+var ownVersion = regexp.MustCompile(`(?m)^(version:\s*|["']version["']:\s*|\{\s*version:\s*)\d`)
+
+// Own says of a file's content whether Read is the one to read it: it begins with a
+// version, which the other formats do not have.
+func Own(data []byte) bool { return ownVersion.Match(data) }
+
+// Read reads a releases.yaml of a tree. Errors name the file and the line: a field that
+// there is none of, a path that leads out of the tree, needs that are not there or go in
+// a circle.
+func Read(tree Tree, name string) (*Set, error) {
+	data, err := ReadFile(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	var root yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	if err := decoder.Decode(&root); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if more := decoder.Decode(new(yaml.Node)); !errors.Is(more, io.EOF) {
+		return nil, fmt.Errorf("%s: it holds more than one document", name)
+	}
+	var f file
+	if err := Decode(name, root.Content[0], &f); err != nil {
+		return nil, err
+	}
+	if f.Version != fileVersion {
+		return nil, fmt.Errorf("%s: version %d is not known: it is %d", name, f.Version, fileVersion)
+	}
+	r := reader{tree: tree, file: name, dir: path.Dir(name), clusters: f.Clusters}
+	if f.Defaults.Kind != 0 {
+		if err := Decode(name, &f.Defaults, new(defaultables)); err != nil {
+			return nil, err
+		}
+		r.defaults = &f.Defaults
+	}
+	return r.set(f.Releases)
+}
+
+// reader reads the releases of one file.
+type reader struct {
+	tree      Tree
+	file, dir string
+	clusters  map[string]Cluster
+	defaults  *yaml.Node
+}
+
+func (r *reader) set(releases []yaml.Node) (*Set, error) {
+	out := &Set{Clusters: r.clusters}
+	var needs [][]string
+	var errs []error
+	for i := range releases {
+		for _, node := range repeated(&releases[i]) {
+			e, needed, err := r.entry(node)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			out.Entries, needs = append(out.Entries, e), append(needs, needed)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for i := range out.Entries {
+		e := &out.Entries[i]
+		for _, need := range needs[i] {
+			key, err := ResolveNeed(out.Entries, e.Key, need)
+			if err != nil {
+				errs = append(errs, &FieldError{e.From, err.Error()})
+				continue
+			}
+			e.Needs = append(e.Needs, key)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if err := out.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.file, err)
+	}
+	return out, nil
+}
+
+// repeated are the elements that an element with each stands for, else itself.
+func repeated(node *yaml.Node) []*yaml.Node {
+	var names []string
+	if list := keyNode(node, "each"); list == nil || list.Decode(&names) != nil {
+		return []*yaml.Node{node}
+	}
+	var out []*yaml.Node
+	for _, name := range names {
+		out = append(out, replaced(node, each, name))
+	}
+	return out
+}

@@ -1,0 +1,63 @@
+package releaseset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Tree is the files of a repository. It must not lead out of its root, by links
+// either: (*os.Root).FS is such a tree.
+type Tree = fs.FS
+
+// OutsideError says that a path leads out of the tree.
+type OutsideError struct{ Path string }
+
+func (e *OutsideError) Error() string { return e.Path + " is outside of the repository" }
+
+// Join is the path of name, which is relative to the folder dir, from the tree's root.
+// Errors: *OutsideError.
+func Join(dir, name string) (string, error) {
+	joined := path.Join(dir, name)
+	if path.IsAbs(name) || !fs.ValidPath(joined) {
+		return "", &OutsideError{Path: name}
+	}
+	return joined, nil
+}
+
+// ReadFile reads a file of a tree; where it is a link that leads out of the tree, that
+// is an *OutsideError.
+func ReadFile(tree Tree, name string) ([]byte, error) {
+	data, err := fs.ReadFile(tree, name)
+	return data, outside(name, err)
+}
+
+// exists says whether a path is there.
+func exists(tree Tree, name string) bool {
+	_, err := fs.Stat(tree, name)
+	return err == nil
+}
+
+// outside tells an escape by its name: os.Root has no error value for it.
+func outside(name string, err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) && strings.Contains(failed.Err.Error(), "escapes from parent") {
+		return &OutsideError{Path: name}
+	}
+	return err
+}
+
+// FieldError is a mistake in a set's file.
+type FieldError struct {
+	Place
+	What string
+}
+
+func (e *FieldError) Error() string { return e.String() + ": " + e.What }
+
+// at is a mistake at a line.
+func at(file string, line int, format string, args ...any) error {
+	return &FieldError{Place{file, line}, fmt.Sprintf(format, args...)}
+}

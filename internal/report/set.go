@@ -1,0 +1,228 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// setPage is the plan of a set put into words, as page is that of a plan.
+type setPage struct {
+	title   string
+	dangers string
+	rows    []setRow
+	// rest counts what has no row.
+	rest     string
+	warnings []string
+}
+
+// setRow is a release in the table. Equal changes may share one.
+type setRow struct {
+	*releaseset.Planned
+	name, op, chart, objects, risks, notes string
+	// like are the releases of equal changes that this row stands for, too.
+	like []string
+}
+
+// mostRows is how many rows a table has before equal changes share theirs.
+const mostRows = 150
+
+func newSetPage(d *releaseset.Document) *setPage {
+	p := &setPage{title: setTitle(d), dangers: Dangers(d.Summary.Objects.Risks)}
+	for i := range d.Releases {
+		if r := &d.Releases[i]; r.Plan != nil || r.Error != "" || r.Left {
+			p.rows = append(p.rows, newSetRow(r))
+		}
+	}
+	if len(p.rows) > mostRows {
+		p.rows = grouped(p.rows)
+	}
+	if n := d.Summary.Untouched; n > 0 {
+		p.rest = isAre(n, "release") + " not touched."
+	}
+	for _, w := range d.Warnings {
+		p.warnings = append(p.warnings, escape.Line(w))
+	}
+	return p
+}
+
+// setTitle is "Plan of 5 releases: 1 blocked, 3 change, 1 as it is".
+func setTitle(d *releaseset.Document) string {
+	s := d.Summary
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, text))
+		}
+	}
+	add(s.Failed, "can't be planned")
+	add(s.Blocked, "blocked")
+	changing := 0
+	for _, r := range d.Releases {
+		if r.Plan != nil && !r.Blocked() && r.Plan.Effect() != plan.EffectNone {
+			changing++
+		}
+	}
+	if changing == 1 {
+		add(changing, "changes")
+	} else {
+		add(changing, "change")
+	}
+	add(s.Left, "left the set")
+	add(s.Planned-s.Blocked-changing, "stay as they are")
+	if len(parts) == 0 {
+		return "Plan of " + count(len(d.Releases), "release", "releases") + ": nothing is touched"
+	}
+	return "Plan of " + count(len(d.Releases), "release", "releases") + ": " + strings.Join(parts, ", ")
+}
+
+func newSetRow(r *releaseset.Planned) setRow {
+	row := setRow{Planned: r, name: r.Release.String()}
+	if r.Cluster != "" {
+		row.name += "@" + r.Cluster
+	}
+	row.name = escape.Line(row.name)
+	switch {
+	case r.Error != "":
+		row.op, row.notes = "can't be planned", escape.Line(r.Error)
+		row.chart = escape.Line(r.Chart.String())
+		return row
+	case r.Plan == nil:
+		row.op, row.notes = "left the set", "nothing uninstalls it"
+		return row
+	}
+	row.op, row.chart = operationText(r.Plan), chartFact(r.Plan.ChartFrom, r.Plan.ChartTo)
+	if r.Plan.Operation == plan.Uninstall {
+		row.chart = chartFact(r.Plan.ChartFrom, plan.ChartRef{})
+	}
+	row.objects, row.risks = objectsText(r.Plan.Summary), strings.TrimPrefix(Dangers(r.Plan.Summary.Risks), "Risks: ")
+	row.notes = strings.Join(rowNotes(r), ", ")
+	return row
+}
+
+// operationText is "blocked", or what is done: "upgrade 7 → 8".
+func operationText(p *plan.Document) string {
+	text := string(p.Operation)
+	if p.Against == nil && p.Operation == plan.Upgrade {
+		text = fmt.Sprintf("upgrade %d → %d", p.FromRevision, p.ToRevision)
+	}
+	switch {
+	case p.Blocked():
+		return "blocked " + text
+	case p.Effect() == plan.EffectNone:
+		return "as it is"
+	}
+	return text
+}
+
+// objectsText is "+1 ~2 -1 ▶2"; a recreated object is ±.
+func objectsText(s plan.Summary) string {
+	var parts []string
+	for _, part := range []struct {
+		sign string
+		n    int
+	}{
+		{"+", s.Create}, {"~", s.Patch - s.LabelsOnly + s.Replace + s.Adopt}, {"±", s.Recreate}, {"-", s.Delete}, {"=", s.Keep}, {"▶", s.Hooks},
+	} {
+		if part.n > 0 {
+			parts = append(parts, part.sign+strconv.Itoa(part.n))
+		}
+	}
+	if s.LabelsOnly > 0 {
+		parts = append(parts, count(s.LabelsOnly, "label", "labels"))
+	}
+	if len(parts) == 0 {
+		return "–"
+	}
+	return strings.Join(parts, " ")
+}
+
+func rowNotes(r *releaseset.Planned) []string {
+	var out []string
+	if first := firstBlocking(r.Plan); first != "" {
+		out = append(out, first)
+	}
+	if n := r.Plan.Summary.Drifted; n > 0 {
+		out = append(out, count(n, "object", "objects")+" drifted")
+	}
+	if r.Deferred != "" {
+		out = append(out, "estimated: "+escape.Line(r.Deferred))
+	} else if r.Plan.Against == nil && estimated(r.Plan) {
+		out = append(out, "estimated")
+	}
+	return out
+}
+
+// firstBlocking is what blocks a plan, "" when nothing does.
+func firstBlocking(p *plan.Document) string {
+	for _, problem := range p.Problems {
+		if problem.Blocking {
+			const limit = 120
+			text := problem.What
+			if problem.Object.Kind != "" {
+				text = problem.Object.Kind + "/" + problem.Object.Name + ": " + text
+			}
+			return cut(escape.Line(text), limit)
+		}
+	}
+	return ""
+}
+
+// estimated says whether the server has not checked some step.
+func estimated(p *plan.Document) bool {
+	found := false
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		found = found || s.Fidelity == plan.FidelityEstimated && s.Op != plan.OpNone
+	})
+	return found
+}
+
+// grouped has equal changes share a row: those of the same chart, operation, objects and
+// risks whose fields change alike.
+func grouped(rows []setRow) []setRow {
+	first := map[string]int{}
+	var out []setRow
+	for _, row := range rows {
+		key := row.signature()
+		if i, ok := first[key]; ok && row.Plan != nil {
+			out[i].like = append(out[i].like, row.name)
+			continue
+		}
+		first[key] = len(out)
+		out = append(out, row)
+	}
+	return out
+}
+
+// signature is equal for equal changes, whatever the releases are called.
+func (r setRow) signature() string {
+	if r.Plan == nil {
+		return r.name
+	}
+	parts := []string{r.chart, string(r.Plan.Operation), r.objects, r.risks, r.notes}
+	r.Plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpNone || s.Op == plan.OpRecord {
+			return
+		}
+		text := string(s.Op) + s.Object.Kind
+		for _, c := range s.Changes {
+			text += fmt.Sprint(c.Path, c.From, c.To)
+		}
+		parts = append(parts, text)
+	})
+	slices.Sort(parts[5:])
+	return strings.ReplaceAll(strings.Join(parts, "\n"), r.Release.Name, "*")
+}
+
+// isAre is "1 release is", "2 releases are".
+func isAre(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, what)
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// setDetail is what a release's row unfolds to. cut says that there was no room for all
+// of it, or for none.
+type setDetail struct {
+	text string
+	cut  bool
+}
+
+// leastDetail is the room below which a release's details say nothing worth reading.
+const leastDetail = 1500
+
+// setDetails are the details of a set's rows in so many bytes.
+func setDetails(rows []setRow, room int) ([]setDetail, error) {
+	var pages [][2]*page
+	var names []string
+	var needs []int
+	for _, r := range rows {
+		if r.Plan == nil || !r.Blocked() && r.Plan.Effect() == plan.EffectNone {
+			continue // its row says it all
+		}
+		short, err := newPage(r.Plan, view{bodies: true, context: 3, rows: 100, lines: 300})
+		if err != nil {
+			return nil, err
+		}
+		whole, err := newPage(r.Plan, view{bodies: true, context: 3})
+		if err != nil {
+			return nil, err
+		}
+		const unlimited = 64 << 20
+		pages, names = append(pages, [2]*page{short, whole}), append(names, r.name)
+		needs = append(needs, len(detailText(r.name, short, whole, unlimited).text)+reserve)
+	}
+	out := make([]setDetail, len(pages))
+	for i, share := range shares(needs, room) {
+		if share == 0 {
+			out[i].cut = true
+			continue
+		}
+		out[i] = detailText(names[i], pages[i][0], pages[i][1], share)
+	}
+	return out, nil
+}
+
+func detailText(name string, short, whole *page, budget int) setDetail {
+	before, after := "\n<details><summary><code>"+inHTML(name)+"</code> "+inHTML(short.verdict)+"</summary>\n\n", "\n</details>\n"
+	m := markdown{budget: budget - len(before) - len(after), plain: true}
+	m.opening(short)
+	if !short.quiet() {
+		m.details(short, whole)
+	}
+	cut := len(m.omitted) > 0 || m.rest.Len() > 0
+	m.end()
+	return setDetail{before + strings.TrimLeft(m.String(), "\n") + after, cut}
+}
+
+// shares gives each need what it asks for or a fair part of the room; what one leaves is
+// shared among the others. Where parts would be too small to be of use, the last needs
+// get nothing.
+func shares(needs []int, room int) []int {
+	out := make([]int, len(needs))
+	n := len(needs)
+	for ; n > 0; n-- {
+		least := 0
+		for _, need := range needs[:n] {
+			least += min(need, leastDetail)
+		}
+		if least <= room {
+			break
+		}
+	}
+	open := n
+	for open > 0 {
+		fair, settled := room/open, false
+		for i, need := range needs[:n] {
+			if out[i] == 0 && need <= fair {
+				out[i], settled = need, true
+				room -= need
+				open--
+			}
+		}
+		if settled {
+			continue
+		}
+		for i := range needs[:n] {
+			if out[i] == 0 {
+				out[i] = fair
+			}
+		}
+		break
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// SetMarker is the first line of Markdown's output for a set, by which a bot finds its
+// comment. name tells sets apart; "" is the files that declare the set.
+func SetMarker(d *releaseset.Document, name string) string {
+	if name == "" {
+		name = strings.Join(d.Files, ", ")
+	}
+	return markerOf("set " + name)
+}
+
+// SetMarkdown prints the plan of a set as one comment: the table first, in at most two
+// fifths of the budget, then the details in the order of risk. Each has what it needs
+// or a fair share; what one leaves goes to the others. What is not shown is counted,
+// and with Rest it is all there. It prints secrets when the plans hold them. Errors are
+// those of w and of Rest.
+func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
+	p := newSetPage(d)
+	budget := orDefault(o.Budget, DefaultBudget)
+	m := markdown{budget: budget * 2 / 5}
+	if o.Rest != nil {
+		m.restName = code(escape.Line(o.RestName))
+	}
+	m.setHead(SetMarker(d, o.Marker), d, p)
+	hidden := m.setTable(p)
+	m.budget = budget
+	if p.rest != "" {
+		m.add("\n<sub>" + inline(p.rest) + "</sub>\n")
+	}
+	details, err := setDetails(p.rows, budget-m.Len()-reserve)
+	if err != nil {
+		return err
+	}
+	short := 0
+	for _, detail := range details {
+		m.WriteString(detail.text)
+		if detail.cut {
+			short++
+		}
+	}
+	if hidden+short > 0 {
+		m.WriteString("\n**Not shown in full, for lack of room: " + count(hidden+short, "release", "releases") + ".**" + m.there(" They are in ", ".") + "\n")
+	}
+	if o.Rest != nil {
+		if err := setRest(o.Rest, p); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(w, m.String())
+	return err
+}
+
+func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
+	m.add(first + "\n")
+	m.add(fmt.Sprintf("<!-- head=%s base=%s set=%s -->\n", escape.Line(d.Head), escape.Line(d.Base), d.Digest))
+	m.add("### " + inline(p.title) + "\n\n")
+	if p.dangers != "" {
+		m.add("**" + inline(p.dangers) + "**\n\n")
+	}
+	for _, text := range p.warnings {
+		m.add("> [!NOTE]\n> " + inline(text) + "\n\n")
+	}
+}
+
+// setTable is a row for each release, the gravest first, and gives how many there was
+// no room for.
+func (m *markdown) setTable(p *setPage) (hidden int) {
+	if len(p.rows) == 0 {
+		return 0
+	}
+	m.add("| Release | Operation | Chart | Objects | Risks and notes | Digest |\n| --- | --- | --- | --- | --- | --- |\n")
+	for i, r := range p.rows {
+		if !m.add(r.markdown()) {
+			return len(p.rows) - i
+		}
+	}
+	return 0
+}
+
+func (r setRow) markdown() string {
+	notes := inline(r.risks)
+	if notes != "" {
+		notes = "**" + notes + "**"
+	}
+	if r.notes != "" {
+		notes = strings.TrimPrefix(notes+"<br>", "<br>") + inline(r.notes)
+	}
+	name := code(r.name)
+	if n := len(r.like); n > 0 {
+		const shown = 3
+		name += " and " + count(n, "other", "others") + ": " + codes(r.like, shown)
+	}
+	op := inline(r.op)
+	if r.Blocked() {
+		op = "❌ " + op
+	}
+	const short = 12
+	digest := r.Digest
+	if len(digest) > short {
+		digest = digest[:short]
+	}
+	if digest != "" {
+		digest = code(digest)
+	}
+	return "| " + strings.Join([]string{name, op, inline(r.chart), inline(r.objects), notes, digest}, " | ") + " |\n"
+}
+
+// setRest is all details, as long as they are.
+func setRest(w io.Writer, p *setPage) error {
+	const all = 64 << 20
+	details, err := setDetails(p.rows, all)
+	if err != nil {
+		return err
+	}
+	text := "### " + inline(p.title) + ": in full\n"
+	for _, detail := range details {
+		text += detail.text
+	}
+	_, err = io.WriteString(w, text)
+	return err
+}

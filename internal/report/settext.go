@@ -1,0 +1,89 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// SetText prints the plan of a set for people: a table, the gravest first, then each
+// plan as Text prints it. It prints secrets when the plans hold them. Errors are those
+// of w.
+func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {
+	p := newSetPage(d)
+	t := textWriter{palette: palette{on: o.Color}, columns: max(orDefault(o.Width, 120), 40)}
+	t.line(t.paint(strong, p.title))
+	if p.dangers != "" {
+		t.line(t.paint(bad, p.dangers))
+	}
+	if len(p.rows) > 0 {
+		t.line("")
+		t.table(p.rows)
+	}
+	if p.rest != "" {
+		t.line("")
+		t.line(t.paint(faint, p.rest))
+	}
+	for _, text := range p.warnings {
+		t.line(t.paint(changed, "!") + " " + text)
+	}
+	if _, err := io.WriteString(w, t.String()); err != nil || o.Summary {
+		return err
+	}
+	for i := range d.Releases {
+		r := &d.Releases[i]
+		if r.Plan == nil || !r.Blocked() && r.Plan.Effect() == plan.EffectNone {
+			continue
+		}
+		title := strings.Repeat("─", 3) + " " + newSetRow(r).name + " "
+		rule := strings.Repeat("─", max(0, t.columns-width(title)))
+		if _, err := io.WriteString(w, "\n"+title+rule+"\n"); err != nil {
+			return err
+		}
+		if err := Text(w, r.Plan, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table prints rows in columns; notes, which may be long, have lines of their own.
+func (t *textWriter) table(rows []setRow) {
+	heads := []string{"RELEASE", "OPERATION", "CHART", "OBJECTS", "RISKS"}
+	cells := func(r setRow) []string {
+		name := r.name
+		if len(r.like) > 0 {
+			name += " and " + count(len(r.like), "other", "others")
+		}
+		return []string{name, r.op, r.chart, r.objects, r.risks}
+	}
+	widths := make([]int, len(heads))
+	for i, head := range heads {
+		widths[i] = width(head)
+	}
+	for _, r := range rows {
+		for i, cell := range cells(r) {
+			widths[i] = max(widths[i], width(cell))
+		}
+	}
+	line := func(cells []string) string {
+		var b strings.Builder
+		for i, cell := range cells {
+			b.WriteString(pad(cell, widths[i]+gap))
+		}
+		return b.String()
+	}
+	t.line(t.paint(faint, strings.TrimRight(line(heads), " ")))
+	for _, r := range rows {
+		text := strings.TrimRight(line(cells(r)), " ")
+		if r.Blocked() || r.risks != "" {
+			text = t.paint(bad, text)
+		}
+		t.line(text)
+		if r.notes != "" {
+			t.wrapped("  ", r.notes, "  ")
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package setrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// Applier applies a saved set.
+type Applier struct {
+	Saved *Saved
+	// Runner gives what applies a plan: an engine that reports to somebody. ended is
+	// told how it went.
+	Runner func(key releaseset.Key, made *plan.Plan) (run *engine.Engine, ended func(apply.Outcome, error), err error)
+	// Parallel is how many releases of a wave are applied side by side.
+	Parallel int
+	// KeepGoing goes on after a failure with all that does not need what has failed.
+	KeepGoing bool
+	Lock      releasestore.LockOptions
+}
+
+// Applied is what has become of one release.
+type Applied struct {
+	Key     releaseset.Key
+	Plan    *plan.Plan
+	Outcome apply.Outcome
+	Err     error
+	// Skipped says why it was not begun, "" when it was.
+	Skipped string
+}
+
+// Check plans all of the set anew and writes nothing. Errors: a *engine.StaleError for
+// each plan that no longer holds, joined, with its release; those of clusters that can't be asked.
+// Deferred plans are left out: what they need is not there yet.
+func (a *Applier) Check(ctx context.Context) error {
+	errs := make([]error, len(a.Saved.Index.Plans))
+	group := errgroup.Group{}
+	group.SetLimit(max(1, a.Parallel))
+	for i, p := range a.Saved.Index.Plans {
+		made := a.Saved.Plans[p.Key]
+		switch {
+		case p.Deferred != "":
+			continue
+		case made.Blocked():
+			errs[i] = fmt.Errorf("%s: %w", p.Key, apply.ErrBlocked)
+			continue
+		}
+		group.Go(func() error {
+			run, _, err := a.Runner(p.Key, made)
+			if err == nil {
+				err = run.Check(ctx, made)
+			}
+			if err != nil {
+				errs[i] = fmt.Errorf("%s: %w", p.Key, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // errs has what has failed
+	return errors.Join(errs...)
+}
+
+// Run applies the set, wave by wave: what a release needs comes before it, and what is
+// uninstalled goes before what it needs. After a failure no further wave starts. Of
+// plans that are not begun it says why.
+func (a *Applier) Run(ctx context.Context) ([]Applied, error) {
+	waves, err := releaseset.Waves(a.entries())
+	if err != nil {
+		return nil, err
+	}
+	var out []Applied
+	failed := map[releaseset.Key]bool{}
+	for _, wave := range waves {
+		done := make([]Applied, len(wave))
+		group := errgroup.Group{}
+		group.SetLimit(max(1, a.Parallel))
+		for i, e := range wave {
+			done[i] = Applied{Key: e.Key, Plan: a.Saved.Plans[e.Key], Skipped: a.hindrance(ctx, e, failed)}
+			if done[i].Skipped == "" {
+				group.Go(func() error {
+					a.one(ctx, &done[i])
+					return nil
+				})
+			}
+		}
+		_ = group.Wait() // done has what has failed
+		for _, d := range done {
+			if d.Err != nil || d.Skipped != "" {
+				failed[d.Key] = true
+			}
+		}
+		out = append(out, done...)
+	}
+	return out, nil
+}
+
+// hindrance is why an entry is not begun.
+func (a *Applier) hindrance(ctx context.Context, e releaseset.Entry, failed map[releaseset.Key]bool) string {
+	i := slices.IndexFunc(e.Needs, func(need releaseset.Key) bool { return failed[need] })
+	switch {
+	case i >= 0:
+		return "it needs " + e.Needs[i].String()
+	case ctx.Err() != nil:
+		return "the run was stopped"
+	case len(failed) > 0 && !a.KeepGoing:
+		return "another release failed before"
+	}
+	return ""
+}
+
+// entries are the plans as entries whose needs say what has to be done before.
+func (a *Applier) entries() []releaseset.Entry {
+	index := map[releaseset.Key]*releaseset.Entry{}
+	var out []releaseset.Entry
+	for _, p := range a.Saved.Index.Plans {
+		out = append(out, releaseset.Entry{Key: p.Key, Uninstalled: p.Operation == plan.Uninstall})
+	}
+	for i := range out {
+		index[out[i].Key] = &out[i]
+	}
+	for i, p := range a.Saved.Index.Plans {
+		for _, need := range p.Needs {
+			switch needed := index[need]; {
+			case needed == nil || needed.Uninstalled != out[i].Uninstalled:
+			case needed.Uninstalled:
+				needed.Needs = append(needed.Needs, p.Key)
+			default:
+				out[i].Needs = append(out[i].Needs, need)
+			}
+		}
+	}
+	return out
+}
+
+// one applies one plan, a deferred one as it is by now.
+func (a *Applier) one(ctx context.Context, d *Applied) {
+	run, ended, err := a.Runner(d.Key, d.Plan)
+	if err != nil {
+		d.Err = err
+		return
+	}
+	made := d.Plan
+	if a.deferred(d.Key) {
+		made, err = undeferred(ctx, run, made)
+	}
+	if err == nil {
+		d.Outcome, err = run.ApplyReviewed(ctx, made, a.Lock)
+	}
+	d.Err = err
+	ended(d.Outcome, err)
+}
+
+func (a *Applier) deferred(key releaseset.Key) bool {
+	return slices.ContainsFunc(a.Saved.Index.Plans, func(p IndexPlan) bool { return p.Key == key && p.Deferred != "" })
+}

@@ -1,0 +1,201 @@
+package setrun
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/Masterminds/semver/v3"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Fetched is a chart that was brought here, as an archive.
+type Fetched struct {
+	Name string
+	Data []byte
+	// Pin is where it came from.
+	Pin *plan.ChartSource
+}
+
+// Fetch brings a chart that is no path of the tree.
+type Fetch func(ctx context.Context, c releaseset.Chart) (Fetched, error)
+
+// charts are those of one tree; each is read once.
+type charts struct {
+	dir   string
+	tree  releaseset.Tree
+	fetch Fetch
+
+	mu     sync.Mutex
+	loaded map[releaseset.Chart]func() (loaded, error)
+	sums   map[string]func() (string, error)
+}
+
+// loaded is a chart that is ready to be rendered. It is shared, and never changed.
+type loaded struct {
+	chart    *chart.Chart
+	warnings []chart.Warning
+	pin      *plan.ChartSource
+}
+
+func newCharts(dir string, tree releaseset.Tree, fetch Fetch) *charts {
+	return &charts{dir: dir, tree: tree, fetch: fetch, loaded: map[releaseset.Chart]func() (loaded, error){}, sums: map[string]func() (string, error){}}
+}
+
+// load reads or fetches a chart. Its file:// dependencies that charts/ does not have are
+// read from where they are.
+func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, error) {
+	c.mu.Lock()
+	once, ok := c.loaded[which]
+	if !ok {
+		once = sync.OnceValues(func() (loaded, error) { return c.read(ctx, which) })
+		c.loaded[which] = once
+	}
+	c.mu.Unlock()
+	return once()
+}
+
+func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, error) {
+	if which.Path == "" {
+		fetched, err := c.fetch(ctx, which)
+		if err != nil {
+			return loaded{}, err
+		}
+		archive, warnings, err := chartload.Archive(strings.NewReader(string(fetched.Data)), fetched.Name)
+		return loaded{archive, warnings, fetched.Pin}, err
+	}
+	if err := c.there(which.Path); err != nil {
+		return loaded{}, err
+	}
+	out, warnings, err := chartload.Load(c.at(which.Path), chartload.Options{})
+	if err == nil {
+		err = dependency.Verify(out)
+	}
+	if err != nil {
+		return loaded{}, err
+	}
+	return loaded{chart: out, warnings: warnings}, c.complete(ctx, which.Path, out)
+}
+
+func (c *charts) at(name string) string { return filepath.Join(c.dir, filepath.FromSlash(name)) }
+
+// there refuses paths that lead out of the tree by links.
+func (c *charts) there(name string) error {
+	if _, err := fs.Stat(c.tree, name); err != nil {
+		return fmt.Errorf("there is no chart at %s: %w", name, err)
+	}
+	return nil
+}
+
+// complete adds the file:// dependencies that are not in charts/.
+func (c *charts) complete(ctx context.Context, at string, to *chart.Chart) error {
+	for _, d := range to.Metadata.Dependencies {
+		folder, local := strings.CutPrefix(d.Repository, "file://")
+		have := slices.ContainsFunc(to.Dependencies(), func(sub *chart.Chart) bool { return sub.Name() == d.Name })
+		if !local || have {
+			continue
+		}
+		folder, err := releaseset.Join(at, folder)
+		if err != nil {
+			return fmt.Errorf("dependency %s of %s: %w", d.Name, at, err)
+		}
+		sub, err := c.load(ctx, releaseset.Chart{Path: folder})
+		if err == nil {
+			err = fitting(sub.chart, d)
+		}
+		if err != nil {
+			return fmt.Errorf("dependency %s of %s: %w", d.Name, at, err)
+		}
+		to.AddDependency(sub.chart.Clone())
+	}
+	return nil
+}
+
+// fitting says whether a chart is in the range of versions that a dependency asks for.
+func fitting(c *chart.Chart, d *chart.Dependency) error {
+	wanted, err := semver.NewConstraint(d.Version)
+	if err != nil {
+		return fmt.Errorf("version %q: %w", d.Version, err)
+	}
+	if have, err := semver.NewVersion(c.Metadata.Version); err != nil || !wanted.Check(have) {
+		return fmt.Errorf("its version is %s, and %s is asked for", c.Metadata.Version, d.Version)
+	}
+	return nil
+}
+
+// sum is a checksum of all that a chart of the tree is made of: its files less those
+// that .helmignore leaves out, and those of its file:// dependencies. Neither names of
+// folders nor modes and times are in it.
+func (c *charts) sum(name string) (string, error) {
+	c.mu.Lock()
+	once, ok := c.sums[name]
+	if !ok {
+		once = sync.OnceValues(func() (string, error) { return c.summed(name, nil) })
+		c.sums[name] = once
+	}
+	c.mu.Unlock()
+	return once()
+}
+
+func (c *charts) summed(name string, above []string) (string, error) {
+	if slices.Contains(above, name) {
+		return "", fmt.Errorf("chart %s depends on itself", name)
+	}
+	if err := c.there(name); err != nil {
+		return "", err
+	}
+	files, err := chartload.Files(c.at(name), chartload.Options{})
+	if err != nil {
+		return "", err
+	}
+	parts := map[string]string{}
+	for _, f := range files {
+		parts[f.Name] = checksum(f.Data)
+		if f.Name != "Chart.yaml" && f.Name != "requirements.yaml" {
+			continue
+		}
+		var declared struct {
+			Dependencies []*chart.Dependency `json:"dependencies"`
+		}
+		if yaml.Unmarshal(f.Data, &declared) != nil {
+			continue // loading the chart says what is wrong with it
+		}
+		for _, d := range declared.Dependencies {
+			folder, local := strings.CutPrefix(d.Repository, "file://")
+			if folder, err = releaseset.Join(name, folder); !local || err != nil {
+				continue
+			}
+			if parts["file://"+d.Name], err = c.summed(folder, append(above, name)); err != nil {
+				parts["file://"+d.Name] = "missing"
+			}
+		}
+	}
+	return checksumOf(parts), nil
+}
+
+func checksum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// checksumOf is that of a value's JSON, whose maps are sorted.
+func checksumOf(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err.Error() // nothing that is summed has values which JSON lacks
+	}
+	return checksum(data)
+}

@@ -1,0 +1,97 @@
+package setrun
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// closure is what an entry is made of, each part with the checksum of its content: two
+// closures of equal sums give the same release, whatever their files are called.
+type closure struct {
+	parts []part
+	// unknown says that the entry may have changed although no part has: its chart is
+	// whatever is newest.
+	unknown string
+}
+
+// part is one of an entry's sources: what people call it, and its checksum.
+type part struct{ name, sum string }
+
+// missing is the sum of a file that is not there.
+const missing = "missing"
+
+func (s *Side) closure(e *releaseset.Entry) closure {
+	var c closure
+	add := func(name, sum string) { c.parts = append(c.parts, part{name, sum}) }
+	if e.Chart.Path != "" {
+		sum, err := s.charts.sum(e.Chart.Path)
+		if err != nil {
+			sum = missing + err.Error()
+		}
+		add("chart", sum)
+	} else {
+		add("chart", checksumOf(e.Chart))
+		if !pinned(e.Chart) && !e.Uninstalled {
+			c.unknown = "chart without an exact version"
+		}
+	}
+	for _, v := range e.Values {
+		if v.File == "" {
+			add("values", checksum(v.Inline))
+		} else {
+			add("values "+v.File, s.fileSum(v.File))
+		}
+	}
+	settings := e.Settings
+	settings.File = nil
+	for _, text := range e.Settings.File {
+		key, name, _ := strings.Cut(text, "=")
+		add("setFile "+name, checksumOf([]string{key, s.fileSum(name)}))
+	}
+	add("settings", checksumOf(struct {
+		Settings    releaseset.Settings
+		Options     releaseset.Options
+		Needs       []releaseset.Key
+		Uninstalled bool
+		Cluster     releaseset.Cluster
+	}{settings, e.Options, e.Needs, e.Uninstalled, s.Set.Clusters[e.Cluster]}))
+	return c
+}
+
+func (s *Side) fileSum(name string) string {
+	data, err := releaseset.ReadFile(s.Tree, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return missing
+	case err != nil:
+		return err.Error()
+	}
+	return checksum(data)
+}
+
+// pinned says whether a reference always means the same chart.
+func pinned(c releaseset.Chart) bool {
+	return strings.Contains(c.Name, "@sha256:") || strings.Contains(c.Version, "@sha256:") || resolve.Wanted{Version: c.Version}.Exact()
+}
+
+// because is what of a closure differs from another, in the words of the first; nothing
+// when they are the same.
+func (c closure) because(base closure) []string {
+	var out []string
+	for i, p := range c.parts {
+		if i >= len(base.parts) || base.parts[i].sum != p.sum {
+			out = append(out, p.name)
+		}
+	}
+	if len(out) == 0 && len(base.parts) != len(c.parts) {
+		out = append(out, "values")
+	}
+	if len(out) == 0 && c.unknown != "" {
+		out = append(out, c.unknown)
+	}
+	return out
+}

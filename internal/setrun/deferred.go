@@ -1,0 +1,215 @@
+package setrun
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// promises are what plans of a set bring, which others that need them can't see yet:
+// kinds and namespaces, each with the release that brings it.
+type promises struct {
+	kinds      map[schema.GroupKind]promisedKind
+	namespaces map[string]releaseset.Key
+}
+
+type promisedKind struct {
+	plan.Kind
+	by releaseset.Key
+}
+
+// promisesOf are those of the plans that an entry needs, itself or by others.
+func promisesOf(jobs map[releaseset.Key]*job, of *job) promises {
+	out := promises{map[schema.GroupKind]promisedKind{}, map[string]releaseset.Key{}}
+	seen := map[releaseset.Key]bool{}
+	var visit func(j *job)
+	visit = func(j *job) {
+		for _, need := range j.out.Needs {
+			needed := jobs[need]
+			if needed == nil || seen[need] {
+				continue
+			}
+			seen[need] = true
+			if needed.made != nil && !needed.made.Blocked() {
+				out.add(need, needed.made)
+			}
+			visit(needed)
+		}
+	}
+	visit(of)
+	return out
+}
+
+func (p promises) add(by releaseset.Key, made *plan.Plan) {
+	made.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Body == nil || s.Op != plan.OpCreate && s.Op != plan.OpRun {
+			return
+		}
+		if s.Object.Group == "" && s.Object.Kind == plan.NamespaceID("").Kind {
+			p.namespaces[s.Object.Name] = by
+		}
+		d, ok := manifest.Object{ID: s.Object, Doc: s.Body}.Defines()
+		if !ok {
+			return
+		}
+		kind := plan.Kind{Scope: manifest.ScopeNamespaced, Versions: d.Served, Resource: d.Resource}
+		if d.ClusterScoped {
+			kind.Scope = manifest.ScopeCluster
+		}
+		p.kinds[d.GroupKind] = promisedKind{kind, by}
+	})
+}
+
+func (p promises) empty() bool { return len(p.kinds)+len(p.namespaces) == 0 }
+
+// awaiting is a cluster in which the promises have come true, as far as a plan can tell.
+type awaiting struct {
+	engine.Cluster
+	promises
+	// used are the promises that mattered, in words.
+	used map[string]bool
+}
+
+// Kinds implements engine.API.
+func (a *awaiting) Kinds(ctx context.Context, wanted []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
+	known, err := a.Cluster.Kinds(ctx, wanted)
+	for gk, kind := range known {
+		if promised, ok := a.kinds[gk]; ok && len(kind.Versions) == 0 && kind.Unavailable == "" {
+			known[gk] = promised.Kind
+			a.used[fmt.Sprintf("the kind %s comes with %s", gk.Kind, promised.by)] = true
+		}
+	}
+	return known, err
+}
+
+// Observe implements engine.Cluster.
+func (a *awaiting) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error) {
+	seen, err := a.Cluster.Observe(ctx, refs)
+	for id, o := range seen {
+		by, ok := a.namespaces[id.Name]
+		if ok && id == plan.NamespaceID(id.Name) && o.Object == nil {
+			seen[id] = plan.Observed(plan.NamespaceDoc(id.Name))
+			a.used[fmt.Sprintf("the namespace %s comes with %s", id.Name, by)] = true
+		}
+	}
+	return seen, err
+}
+
+// Predict implements engine.Cluster: the server can't be asked about what is promised.
+func (a *awaiting) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
+	answers := map[string]plan.Prediction{}
+	var asked []plan.Step
+	for _, s := range steps {
+		kind, byKind := a.kinds[s.Object.GroupKind()]
+		by, byNamespace := a.namespaces[s.Object.Namespace]
+		switch {
+		case byKind:
+			answers[s.ID] = plan.Prediction{Estimated: fmt.Sprintf("the kind %s comes with %s", s.Object.Kind, kind.by)}
+		case byNamespace:
+			answers[s.ID] = plan.Prediction{Estimated: fmt.Sprintf("the namespace %s comes with %s", s.Object.Namespace, by)}
+		default:
+			asked = append(asked, s)
+		}
+	}
+	more, err := a.Cluster.Predict(ctx, asked, o)
+	for id, answer := range more {
+		answers[id] = answer
+	}
+	return answers, err
+}
+
+// deferBlocked plans entries that are blocked once more, as if what they need were
+// there already. What is blocked no longer is deferred: an estimate until then.
+func (p *Planner) deferBlocked(ctx context.Context, jobs []*job) {
+	byKey := map[releaseset.Key]*job{}
+	for _, j := range jobs {
+		byKey[j.out.Key] = j
+	}
+	for _, j := range jobs { // in the order of needs: what is deferred may bring something itself
+		if j.made == nil || !j.made.Blocked() || j.head == nil || len(j.out.Needs) == 0 {
+			continue
+		}
+		brought := promisesOf(byKey, j)
+		asked, err := p.Clusters.Engine(j.out.Key.Cluster, p.Head.Set.Clusters[j.out.Key.Cluster])
+		if err != nil || asked == nil || brought.empty() {
+			continue
+		}
+		expecting := &awaiting{Cluster: asked.Cluster, promises: brought, used: map[string]bool{}}
+		own := *asked
+		own.Cluster = expecting
+		again := &job{out: j.out, head: j.head, base: j.base}
+		made, err := p.deploy(ctx, again, &own)
+		if err != nil || made.Blocked() || len(expecting.used) == 0 {
+			continue
+		}
+		var why []string
+		for text := range expecting.used {
+			why = append(why, text)
+		}
+		slices.Sort(why)
+		j.out.Deferred = strings.Join(why, ", ")
+		p.keep(j, made)
+	}
+}
+
+// undeferred is a deferred plan by now, after what it needs has come. Errors:
+// *engine.StaleError when it does anything else than was estimated.
+func undeferred(ctx context.Context, run *engine.Engine, estimate *plan.Plan) (*plan.Plan, error) {
+	fresh, err := run.ReplanWhenServed(ctx, estimate)
+	if err != nil {
+		return nil, err
+	}
+	before, after := outline(estimate), outline(fresh)
+	var differences []string
+	for id, was := range before {
+		if now := after[id]; now != was {
+			differences = append(differences, fmt.Sprintf("%s: %s was estimated, now it is %s", id, was, orNothing(now)))
+		}
+	}
+	for id, now := range after {
+		if before[id] == "" {
+			differences = append(differences, fmt.Sprintf("%s: %s was not estimated", id, now))
+		}
+	}
+	if fresh.Blocked() {
+		for _, problem := range fresh.Problems {
+			if problem.Blocking {
+				differences = append(differences, problem.What)
+			}
+		}
+	}
+	if len(differences) > 0 {
+		slices.Sort(differences)
+		return nil, &engine.StaleError{Differences: differences}
+	}
+	return fresh, nil
+}
+
+func orNothing(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return text
+}
+
+// outline is what a plan does to which objects, and at what risk.
+func outline(p *plan.Plan) map[string]string {
+	out := map[string]string{}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		switch s.Op {
+		case plan.OpNone, plan.OpWait, plan.OpRecord:
+		case plan.OpCreate, plan.OpPatch, plan.OpReplace, plan.OpRecreate, plan.OpDelete, plan.OpKeep, plan.OpAdopt, plan.OpRun:
+			out[s.ID] = strings.TrimSpace(fmt.Sprintf("%s %s", s.Op, s.Risk))
+		}
+	})
+	return out
+}

@@ -1,0 +1,90 @@
+package setrun
+
+import (
+	"context"
+	"errors"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// plan plans one entry, with its cluster or without; nil when it is to be uninstalled
+// and is not there.
+func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
+	side, e := p.Head, j.head
+	if e == nil {
+		side, e = p.Base, j.base
+	}
+	cluster := side.Set.Clusters[e.Cluster]
+	asked, err := p.Clusters.Engine(e.Cluster, cluster)
+	if err != nil {
+		return nil, err
+	}
+	if asked == nil {
+		return p.offline(ctx, j, cluster)
+	}
+	if j.head == nil || j.head.Uninstalled {
+		made, err := asked.PlanUninstall(ctx, e.Release(), options(e.Options, p.Defaults))
+		if none := (*engine.NoReleaseError)(nil); errors.As(err, &none) {
+			return nil, nil
+		}
+		return made, err
+	}
+	return p.deploy(ctx, j, asked)
+}
+
+// deploy plans an install or upgrade in a cluster.
+func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*plan.Plan, error) {
+	d, err := p.Head.deployment(ctx, j.head, p.Defaults)
+	if err != nil {
+		return nil, err
+	}
+	j.given = append(j.given, d.Source.Values)
+	return asked.PlanDeployment(ctx, d)
+}
+
+// offline compares the entry with what the base has of it.
+func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluster) (*plan.Plan, error) {
+	key := j.out.Key
+	api, err := p.Clusters.Offline(key.Cluster, cluster)
+	if err != nil {
+		return nil, err
+	}
+	base := engine.Baseline{Against: plan.Against{Kind: plan.AgainstNothing, Name: p.BaseName}}
+	if j.base != nil && !j.base.Uninstalled {
+		before, err := p.Base.deployment(ctx, j.base, p.Defaults)
+		if err != nil {
+			return nil, &BaseError{p.BaseName, err}
+		}
+		base.Kind, base.Source = plan.AgainstChart, before.Source
+		j.given = append(j.given, before.Source.Values)
+	}
+	if j.head == nil || j.head.Uninstalled {
+		if base.Kind != plan.AgainstChart {
+			return nil, nil
+		}
+		o := p.Defaults
+		if j.head != nil {
+			o = options(j.head.Options, p.Defaults)
+		}
+		return engine.PlanOfflineUninstall(ctx, api, p.ToolVersion, engine.Deployment{Release: key.Release(), Options: o}, base)
+	}
+	d, err := p.Head.deployment(ctx, j.head, p.Defaults)
+	if err != nil {
+		return nil, err
+	}
+	j.given = append(j.given, d.Source.Values)
+	return engine.PlanOffline(ctx, api, p.ToolVersion, d, base)
+}
+
+// BaseError says that the entry can't be compared, since it is broken in the base.
+type BaseError struct {
+	Base string
+	Err  error
+}
+
+func (e *BaseError) Error() string { return "in " + e.Base + ", to compare with: " + e.Err.Error() }
+
+// Unwrap gives what is wrong there.
+func (e *BaseError) Unwrap() error { return e.Err }

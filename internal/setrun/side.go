@@ -1,0 +1,113 @@
+// Package setrun plans the releases of a set side by side, and applies saved sets in
+// waves. It wires releaseset, chartload, values and the engine, and compares two trees
+// of files to find which releases a change touches.
+//
+// It decides nothing about a release (package plan does), prints nothing, and is
+// handed clusters and a way to fetch charts.
+package setrun
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// Side is one version of the files that declare a set.
+type Side struct {
+	Tree releaseset.Tree
+	Set  *releaseset.Set
+	// charts are those of the tree, and those to fetch.
+	charts *charts
+	root   *os.Root
+}
+
+// Reading says how the files of a set are read.
+type Reading struct {
+	// Environment is the one whose releases are meant; "" is the format's default.
+	Environment string
+	// Variables are the environment variables that files may read.
+	Variables map[string]string
+}
+
+// Open opens a tree and reads the set that files of it declare, which are slash-separated
+// paths from its root. A tree that has none of the files holds an empty set. Errors
+// name file and line.
+func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Side{Tree: root.FS(), Set: &releaseset.Set{}, root: root}
+	s.charts = newCharts(dir, s.Tree, fetch)
+	for _, name := range files {
+		set, err := read(s.Tree, name, r)
+		if errors.Is(err, fs.ErrNotExist) && !there(s.Tree, name) {
+			continue
+		}
+		if err == nil {
+			err = s.Set.Join(set)
+		}
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Close ends the reading of the tree.
+func (s *Side) Close() { _ = s.root.Close() }
+
+func there(tree releaseset.Tree, name string) bool {
+	_, err := fs.Stat(tree, name)
+	return err == nil
+}
+
+// read has the reader of its format read a file.
+func read(tree releaseset.Tree, name string, r Reading) (*releaseset.Set, error) {
+	info, err := fs.Stat(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder: name the file in it that declares the releases", name)
+	}
+	data, err := releaseset.ReadFile(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	if !releaseset.Own(data) {
+		return nil, fmt.Errorf("%s is no releases.yaml: these begin with version: 1", name)
+	}
+	set, err := releaseset.Read(tree, name)
+	if err == nil && r.Environment != "" {
+		err = set.InCluster(r.Environment)
+	}
+	return set, err
+}
+
+// Within is the path of file from root, slash-separated. Errors: the file lies outside.
+func Within(root, file string) (string, error) {
+	abs, err := filepath.Abs(file)
+	if err == nil {
+		if dir, resolved := filepath.EvalSymlinks(filepath.Dir(abs)); resolved == nil {
+			abs = filepath.Join(dir, filepath.Base(abs))
+		}
+	}
+	name, relErr := filepath.Rel(root, abs)
+	if err == nil {
+		err = relErr
+	}
+	if err != nil {
+		return "", err
+	}
+	if name = path.Clean(filepath.ToSlash(name)); !fs.ValidPath(name) {
+		return "", &releaseset.OutsideError{Path: file}
+	}
+	return name, nil
+}
