@@ -24,6 +24,7 @@ var sampled = []string{
 var madeUp = map[string]string{
 	"kube-prometheus-stack": "grafana.adminPassword=not-random,grafana.admin.password=not-random",
 	"bitnami-kafka":         "sasl.client.passwords={not-random},sasl.interbroker.password=not-random,sasl.controller.password=not-random,existingKraftSecret=kraft",
+	"istio-base":            "base.validationFailurePolicy=Fail",
 	"bitnami-nats":          "auth.credentials[0].user=me,auth.credentials[0].password=not-random,cluster.auth.password=not-random",
 	"elastic-elasticsearch": "secret.password=not-random",
 	"helm-dokuwiki":         "dokuwikiPassword=not-random",
