@@ -146,12 +146,9 @@ func (m *markdown) opening(p *page) {
 
 // notes is a list of notes, each with its label.
 func (m *markdown) notes(notes []note) {
-	if len(notes) > 0 {
-		m.add("\n")
-	}
 	for _, n := range notes {
 		const shown = 40
-		if !m.add("- " + inline(n.label) + ": " + codes(n.items, shown) + "\n") {
+		if !m.item("- " + inline(n.label) + ": " + codes(n.items, shown) + "\n") {
 			m.omit(inline(n.label), "- "+inline(n.label)+": "+codes(n.items, len(n.items))+"\n")
 		}
 	}
