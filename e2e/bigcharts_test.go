@@ -86,16 +86,7 @@ func (l life) run() {
 	l.noChanges(base)
 	l.release(0, "uninstall", l.chart.name, "--wait", "--timeout", "2m")
 	l.nothingLeft()
-	var stay []string
-	for name := range crds(l.t) {
-		if !before[name] {
-			stay = append(stay, name)
-		}
-	}
-	if len(stay) > 0 {
-		l.t.Logf("%d CRDs came from crds/ and stay by Helm's rule; the test removes them", len(stay))
-		cluster.Kubectl(l.t, append([]string{"delete"}, stay...)...)
-	}
+	removeNewCRDs(l.t, before)
 }
 
 // comesTrue saves a plan, applies it, and compares the two with what is there.
@@ -129,6 +120,20 @@ func crds(t *testing.T) map[string]bool {
 		found[name] = true
 	}
 	return found
+}
+
+// removeNewCRDs removes those that came from crds/ and stay by Helm's rule.
+func removeNewCRDs(t *testing.T, before map[string]bool) {
+	t.Helper()
+	var stay []string
+	for name := range crds(t) {
+		if !before[name] {
+			stay = append(stay, name)
+		}
+	}
+	if len(stay) > 0 {
+		cluster.Kubectl(t, append([]string{"delete"}, stay...)...)
+	}
 }
 
 // release runs the program in the chart's namespace and returns what it prints.

@@ -36,7 +36,7 @@ func TestTheFirstLinesTellWhatMatters(t *testing.T) {
 			"controller v1.13.5 → v1.15.1", "kube-webhook-certgen v1.6.5 → v1.6.9", "2 hooks change, 10 hooks as before", "1 Deployment (1 pod)",
 		}},
 		{"redis", "18.19.4", "23.1.1", redis, []string{
-			"Risks: 2 changes of what data depends on", "2 StatefulSets (4 pods)", "StatefulSet/r-redis-master: has volumes and changes:", "containers[redis].image", "redis 7.2.4-debian-12-r9 → 8.2.1-debian-12-r0", "defaults auth.usePasswordFiles false → true", "(app 7.2.4 → 8.2.1)",
+			"Risks: 2 changes of what data depends on", "2 StatefulSets (4 pods)", "redis: memory none → 192Mi", "StatefulSet/r-redis-master: has volumes and changes:", "containers[redis].image", "redis 7.2.4-debian-12-r9 → 8.2.1-debian-12-r0", "defaults auth.usePasswordFiles false → true", "(app 7.2.4 → 8.2.1)",
 		}},
 		{"postgresql", "15.5.38", "17.1.0", []string{"--set", "auth.postgresPassword=not-random"}, []string{
 			"StatefulSet/r-postgresql: has volumes and changes:", "containers[postgresql].image", "postgresql 16.4.0-debian-12-r14 → 17.6.0-debian-12-r4",

@@ -4,8 +4,9 @@ package e2e
 
 import (
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -17,8 +18,9 @@ import (
 const galleryIntro = `# Plans of real upgrades
 
 Upgrades that many people have made, as they are planned without a cluster, at 100 columns
-and no more than the first %d lines of each. The charts are as their projects published
-them; every command is run as it stands, on archives that ` + "`helm pull`" + ` or
+and no more than the first %d lines of each; then, of some, the first %d lines on a cluster.
+The charts are as their projects published them; every command is run as it stands, on
+archives that ` + "`helm pull`" + ` or
 ` + "`kubectl release pull`" + ` fetches. ` + "`TestGallery`" + ` compares with what the program prints
 today; ` + "`-update`" + ` writes this page anew.
 `
@@ -36,25 +38,40 @@ var gallery = []struct {
 	{"traefik", "39.0.9", "41.3.0", "", "CRDs that are new are created; those that are there already stay."},
 }
 
+// galleryOnCluster are upgrades of which the cluster knows more than the charts do: where
+// the old version is installed, what is done to it by hand, and what there is to see.
+var galleryOnCluster = []struct {
+	chart, from, to, namespace, byHand, look string
+}{
+	{"kube-prometheus-stack", "83.7.0", "88.5.3", "monitoring", "", "The CRDs are compared with those that are there, and pods are counted on the nodes.\nGrafana restarts, too: its password is looked up, and the checksum of it is another."},
+	{"redis", "18.19.4", "23.1.1", "cache", "scale statefulset r-redis-replicas --replicas=5", "Somebody has scaled the replicas from 3 to 5, which no chart knows: the upgrade takes\nthem back, and the claims of the two are left."},
+}
+
 // TestGallery plans upgrades of charts of ../shared/versions. docs/gallery.md shows what
 // comes of it.
 func TestGallery(t *testing.T) {
-	versions := inTree("..", "shared", "versions")
-	if _, err := os.Stat(versions); err != nil {
+	if _, err := os.Stat(inTree("..", "shared", "versions")); err != nil {
 		t.Skipf("the charts of docs/gallery.md are not here: %v", err)
 	}
-	const shown = 40
+	const shown, shownOnCluster = 40, 25
 	var text strings.Builder
-	fmt.Fprintf(&text, galleryIntro, shown)
+	fmt.Fprintf(&text, galleryIntro, shown, shownOnCluster)
 	for _, g := range gallery {
 		args := append([]string{"plan", "r", g.to + ".tgz", "--offline", "--against", g.from + ".tgz"}, strings.Fields(g.flags)...)
-		// In the folder of the archives the command is as people type it.
-		command := fmt.Sprintf(`cd %q && COLUMNS=100 exec "$0" "$@"`, filepath.Join(versions, g.chart))
-		r := cluster.Run(t, "sh", "", append([]string{"-c", command, clustertest.Program(t)}, args...)...)
-		if r.ExitCode != 0 {
-			t.Fatalf("%s: exit code %d\n%s", g.chart, r.ExitCode, r.Stderr)
+		exhibit(&text, fmt.Sprintf("%s %s → %s", g.chart, g.from, g.to), g.look, args, firstLines(inGallery(t, g.chart, args), shown))
+	}
+	for _, g := range galleryOnCluster {
+		before := crds(t)
+		inGallery(t, g.chart, []string{"install", "r", g.from + ".tgz", "-n", g.namespace, "--create-namespace"})
+		if g.byHand != "" {
+			cluster.Kubectl(t, append(strings.Fields(g.byHand), "-n", g.namespace)...)
 		}
-		fmt.Fprintf(&text, "\n## %s %s → %s\n\n%s\n\n```console\n$ kubectl release %s\n%s```\n", g.chart, g.from, g.to, g.look, strings.Join(args, " "), firstLines(r.Stdout, shown))
+		args := []string{"plan", "r", g.to + ".tgz", "-n", g.namespace}
+		printed := port.ReplaceAllString(inGallery(t, g.chart, args), "$1:6443")
+		exhibit(&text, fmt.Sprintf("%s %s → %s on a cluster", g.chart, g.from, g.to), g.look, args, firstLines(printed, shownOnCluster))
+		inGallery(t, g.chart, []string{"uninstall", "r", "-n", g.namespace})
+		cluster.Kubectl(t, "delete", "namespace", g.namespace, "--wait=false")
+		removeNewCRDs(t, before)
 	}
 	file := inTree("docs", "gallery.md")
 	if *update {
@@ -69,6 +86,26 @@ func TestGallery(t *testing.T) {
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(text.String(), "\n")); diff != "" {
 		t.Errorf("%s is not what is printed (-update writes it anew):\n%s", file, diff)
 	}
+}
+
+// port is that of the control plane, which is another one each time.
+var port = regexp.MustCompile(`(127\.0\.0\.1):\d+`)
+
+// inGallery runs the program in the folder of a chart's archives, where commands are as
+// people type them.
+func inGallery(t *testing.T, chart string, args []string) string {
+	t.Helper()
+	command := fmt.Sprintf(`cd %q && COLUMNS=100 exec "$0" "$@"`, inTree("..", "shared", "versions", chart))
+	r := cluster.Run(t, "sh", "", append([]string{"-c", command, clustertest.Program(t)}, args...)...)
+	if r.ExitCode != 0 {
+		t.Fatalf("%s: %v: exit code %d\n%s", chart, args, r.ExitCode, r.Stderr)
+	}
+	return r.Stdout
+}
+
+// exhibit writes a section of the gallery.
+func exhibit(to io.Writer, title, look string, args []string, printed string) {
+	fmt.Fprintf(to, "\n## %s\n\n%s\n\n```console\n$ kubectl release %s\n%s```\n", title, look, strings.Join(args, " "), printed)
 }
 
 // firstLines are at most n lines, and how many there are besides.

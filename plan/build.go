@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -77,6 +78,7 @@ func newPlan(in Input) *Plan {
 		p.FromRevision = last.Version
 		p.ToRevision = last.Version
 		p.ChartFrom = chartRef(last)
+		p.AppliedFrom = cmp.Or(last.ApplyMethod, release.ClientSide)
 	}
 	if in.Against != nil && in.Against.Chart != (ChartRef{}) {
 		p.ChartFrom = in.Against.Chart

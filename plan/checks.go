@@ -99,6 +99,8 @@ func (b *builder) checkServed(o manifest.Object) {
 		b.block(o.ID, fmt.Sprintf("the API %s can't be discovered: %s", apiVersion(o.Group, o.Version), kind.Unavailable), "retry when that API is back")
 	case len(kind.Versions) > 0:
 		b.block(o.ID, fmt.Sprintf("the cluster does not serve %s in %s, only in %s", o.Kind, apiVersion(o.Group, o.Version), strings.Join(kind.Versions, ", ")), "use a chart version made for this Kubernetes")
+	case o.Group == "extensions": // Kubernetes' own, and empty since 1.22: no CRD brings it back
+		b.block(o.ID, fmt.Sprintf("Kubernetes does not serve %s in %s any more", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes")
 	case !b.bringsKind(o.ID):
 		b.block(o.ID, fmt.Sprintf("the cluster knows no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
 	}

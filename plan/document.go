@@ -48,6 +48,10 @@ type Document struct {
 	// without a lock: it may end by itself.
 	PendingElsewhere bool `json:"pendingElsewhere,omitempty"`
 
+	// AppliedFrom is how the objects of FromRevision were sent: client-side (csa) or
+	// server-side (ssa); "" where there is no revision.
+	AppliedFrom release.ApplyMethod `json:"appliedFrom,omitempty"`
+
 	ChartFrom ChartRef `json:"chartFrom,omitzero"`
 	ChartTo   ChartRef `json:"chartTo,omitzero"`
 	// ChartSource is where ChartTo was fetched from; null for a folder or a file, but for

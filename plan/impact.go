@@ -15,6 +15,8 @@ type Impact struct {
 	// Images are those that change, of hooks, too; those of an install are all new, and
 	// not among them.
 	Images []ImageChange `json:"images,omitempty"`
+	// Limits are those of containers that are new or lower.
+	Limits []LimitChange `json:"limits,omitempty"`
 	// NetworkPolicies are those that are created, changed or deleted.
 	NetworkPolicies []ObjectChange `json:"networkPolicies,omitempty"`
 	// Access is what roles and bindings allow, and did not before, or the other way
@@ -65,13 +67,14 @@ func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 // uninstalled is no news, but for its volumes.
 func (b *builder) impact() {
 	out := &b.plan.Impact
-	restarts, images := &restarts{}, &images{}
+	restarts, images, limits := &restarts{}, &images{}, &limits{}
 	b.plan.Steps(func(_ StageName, s *Step) {
 		out.Volumes = append(out.Volumes, b.namedClaims(s)...)
 		if b.in.Operation == Uninstall || b.in.Operation == Test {
 			return
 		}
 		restarts.count(s)
+		limits.collect(s)
 		if b.in.Operation != Install && s.Op != OpRun {
 			images.collect(s)
 		}
@@ -90,5 +93,5 @@ func (b *builder) impact() {
 		}
 	})
 	slices.SortStableFunc(out.Access, func(a, b AccessChange) int { return b.power() - a.power() })
-	out.Restarts, out.Images = restarts.list, images.list
+	out.Restarts, out.Images, out.Limits = restarts.list, images.list, limits.list
 }

@@ -8,25 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
-)
-
-// gravity orders changes of a spec by what depends on them, the gravest first.
-type gravity int
-
-const (
-	// gravestClaims: which volumes there are, how large, and how long they live.
-	gravestClaims gravity = iota
-	// gravestIdentity: which pods belong to it, and their names in the network.
-	gravestIdentity
-	// gravestMounts: which data is seen where.
-	gravestMounts
-	gravestImage
-	gravestEnvironment
-	gravestRest
-	// gravestChecksum: labels and annotations of the pod template, and numbers.
-	gravestChecksum
 )
 
 // changesState says whether the step changes what data depends on. That of a
@@ -47,50 +29,6 @@ func (s *Step) changesState() bool {
 // HasVolumes says of a StatefulSet whether its pods have volumes that outlive them.
 func (s *Step) HasVolumes() bool {
 	return len(dataVolumes(setOf(s.Before)))+len(dataVolumes(setOf(s.outcome()))) > 0
-}
-
-// Gravest is the change of the object's spec that a reviewer should see first, and how
-// many others there are; ok is false when the spec does not change.
-func (s *Step) Gravest() (gravest Change, others int, ok bool) {
-	var changes []Change
-	for _, c := range s.Changes {
-		if within(c.Path, "spec") {
-			changes = append(changes, c)
-		}
-	}
-	if len(changes) == 0 {
-		return Change{}, 0, false
-	}
-	gravest = slices.MinFunc(changes, func(a, b Change) int { return int(s.gravity(a) - s.gravity(b)) })
-	return gravest, len(changes) - 1, true
-}
-
-// gravity is that of one change of a workload's spec.
-func (s *Step) gravity(c Change) gravity {
-	parts := jsontree.SplitPath(c.Path)
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
-	}
-	switch {
-	case has("volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"):
-		return gravestClaims
-	case has("serviceName", "podManagementPolicy"), within(c.Path, "spec.selector"):
-		return gravestIdentity
-	case within(c.Path, "spec.template.metadata"), !within(c.Path, "spec.template"):
-		return gravestChecksum
-	case has("volumeMounts", "volumes") && s.movesData():
-		return gravestMounts
-	case parts[len(parts)-1] == "image", isContainer(parts):
-		return gravestImage
-	case has("env", "envFrom", "command", "args"):
-		return gravestEnvironment
-	}
-	return gravestRest
-}
-
-// isContainer says whether a whole container comes or goes, and an image with it.
-func isContainer(parts []string) bool {
-	return len(parts) > 1 && slices.Contains([]string{"containers", "initContainers"}, parts[len(parts)-2])
 }
 
 // movesData says whether data is mounted elsewhere than before.

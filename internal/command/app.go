@@ -128,7 +128,7 @@ func (p *program) app() *cli.App {
 			p.planCommand(), p.applyCommand(),
 			p.installCommand(), p.upgradeCommand(), p.rollbackCommand(), p.uninstallCommand(), p.testCommand(),
 			p.listCommand(), p.statusCommand(), p.historyCommand(), p.getCommand(),
-			p.templateCommand(), p.lintCommand(), p.showCommand(), p.repoCommand(), p.searchCommand(), p.registryCommand(), p.pullCommand(), p.pushCommand(), p.cacheCommand(), p.createCommand(), p.packageCommand(), p.verifyCommand(), p.dependencyCommand(), p.chartCommand(), p.envCommand(), p.versionCommand(), p.completionCommand(), p.unlockCommand(),
+			p.templateCommand(), p.lintCommand(), p.showCommand(), p.repoCommand(), p.searchCommand(), p.registryCommand(), p.pullCommand(), p.pushCommand(), p.cacheCommand(), p.createCommand(), p.packageCommand(), p.verifyCommand(), p.dependencyCommand(), p.chartCommand(), p.envCommand(), p.versionCommand(), p.optionsCommand(), p.completionCommand(), p.unlockCommand(),
 		},
 	}
 	app.Description = p.inItsName(app.Description)
@@ -150,7 +150,7 @@ func (p *program) finishCommands(parent string, commands []*cli.Command) {
 		c.Description = p.inItsName(c.Description)
 		c.HideHelpCommand = true
 		c.OnUsageError = badValue
-		c.CustomHelpTemplate = commandHelp
+		c.CustomHelpTemplate = p.inItsName(commandHelp)
 		c.Before = func(c *cli.Context) error {
 			p.invocation.Flags = p.connection.words()
 			p.warnOfIdle(c, taken)
@@ -218,8 +218,13 @@ const commandHelp = `{{.HelpName}} {{.ArgsUsage}} - {{.Usage}}
 Commands:{{range .VisibleCommands}}
   {{.Name}}{{"\t"}}{{.Usage}}{{end}}
 {{end}}
-Flags:{{range .VisibleFlagCategories}}{{if .Name}}
+Flags:{{range .VisibleFlagCategories}}{{if ne .Name "Connection"}}{{if .Name}}
 
  {{.Name}}:{{end}}{{range .Flags}}
-  {{.}}{{end}}{{end}}
+  {{.}}{{end}}{{end}}{{end}}
+
+  -n, --namespace VALUE{{"\t"}}namespace of the release
+  -h, --help{{"\t"}}show this help
+
+"kubectl release options" lists the flags for the connection, which every command takes.
 `

@@ -37,10 +37,16 @@ func (o *flagOrder) words() []string {
 	for _, f := range o.flags {
 		out = append(out, f.word(o.known))
 	}
-	if len(o.arguments) > 0 {
+	if len(o.arguments) > 0 && !o.help() {
 		out = append(append(out, "--"), o.arguments...)
 	}
 	return out
+}
+
+// help says whether help is asked for: urfave/cli would look for a topic of the first
+// argument's name.
+func (o *flagOrder) help() bool {
+	return slices.ContainsFunc(o.flags, func(f givenFlag) bool { return f.name == "h" || f.name == "help" })
 }
 
 // noValueError says that the last word is a flag whose value is missing.

@@ -55,11 +55,9 @@ var helmFlags = []helmFlag{
 	},
 }
 
-// helmCommands are commands of Helm's, below search where they are there, that we do
-// not have, and what to do instead.
+// helmCommands are commands of Helm's that we do not have, and what to do instead.
 var helmCommands = map[string]string{
 	"plugin": "plugins are Helm's: use helm plugin",
-	"hub":    "use helm search hub, or https://artifacthub.io",
 }
 
 // helmFlagsOf are the flags of Helm's that a command takes besides its own.

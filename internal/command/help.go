@@ -1,9 +1,11 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 )
@@ -43,4 +45,20 @@ func quoted(usage string) (placeholder, text string) {
 	}
 	name, after, _ := strings.Cut(rest, "`")
 	return name, before + name + after
+}
+
+// optionsCommand is kubectl's of that name: the help of other commands would be longest
+// where it says least.
+func (p *program) optionsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "options", Usage: "list the connection flags, which every command takes",
+		Description: describe("Lists the flags for the connection to the cluster. They are kubectl's, with Helm's names beside.", "kubectl release options"),
+		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
+			table := tabwriter.NewWriter(p.streams.Out, 0, 8, 2, ' ', 0)
+			for _, f := range p.connection.flags() {
+				fmt.Fprintf(table, "  %s\n", flagLine(f))
+			}
+			return table.Flush()
+		})),
+	}
 }

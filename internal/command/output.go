@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -10,6 +11,9 @@ import (
 
 // descriptor is a stream of the operating system's: a file, a pipe or a terminal.
 type descriptor interface{ Fd() uintptr }
+
+// file is a stream of the operating system's that tells what it is.
+type file interface{ Stat() (fs.FileInfo, error) }
 
 // output is a standard stream that the program outlives: what is written to a
 // terminal that has closed, or to a pipe that nobody reads any more, is dropped.
@@ -38,6 +42,9 @@ func (o output) Write(text []byte) (int, error) {
 
 // Fd implements descriptor.
 func (o output) Fd() uintptr { return o.file.Fd() }
+
+// Stat implements file.
+func (o output) Stat() (fs.FileInfo, error) { return o.file.Stat() }
 
 // outlivePipes has a write to a broken standard stream fail instead of ending the
 // process in the middle of a run, as in "upgrade … | head" or with a tee that got

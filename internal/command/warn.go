@@ -65,14 +65,37 @@ func (p *program) warnings(made *plan.Plan) {
 	}
 }
 
-// showWithWarnings prints a plan, and its warnings on standard error unless somebody at a
-// terminal has just read them in the plan.
+// showWithWarnings prints a plan. Its warnings are in it; they are on standard error as
+// well where nobody reads the plan there and then.
 func (p *program) showWithWarnings(o *showFlags, made *plan.Plan) error {
 	if err := p.render(o, p.raw.Out, made); err != nil {
 		return err
 	}
-	if !o.isText() || !isTerminal(p.raw.Out) {
+	if !o.isText() || !readTogether(p.raw.Out, p.raw.Err) {
 		p.warnings(made)
 	}
 	return nil
+}
+
+// readTogether says whether who reads one stream reads the other, too: both go to a
+// terminal, into the log of a CI job or through a pager, and not the first one into a
+// file of its own, as by "> plan.txt".
+func readTogether(out, err any) bool {
+	from, ok := out.(file)
+	if !ok {
+		return false
+	}
+	there, failed := from.Stat()
+	if failed != nil {
+		return false
+	}
+	if isTerminal(out) || there.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+		return true
+	}
+	beside, ok := err.(file)
+	if !ok {
+		return false
+	}
+	same, failed := beside.Stat()
+	return failed == nil && there.Mode().IsRegular() && os.SameFile(there, same)
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
 	"strings"
 	"text/template"
@@ -42,7 +41,7 @@ func userChanges(h release.History, next *release.Revision) []plan.Change {
 		if change.To == nil {
 			change.To = at(after, path)
 		}
-		if !reflect.DeepEqual(change.From, change.To) { // else the chart's default is what was set
+		if !jsontree.Same(jsontree.Canonical(change.From), jsontree.Canonical(change.To)) { // else the chart's default is what was set
 			out = append(out, change)
 		}
 	}

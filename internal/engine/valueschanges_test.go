@@ -61,3 +61,20 @@ func TestChangedDefaultsAreTold(t *testing.T) {
 		})
 	}
 }
+
+// A value that is set to what the chart's default is, or no longer is, has not changed:
+// whichever way the two were read, from YAML, JSON or --set.
+func TestValuesThatAreTheDefaultHaveNotChanged(t *testing.T) {
+	revision := func(user map[string]any) *release.Revision {
+		return &release.Revision{
+			Version: 1, Info: release.Info{Status: release.StatusDeployed},
+			Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1"}, Values: map[string]any{"replicas": 2.0}}, Config: user,
+		}
+	}
+	set, unset := revision(map[string]any{"replicas": int64(2)}), revision(nil)
+	for _, c := range [][2]*release.Revision{{set, unset}, {unset, set}} {
+		if got := userChanges(release.History{c[0]}, c[1]); len(got) > 0 {
+			t.Errorf("%v", got)
+		}
+	}
+}

@@ -12,6 +12,11 @@ func (m *Mask) impact(i plan.Impact) plan.Impact {
 	for at := range i.Images {
 		i.Images[at].From, i.Images[at].To = m.Text(i.Images[at].From), m.Text(i.Images[at].To)
 	}
+	i.Limits = slices.Clone(i.Limits)
+	for at := range i.Limits {
+		l := &i.Limits[at]
+		l.Container, l.From, l.To = m.Text(l.Container), m.Text(l.From), m.Text(l.To)
+	}
 	i.Access = slices.Clone(i.Access)
 	for at := range i.Access {
 		a := &i.Access[at]

@@ -86,6 +86,7 @@ func CanaryPlan() *plan.Plan {
 	}, Bundle: plan.Bundle{Notes: "log in with " + Canary, Record: &release.Revision{Manifest: Canary}}}
 	p.Impact = plan.Impact{
 		Images: []plan.ImageChange{{From: "x/" + Canary, To: "x/y:" + Fledgling}, {To: Canary}},
+		Limits: []plan.LimitChange{{Container: Canary, Resource: "memory", From: Fledgling, To: Canary}},
 		Access: []plan.AccessChange{
 			{Change: plan.Changed, Gained: []plan.Grant{{Verbs: []string{Canary}, Resources: []string{Fledgling}, Names: []string{Canary}}}},
 			{Change: plan.Created, Role: "Role/" + Canary, Subjects: []string{Fledgling}, Removed: []string{Canary}},

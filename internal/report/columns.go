@@ -122,7 +122,7 @@ func (t *textWriter) row(r row) {
 		path, cause = shortPath(path, t.columns-rowIndent), cutMiddle(cause, t.causes)
 	}
 	beside := max(width(path), t.paths)
-	if width(what) > max(t.columns-rowIndent-beside-2*gap-width(cause), 10) {
+	if width(what) > t.columns-rowIndent-beside-2*gap-width(cause) {
 		what, below = "", what
 	}
 	line, faded := pad(path, beside+gap)+what, t.paint(faint, cause)

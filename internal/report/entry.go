@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
@@ -19,11 +20,10 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 	case noise != "":
 		e.detail = noise
 	}
-	for _, c := range w.shownChanges(s, quiet) {
-		if limit := w.limit(w.view.rows); limit > 0 && len(e.rows) == limit {
-			e.hiddenRows++
-			continue
-		}
+	changes := w.shownChanges(s, quiet)
+	shown := gravest(s, changes, w.limit(w.view.rows))
+	e.hiddenRows = len(changes) - len(shown)
+	for _, c := range shown {
 		r, err := w.row(c)
 		if err != nil {
 			return entry{}, err
@@ -37,6 +37,26 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 		e.detail = reason(verb(s.Op), s.Why)
 	}
 	return e, nil
+}
+
+// gravest are at most n of the changes, those that a reviewer should see first, in the
+// order in which they were; 0 is no limit.
+func gravest(s *plan.Step, changes []repeated, n int) []repeated {
+	if n == 0 || len(changes) <= n {
+		return changes
+	}
+	gravity, order := make([]int, len(changes)), make([]int, len(changes))
+	for i, c := range changes {
+		gravity[i], order[i] = s.Gravity(c.Change), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gravity[a], gravity[b]) })
+	order = order[:n]
+	slices.Sort(order)
+	out := make([]repeated, n)
+	for i, at := range order {
+		out[i] = changes[at]
+	}
+	return out
 }
 
 // shownChanges are those that get rows of their own. quiet leaves out what podNoise

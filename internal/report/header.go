@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -112,11 +113,7 @@ func headerNotes(p *plan.Document, v view) []note {
 	if p.Found != "" {
 		add("found", escape.Line(p.Found))
 	}
-	options := p.Options
-	if p.Against != nil { // a comparison is not applied in any way
-		options.ServerSide = false
-	}
-	add("with", optionNames(options)...)
+	add("with", append(optionNames(p.Options), applyMethod(p)...)...)
 	if v.full {
 		add("options", furtherOptions(p.Options)...)
 	}
@@ -172,7 +169,6 @@ func optionNames(o plan.Options) []string {
 		{o.CreateNamespace, "create the namespace"},
 		{o.Atomic, "roll back on failure"},
 		{o.CleanupOnFail, "clean up on failure"},
-		{o.ServerSide, "server-side apply"},
 	} {
 		if option.set {
 			out = append(out, option.name)
@@ -182,6 +178,26 @@ func optionNames(o plan.Options) []string {
 		out = append(out, "cascade "+escape.Line(c))
 	}
 	return out
+}
+
+// applyMethod says how objects are sent, where that is server-side or another way than
+// up to now. A comparison is not applied in any way.
+func applyMethod(p *plan.Document) []string {
+	was, writes := p.AppliedFrom, p.Operation != plan.Uninstall && p.Operation != plan.Test && p.Against == nil
+	if p.Operation == plan.Install {
+		was = ""
+	}
+	switch {
+	case !writes:
+		return nil
+	case p.Options.ServerSide && was == release.ClientSide:
+		return []string{"server-side apply (client-side until now)"}
+	case p.Options.ServerSide:
+		return []string{"server-side apply"}
+	case was == release.ServerSide:
+		return []string{"client-side apply (server-side until now)"}
+	}
+	return nil
 }
 
 // furtherOptions are those that a reviewer rarely asks about.

@@ -13,6 +13,7 @@ code, pre, .path { font-family: ui-monospace, monospace; font-size: .9em }
 pre { background: var(--box); padding: .5rem; overflow-x: auto; margin: .3rem 0 }
 ul { margin: .2rem 0; padding-left: 1.4rem }
 .facts, .cause, small, pre i { color: var(--faint) } .verdict { font-weight: 600 } .dangers { color: var(--destroy) }
+.note { margin: .5rem 0 }
 .box { border-left: 4px solid var(--change); background: var(--box); padding: .5rem 1rem; margin: .6rem 0 }
 .blocking, .risks { border-color: var(--destroy) }
 .entry { padding: .15rem 0; scroll-margin: 1rem } div.entry { padding-left: 1.1rem } summary { cursor: pointer }

@@ -21,6 +21,7 @@ func impact(p *plan.Document, v view, names namer) []note {
 	for _, n := range []note{
 		{label: "restarts", items: w.restarts(p.Impact)},
 		{label: "images", items: w.images(p.Impact.Images)},
+		{label: "limits", items: w.limits(p.Impact.Limits)},
 		{lines: true, label: "traffic", items: w.traffic(p.Impact.NetworkPolicies)},
 		{lines: true, label: "access", items: w.access(p.Impact.Access)},
 		{lines: true, label: "volumes", items: w.volumes(p.Impact.Volumes)},
@@ -97,6 +98,15 @@ func (impactWriter) images(images []plan.ImageChange) []string {
 		default:
 			out = append(out, imagePair(i.From, i.To))
 		}
+	}
+	return out
+}
+
+// limits are "redis: memory none → 192Mi", each of a container's limits an item.
+func (impactWriter) limits(changes []plan.LimitChange) []string {
+	var out []string
+	for _, c := range changes {
+		out = append(out, escape.Line(fmt.Sprintf("%s: %s %s → %s", c.Container, c.Resource, cmp.Or(c.From, "none"), c.To)))
 	}
 	return out
 }

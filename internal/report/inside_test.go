@@ -158,3 +158,23 @@ func TestImagesOfCustomResourcesRestartWhatOperatorsRun(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// A short value beside a long path does not stick out of the terminal, which would break
+// the line anywhere: it gets a line of its own.
+func TestShortValuesBesideLongPathsFit(t *testing.T) {
+	id := manifest.ID{Group: "apps", Kind: "StatefulSet", Namespace: "shop", Name: "db"}
+	p := &plan.Document{Operation: plan.Upgrade, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{{
+		ID: "s", Object: id, Op: plan.OpPatch, Changes: []plan.Change{
+			{Path: "spec.template.spec.containers[redis].livenessProbe.exec.command[1]", From: "-c", To: "-ec", Cause: plan.CauseChart},
+			{Path: "spec.template.spec.containers[redis].resources.limits.ephemeral-storage", To: "2Gi", Cause: plan.CauseChart},
+			{Path: "spec.short", From: "a", To: "b", Cause: plan.CauseChart},
+		},
+	}}}}}}}
+	for columns := 60; columns <= 130; columns++ {
+		for line := range strings.Lines(text(t, p, TextOptions{Width: columns})) {
+			if line = strings.TrimRight(line, "\n"); width(line) > columns {
+				t.Errorf("at %d columns: %q", columns, line)
+			}
+		}
+	}
+}

@@ -146,12 +146,9 @@ func (m *markdown) opening(p *page) {
 
 // notes is a list of notes, each with its label.
 func (m *markdown) notes(notes []note) {
-	if len(notes) > 0 {
-		m.add("\n")
-	}
 	for _, n := range notes {
 		const shown = 40
-		if !m.add("- " + inline(n.label) + ": " + codes(n.items, shown) + "\n") {
+		if !m.item("- " + inline(n.label) + ": " + codes(n.items, shown) + "\n") {
 			m.omit(inline(n.label), "- "+inline(n.label)+": "+codes(n.items, len(n.items))+"\n")
 		}
 	}
@@ -223,9 +220,12 @@ func (m *markdown) details(p, whole *page) {
 }
 
 func (m *markdown) section(number int, s, whole section) {
-	title := fmt.Sprintf("\n#### %d %s\n", number, inline(s.name))
+	title, text := fmt.Sprintf("\n#### %d %s\n", number, inline(s.name)), ""
 	if s.text != "" {
-		title += "\n" + inline(s.text) + "\n"
+		text = "\n" + inline(s.text) + "\n"
+	}
+	if len(s.entries) == 0 {
+		title, text = title+text, ""
 	}
 	if !m.add(title) {
 		m.omit("stage "+inline(s.name), title)
@@ -234,6 +234,9 @@ func (m *markdown) section(number int, s, whole section) {
 		if !destructive(e.op) {
 			m.entry(e, whole.entries[i])
 		}
+	}
+	if text != "" && !m.add(text) {
+		m.omit("the end of stage "+inline(s.name), text)
 	}
 }
 

@@ -164,3 +164,17 @@ func TestRevisionsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// In Markdown the impact and the values below it are one list: an empty line between them
+// would make GitHub set all of its items apart.
+func TestNotesAreOneListInMarkdown(t *testing.T) {
+	p := &plan.Document{Operation: plan.Upgrade, Options: plan.Options{ServerSide: true}}
+	p.Impact.Images = []plan.ImageChange{{From: "web:1", To: "web:2"}}
+	var b bytes.Buffer
+	if err := Markdown(&b, p, MarkdownOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n\n- images: `web 1 → 2`\n- with: `server-side apply`\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("there is no %q:\n%s", want, b.String())
+	}
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+)
+
+// gravity orders changes of an object by what depends on them, the gravest first.
+type gravity int
+
+const (
+	// gravestClaims: which volumes there are, how large, and how long they live.
+	gravestClaims gravity = iota
+	// gravestIdentity: which pods belong to it, and their names in the network.
+	gravestIdentity
+	// gravestMounts: which data is seen where.
+	gravestMounts
+	gravestImage
+	gravestEnvironment
+	// gravestResources: how many pods there are, and how much they may use.
+	gravestResources
+	gravestRest
+	// gravestChecksum: labels, annotations, descriptions, and numbers of no effect on
+	// pods that run.
+	gravestChecksum
+)
+
+// Gravest is the change of the object's spec that a reviewer should see first, and how
+// many others there are; ok is false when the spec does not change.
+func (s *Step) Gravest() (gravest Change, others int, ok bool) {
+	var changes []Change
+	for _, c := range s.Changes {
+		if within(c.Path, "spec") {
+			changes = append(changes, c)
+		}
+	}
+	if len(changes) == 0 {
+		return Change{}, 0, false
+	}
+	gravest = slices.MinFunc(changes, func(a, b Change) int { return int(s.gravity(a) - s.gravity(b)) })
+	return gravest, len(changes) - 1, true
+}
+
+// Gravity is a number by which changes of the step's object are compared: the lower, the
+// sooner a reviewer should see it. Of equal ones those come first that undo what somebody
+// did by hand, then what goes, what changes, what is new.
+func (s *Step) Gravity(c Change) int {
+	const ways = 4
+	way := 2
+	switch {
+	case c.Cause == CauseDrift:
+		way = 0
+	case c.To == nil:
+		way = 1
+	case c.From == nil:
+		way = 3
+	}
+	return int(s.gravity(c))*ways + way
+}
+
+func (s *Step) gravity(c Change) gravity {
+	parts := jsontree.SplitPath(c.Path)
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
+	}
+	switch {
+	case has("volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"):
+		return gravestClaims
+	case has("serviceName", "podManagementPolicy"), within(c.Path, "spec.selector"):
+		return gravestIdentity
+	case has("metadata", "annotations", "description", "revisionHistoryLimit", "progressDeadlineSeconds", "minReadySeconds"):
+		return gravestChecksum
+	case has("volumeMounts", "volumes") && s.movesData():
+		return gravestMounts
+	case parts[len(parts)-1] == "image", isContainer(parts):
+		return gravestImage
+	case has("livenessProbe", "readinessProbe", "startupProbe"):
+		return gravestRest
+	case has("env", "envFrom", "command", "args"):
+		return gravestEnvironment
+	case has("resources", "replicas"):
+		return gravestResources
+	}
+	return gravestRest
+}
+
+// isContainer says whether a whole container comes or goes, and an image with it.
+func isContainer(parts []string) bool {
+	return len(parts) > 1 && slices.Contains([]string{"containers", "initContainers"}, parts[len(parts)-2])
+}
