@@ -22,14 +22,10 @@ import (
 // people say. That is meant where lacking says so, and nowhere else.
 func TestCommandsHaveTheFlagsThatTheyRead(t *testing.T) {
 	source := load(t)
-	flags := map[types.Object]bool{}
-	for _, c := range source.commands {
-		maps.Copy(flags, source.reached(c.flags).bound)
-	}
 	for path, c := range source.commands {
 		bound, missing := source.reached(c.flags).bound, map[string]bool{}
 		for field := range source.reached(c.action).read {
-			if name := source.name(field); flags[field] && !bound[field] && !everywhere(name) {
+			if name := source.name(field); source.ofFlag(field) && !bound[field] && !everywhere(name) {
 				missing[name] = true
 			}
 		}

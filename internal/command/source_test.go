@@ -119,6 +119,11 @@ func (s *code) name(o types.Object) string {
 	return o.Name()
 }
 
+// ofFlag says whether a field is there for a flag to be bound to.
+func (s *code) ofFlag(o types.Object) bool {
+	return strings.HasSuffix(s.owners[o], "Flags") && isValue(o.Type())
+}
+
 // mentions is what is in a piece of code.
 func mentions(info *types.Info, nodes ...ast.Node) part {
 	m := part{bound: map[types.Object]bool{}, read: map[types.Object]bool{}}
