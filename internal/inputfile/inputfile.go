@@ -131,14 +131,28 @@ func ofSystem(name string) bool {
 
 // ReadAll reads all there is, at most so many bytes; name is for the error.
 func ReadAll(r io.Reader, name string, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err != nil {
-		return nil, err
+	// io.ReadAll would put together what is then too large: twice as much memory.
+	var parts [][]byte
+	total, part := int64(0), make([]byte, 0, 512)
+	for {
+		if len(part) == cap(part) {
+			parts, part = append(parts, part), make([]byte, 0, min(2*cap(part), 1<<20))
+		}
+		n, err := r.Read(part[len(part):cap(part)])
+		part, total = part[:len(part)+n], total+int64(n)
+		switch {
+		case total > most:
+			return nil, &TooLargeError{Name: name, Most: most}
+		case err == io.EOF:
+			out := make([]byte, 0, total)
+			for _, p := range append(parts, part) {
+				out = append(out, p...)
+			}
+			return out, nil
+		case err != nil:
+			return nil, err
+		}
 	}
-	if int64(len(data)) > most {
-		return nil, &TooLargeError{Name: name, Most: most}
-	}
-	return data, nil
 }
 
 // OutsideError says that a link leads out of the folder where it has to stay, or

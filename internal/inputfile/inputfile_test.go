@@ -2,10 +2,13 @@ package inputfile
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // layout is a folder of files and, where the text begins with "-> ", links.
@@ -96,6 +99,29 @@ func TestReadEnds(t *testing.T) {
 		var large *TooLargeError
 		if !errors.As(err, &large) || err.Error() != "/dev/zero is larger than 1 MiB" {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Reading stops behind the limit, whatever comes in one piece; what breaks off is not all.
+func TestReadAll(t *testing.T) {
+	content := strings.Repeat("0123456789", 300_000)
+	for _, tc := range []struct {
+		r    io.Reader
+		most int64
+		want string
+		err  error
+	}{
+		{strings.NewReader(""), 0, "", nil},
+		{strings.NewReader(content), int64(len(content)), content, nil},
+		{strings.NewReader(content), int64(len(content)) - 1, "", &TooLargeError{Name: "x", Most: int64(len(content)) - 1}},
+		{iotest.OneByteReader(strings.NewReader(content[:5000])), 5000, content[:5000], nil},
+		{iotest.DataErrReader(strings.NewReader(content)), int64(len(content)), content, nil},
+		{io.MultiReader(strings.NewReader("a"), iotest.ErrReader(io.ErrUnexpectedEOF)), 10, "", io.ErrUnexpectedEOF},
+	} {
+		got, err := ReadAll(tc.r, "x", tc.most)
+		if string(got) != tc.want || (err == nil) != (tc.err == nil) || err != nil && err.Error() != tc.err.Error() || err == nil && got == nil {
+			t.Errorf("%d bytes, %v, want %d, %v", len(got), err, len(tc.want), tc.err)
 		}
 	}
 }
