@@ -80,13 +80,11 @@ func (p *program) planManyCommand() *cli.Command {
 	}
 }
 
-// variables are those of the environment that flags name.
+// variables are those of the environment that flags name; those that are not set are empty.
 func variables(names []string) map[string]string {
 	out := map[string]string{}
 	for _, name := range names {
-		if value, ok := os.LookupEnv(name); ok {
-			out[name] = value
-		}
+		out[name] = os.Getenv(name)
 	}
 	return out
 }
@@ -121,6 +119,9 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	defer t.close()
 	switch {
 	case o.printSet:
+		for _, text := range t.head.Set.Warnings {
+			p.warn(text)
+		}
 		text, err := t.head.Set.Format(path.Dir(t.files[0]))
 		if err == nil {
 			_, err = p.raw.Out.Write(text)

@@ -71,7 +71,7 @@ func load(t *testing.T) *code {
 var loadOnce = sync.OnceValues(func() (*code, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo,
-	}, room+"internal/command", room+"internal/engine")
+	}, room+"internal/command", room+"internal/engine", room+"internal/setrun")
 	if err != nil {
 		return nil, err
 	}

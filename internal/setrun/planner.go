@@ -149,6 +149,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		j.out.Touched = true
 	case j.base == nil:
 		j.out.Touched, j.out.Because = !j.head.Uninstalled, []string{"new in the set"}
+	case j.head.Uninstalled && j.base.Uninstalled:
 	default:
 		j.out.Because = p.Head.closure(j.head).because(p.Base.closure(j.base))
 		if p.PolicyChanged {

@@ -3,6 +3,8 @@ package setrun
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
@@ -36,6 +38,9 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 
 // deploy plans an install or upgrade in a cluster.
 func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*plan.Plan, error) {
+	if i := slices.IndexFunc(j.head.Values, func(v releaseset.Value) bool { return v.Encrypted }); i >= 0 {
+		return nil, fmt.Errorf("%s: %s is encrypted: decrypt it and name the result under values, or plan with --offline, which tells what changes by its ciphertext", j.head.From, j.head.Values[i].File)
+	}
 	d, err := p.Head.deployment(ctx, j.head, p.Defaults)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset/helmfile"
 )
 
 // Side is one version of the files that declare a set.
@@ -82,7 +83,7 @@ func read(tree releaseset.Tree, name string, r Reading) (*releaseset.Set, error)
 		return nil, err
 	}
 	if !releaseset.Own(data) {
-		return nil, fmt.Errorf("%s is no releases.yaml: these begin with version: 1", name)
+		return helmfile.Read(tree, name, helmfile.Options{Environment: r.Environment, Variables: r.Variables})
 	}
 	set, err := releaseset.Read(tree, name)
 	if err == nil && r.Environment != "" {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
@@ -45,7 +48,7 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 	out := values.Sources{
 		JSON: e.Settings.JSON, Set: e.Settings.Set, String: e.Settings.String, File: e.Settings.File, Literal: e.Settings.Literal,
 	}
-	inline, optional := map[string][]byte{}, map[string]bool{}
+	inline, optional, encrypted := map[string][]byte{}, map[string]bool{}, map[string]bool{}
 	for _, v := range e.Values {
 		name := v.File
 		if name == "" {
@@ -55,7 +58,7 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 			}
 			inline[name] = v.Inline
 		}
-		optional[name] = v.Optional
+		optional[name], encrypted[name] = v.Optional, v.Encrypted
 		out.Files = append(out.Files, name)
 	}
 	return out, func(name string) ([]byte, error) {
@@ -68,6 +71,8 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 			return nil, nil
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("there is no such file: %w", fs.ErrNotExist)
+		case err == nil && encrypted[name]:
+			return withoutCiphertext(data)
 		}
 		return data, err
 	}
@@ -87,4 +92,34 @@ func options(o releaseset.Options, defaults plan.Options) plan.Options {
 		out.HistoryMax = *o.HistoryMax
 	}
 	return out
+}
+
+// withoutCiphertext is a file that SOPS has encrypted, each value a token of its
+// ciphertext: whether it changes can be told, and nothing else.
+func withoutCiphertext(data []byte) ([]byte, error) {
+	var table map[string]any
+	if err := yaml.Unmarshal(data, &table); err != nil {
+		return nil, err
+	}
+	delete(table, "sops")
+	return yaml.Marshal(tokens(table))
+}
+
+func tokens(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, below := range v {
+			v[key] = tokens(below)
+		}
+	case []any:
+		for i, below := range v {
+			v[i] = tokens(below)
+		}
+	case string:
+		if strings.HasPrefix(v, "ENC[") {
+			const short = 12
+			return "(encrypted " + checksum([]byte(v))[:short] + ")"
+		}
+	}
+	return v
 }

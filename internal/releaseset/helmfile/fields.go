@@ -1,0 +1,241 @@
+package helmfile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	yaml "sigs.k8s.io/yaml/goyaml.v3"
+)
+
+// fields are those of a helmfile that are read.
+type fields struct {
+	Bases        []string             `yaml:"bases"`
+	Environments map[string]yaml.Node `yaml:"environments"`
+	Values       []yaml.Node          `yaml:"values"`
+	Repositories []repository         `yaml:"repositories"`
+	HelmDefaults helmDefaults         `yaml:"helmDefaults"`
+	CommonLabels map[string]string    `yaml:"commonLabels"`
+	Namespace    string               `yaml:"namespace"`
+	KubeContext  string               `yaml:"kubeContext"`
+	MissingFile  string               `yaml:"missingFileHandler"`
+	Helmfiles    []yaml.Node          `yaml:"helmfiles"`
+	Releases     []yaml.Node          `yaml:"releases"`
+
+	// files are those that Releases come from.
+	files []string
+}
+
+type repository struct {
+	Name string `yaml:"name"`
+	URL  string `yaml:"url"`
+	OCI  bool   `yaml:"oci"`
+}
+
+type environment struct {
+	Values      []yaml.Node `yaml:"values"`
+	KubeContext string      `yaml:"kubeContext"`
+	MissingFile string      `yaml:"missingFileHandler"`
+}
+
+type nested struct {
+	Path      string   `yaml:"path"`
+	Selectors []string `yaml:"selectors"`
+}
+
+// options are those that helmDefaults and releases have in common. Times are seconds.
+type options struct {
+	Wait              *bool    `yaml:"wait"`
+	WaitForJobs       *bool    `yaml:"waitForJobs"`
+	Timeout           *int     `yaml:"timeout"`
+	Atomic            *bool    `yaml:"atomic"`
+	RollbackOnFailure *bool    `yaml:"rollbackOnFailure"`
+	CleanupOnFail     *bool    `yaml:"cleanupOnFail"`
+	HistoryMax        *int     `yaml:"historyMax"`
+	CreateNamespace   *bool    `yaml:"createNamespace"`
+	Force             *bool    `yaml:"force"`
+	TakeOwnership     *bool    `yaml:"takeOwnership"`
+	ServerSide        string   `yaml:"serverSide"`
+	ForceConflicts    *bool    `yaml:"forceConflicts"`
+	SkipCRDs          *bool    `yaml:"skipCRDs"`
+	SkipSchema        *bool    `yaml:"skipSchemaValidation"`
+	Args              []string `yaml:"args"`
+	DiffArgs          []string `yaml:"diffArgs"`
+	SyncArgs          []string `yaml:"syncArgs"`
+}
+
+type helmDefaults struct {
+	options     `yaml:",inline"`
+	KubeContext string `yaml:"kubeContext"`
+}
+
+type release struct {
+	Name        string            `yaml:"name"`
+	Namespace   string            `yaml:"namespace"`
+	Chart       string            `yaml:"chart"`
+	Version     string            `yaml:"version"`
+	Values      []yaml.Node       `yaml:"values"`
+	Secrets     []yaml.Node       `yaml:"secrets"`
+	Set         []setting         `yaml:"set"`
+	SetString   []setting         `yaml:"setString"`
+	Labels      map[string]string `yaml:"labels"`
+	Needs       []string          `yaml:"needs"`
+	Installed   *bool             `yaml:"installed"`
+	Condition   string            `yaml:"condition"`
+	KubeContext string            `yaml:"kubeContext"`
+	Description string            `yaml:"description"`
+	MissingFile string            `yaml:"missingFileHandler"`
+	options     `yaml:",inline"`
+}
+
+type setting struct {
+	Name   string   `yaml:"name"`
+	Value  string   `yaml:"value"`
+	Values []string `yaml:"values"`
+	File   string   `yaml:"file"`
+}
+
+// place notes the file that a part's releases come from.
+func (f *fields) place(file string) {
+	f.files = nil
+	for range f.Releases {
+		f.files = append(f.files, file)
+	}
+}
+
+// add puts a later part over earlier ones.
+func (f *fields) add(part fields) {
+	f.Repositories = append(f.Repositories, part.Repositories...)
+	f.Helmfiles = append(f.Helmfiles, part.Helmfiles...)
+	f.Releases, f.files = append(f.Releases, part.Releases...), append(f.files, part.files...)
+	if f.CommonLabels == nil {
+		f.CommonLabels = map[string]string{}
+	}
+	maps.Copy(f.CommonLabels, part.CommonLabels)
+	f.HelmDefaults.options = part.HelmDefaults.over(f.HelmDefaults.options)
+	for _, text := range []struct{ to, from *string }{
+		{&f.Namespace, &part.Namespace},
+		{&f.KubeContext, &part.KubeContext},
+		{&f.MissingFile, &part.MissingFile},
+		{&f.HelmDefaults.KubeContext, &part.HelmDefaults.KubeContext},
+	} {
+		if *text.from != "" {
+			*text.to = *text.from
+		}
+	}
+}
+
+// group says what becomes of fields: read, warned of with a reason, or, if in neither,
+// refused.
+type group struct {
+	read   []string
+	warned map[string]string
+}
+
+var topFields = group{
+	read: strings.Fields("bases environments values repositories helmDefaults commonLabels namespace kubeContext missingFileHandler helmfiles releases templates"),
+	warned: map[string]string{
+		"concurrency": "--jobs and --parallel say how many", "lockFilePath": "charts have the versions that are written here",
+		"filepath": "it says where helmfile build has read it", "renderedvalues": "values are merged already",
+		"apiVersions": "templates see the cluster's, or --api-versions", "kubeVersion": "templates see the cluster's, or --kube-version",
+	},
+}
+
+var environmentFields = group{read: strings.Fields("values kubeContext missingFileHandler"), warned: map[string]string{}}
+
+var optionFields = strings.Fields("wait waitForJobs timeout atomic rollbackOnFailure cleanupOnFail historyMax createNamespace force takeOwnership serverSide forceConflicts skipSchemaValidation")
+
+var display = map[string]string{
+	"recreatePods": "Helm has dropped it", "verify": "--verify says whether signatures are asked for", "devel": "a prerelease is written as its version", "keyring": "--keyring names it",
+	"trackMode": "waiting is this program's own", "trackTimeout": "waiting is this program's own", "trackLogs": "waiting is this program's own",
+	"suppressDiff": "plans say what changes", "suppressOutputLineRegex": "plans say what changes", "hideNotes": "plans have none",
+	"disableValidation": "the API server validates", "disableValidationOnInstall": "the API server validates", "disableOpenAPIValidation": "the API server validates",
+	"deleteWait": "an uninstall waits when wait says so", "deleteTimeout": "an uninstall waits when wait says so", "cascade": "objects go in the background",
+}
+
+var (
+	defaultFields = group{read: append(strings.Fields("kubeContext skipCRDs args diffArgs syncArgs"), optionFields...), warned: display}
+	releaseFields = group{read: append(strings.Fields("name namespace chart version values secrets set setString labels needs installed condition kubeContext description missingFileHandler"), optionFields...), warned: display}
+)
+
+// checked refuses a mapping with fields that are not read, and warns of those that mean
+// nothing. Errors name the field's line.
+func checked(file string, mapping *yaml.Node, g group) (warnings []string, err error) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
+		reason, warned := g.warned[key.Value]
+		switch {
+		case slices.Contains(g.read, key.Value):
+		case key.Value == "<<":
+			for _, merged := range mergedInto(value) {
+				more, err := checked(file, merged, g)
+				if err != nil {
+					return nil, err
+				}
+				warnings = append(warnings, more...)
+			}
+		case warned:
+			warnings = append(warnings, fmt.Sprintf("%s:%d: %s is not read: %s", file, key.Line, key.Value, reason))
+		case empty(value):
+		default:
+			return nil, refusal(file, key.Line, fmt.Errorf("%s is not supported", key.Value))
+		}
+	}
+	return warnings, nil
+}
+
+// mergedInto are the mappings that a merge key names.
+func mergedInto(node *yaml.Node) []*yaml.Node {
+	switch node.Kind {
+	case yaml.AliasNode:
+		return []*yaml.Node{node.Alias}
+	case yaml.SequenceNode:
+		var out []*yaml.Node
+		for _, child := range node.Content {
+			out = append(out, mergedInto(child)...)
+		}
+		return out
+	case yaml.MappingNode:
+		return []*yaml.Node{node}
+	case yaml.DocumentNode, yaml.ScalarNode:
+	}
+	return nil
+}
+
+func empty(node *yaml.Node) bool {
+	return node.Tag == "!!null" || node.Kind != yaml.ScalarNode && len(node.Content) == 0 || node.Value == "false" || node.Kind == yaml.ScalarNode && node.Value == ""
+}
+
+// over is o where it says something, else what below says.
+func (o options) over(below options) options {
+	out := below
+	for _, b := range []struct{ to, from **bool }{
+		{&out.Wait, &o.Wait},
+		{&out.WaitForJobs, &o.WaitForJobs},
+		{&out.Atomic, &o.Atomic},
+		{&out.RollbackOnFailure, &o.RollbackOnFailure},
+		{&out.CleanupOnFail, &o.CleanupOnFail},
+		{&out.CreateNamespace, &o.CreateNamespace},
+		{&out.Force, &o.Force},
+		{&out.TakeOwnership, &o.TakeOwnership},
+		{&out.ForceConflicts, &o.ForceConflicts},
+		{&out.SkipCRDs, &o.SkipCRDs},
+		{&out.SkipSchema, &o.SkipSchema},
+	} {
+		if *b.from != nil {
+			*b.to = *b.from
+		}
+	}
+	if o.Timeout != nil {
+		out.Timeout = o.Timeout
+	}
+	if o.HistoryMax != nil {
+		out.HistoryMax = o.HistoryMax
+	}
+	if o.ServerSide != "" {
+		out.ServerSide = o.ServerSide
+	}
+	out.Args = append(slices.Clone(out.Args), slices.Concat(o.Args, o.DiffArgs, o.SyncArgs)...)
+	return out
+}

@@ -1,0 +1,252 @@
+// Package helmfile reads a subset of helmfile's files (https://helmfile.readthedocs.io,
+// v1) into the model of package releaseset: what most of them use. A field is read,
+// or warned of because it means nothing here, or refused with its line; none is passed
+// over in silence. What is refused can be resolved by helmfile itself: helmfile build.
+//
+// It runs no program, reads no file outside of the tree, and sees of the environment
+// what it is handed.
+package helmfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	yaml "sigs.k8s.io/yaml/goyaml.v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// Options say how a file is read.
+type Options struct {
+	// Environment is helmfile's --environment; "" is default.
+	Environment string
+	// Variables are the environment variables that templates may read.
+	Variables map[string]string
+}
+
+// defaultEnvironment is helmfile's.
+const defaultEnvironment = "default"
+
+// Read reads a helmfile of a tree. Errors name file and line, and say how to go on.
+func Read(tree releaseset.Tree, name string, o Options) (*releaseset.Set, error) {
+	if o.Environment == "" {
+		o.Environment = defaultEnvironment
+	}
+	return (&reader{tree: tree, options: o}).set(name)
+}
+
+// reader reads a helmfile and those that it names.
+type reader struct {
+	tree    releaseset.Tree
+	options Options
+	// open are the files being read, from the outermost on.
+	open []string
+}
+
+// state is what the parts of a file come to.
+type state struct {
+	file, dir    string
+	fields       fields
+	values       map[string]any
+	environments map[string]bool
+	warnings     []string
+}
+
+func (r *reader) set(name string) (*releaseset.Set, error) {
+	s := &state{file: name, dir: path.Dir(name), values: map[string]any{}, environments: map[string]bool{}}
+	if err := r.read(s, name); err != nil {
+		return nil, err
+	}
+	if len(s.environments) > 0 && !s.environments[r.options.Environment] && r.options.Environment != defaultEnvironment {
+		return nil, fmt.Errorf("%s: there is no environment %q: it has %s", name, r.options.Environment, strings.Join(slices.Sorted(maps.Keys(s.environments)), ", "))
+	}
+	set, err := r.releases(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, nested := range s.fields.Helmfiles {
+		if err := r.nested(set, s, nested); err != nil {
+			return nil, err
+		}
+	}
+	set.Warnings = append(s.warnings, set.Warnings...)
+	return set, set.Join()
+}
+
+var separator = regexp.MustCompile(`(?m)^---[ \t]*(?:#.*)?$`)
+
+// read reads the parts of a file, each with the values of those before.
+func (r *reader) read(s *state, name string) error {
+	if slices.Contains(r.open, name) {
+		return fmt.Errorf("%s: it includes itself, by way of %s", name, strings.Join(r.open, ", "))
+	}
+	r.open = append(r.open, name)
+	defer func() { r.open = r.open[:len(r.open)-1] }()
+	data, err := releaseset.ReadFile(r.tree, name)
+	if err != nil {
+		return err
+	}
+	line := 0
+	for _, part := range separator.Split(string(data), -1) {
+		if err := r.part(s, name, strings.Repeat("\n", line)+part); err != nil {
+			return err
+		}
+		line += strings.Count(part, "\n")
+	}
+	return nil
+}
+
+func (r *reader) part(s *state, name, text string) error {
+	if strings.Contains(text, "{{") || strings.HasSuffix(name, ".gotmpl") {
+		var err error
+		if text, err = r.render(name, text, s.data(r.options.Environment, nil)); err != nil {
+			return err
+		}
+	}
+	var root yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &root); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
+		return nil
+	}
+	warnings, err := checked(name, root.Content[0], topFields)
+	if err != nil {
+		return err
+	}
+	s.warnings = append(s.warnings, warnings...)
+	var f fields
+	if err := root.Content[0].Decode(&f); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if defaults := key(root.Content[0], "helmDefaults"); defaults != nil {
+		warnings, err := checked(name, defaults, defaultFields)
+		if err != nil {
+			return err
+		}
+		s.warnings = append(s.warnings, warnings...)
+	}
+	f.place(name)
+	for _, base := range f.Bases {
+		at, err := s.path(base)
+		if err != nil {
+			return refusal(name, root.Content[0].Line, err)
+		}
+		if err := r.read(s, at); err != nil {
+			return err
+		}
+	}
+	return r.merge(s, name, f)
+}
+
+// merge adds a part: its values come over those before, the chosen environment's last.
+func (r *reader) merge(s *state, name string, f fields) error {
+	for i := range f.Values {
+		if err := r.stateValues(s, name, &f.Values[i]); err != nil {
+			return err
+		}
+	}
+	for env, node := range f.Environments {
+		s.environments[env] = true
+		if env != r.options.Environment || node.Tag == "!!null" {
+			continue
+		}
+		warnings, err := checked(name, &node, environmentFields)
+		if err != nil {
+			return err
+		}
+		s.warnings = append(s.warnings, warnings...)
+		var e environment
+		if err := releaseset.Decode(name, &node, &e); err != nil {
+			return err
+		}
+		for i := range e.Values {
+			if err := r.stateValues(s, name, &e.Values[i]); err != nil {
+				return err
+			}
+		}
+	}
+	s.fields.add(f)
+	return nil
+}
+
+// nested adds the releases of another helmfile.
+func (r *reader) nested(set *releaseset.Set, s *state, node yaml.Node) error {
+	n := nested{}
+	if node.Kind == yaml.ScalarNode {
+		n.Path = node.Value
+	} else if err := releaseset.Decode(s.file, &node, &n); err != nil {
+		return err
+	}
+	at, err := s.path(n.Path)
+	if err != nil {
+		return refusal(s.file, node.Line, err)
+	}
+	files, err := r.glob(at)
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("there is no helmfile %s", at)
+	}
+	if err != nil {
+		return refusal(s.file, node.Line, err)
+	}
+	selector, err := releaseset.ParseSelector(n.Selectors)
+	if err != nil {
+		return refusal(s.file, node.Line, err)
+	}
+	for _, file := range files {
+		r.open = append(r.open, s.file)
+		other, err := r.set(file)
+		r.open = r.open[:len(r.open)-1]
+		if err != nil {
+			return err
+		}
+		other.Entries = slices.DeleteFunc(other.Entries, func(e releaseset.Entry) bool { return !selector.Selects(e) })
+		if err := set.Join(other); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key is the value of a key of a mapping, nil when it is not there.
+func key(mapping *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == name {
+			return mapping.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// path is where a path of a file leads; remote ones lead nowhere.
+func (s *state) path(name string) (string, error) {
+	if strings.Contains(name, "::") || strings.Contains(name, "://") {
+		return "", errors.New(name + " is elsewhere, and nothing is fetched here")
+	}
+	return releaseset.Join(s.dir, name)
+}
+
+// glob are the files of a pattern, sorted; of a path without wildcards that itself,
+// whether it is there or not.
+func (r *reader) glob(pattern string) ([]string, error) {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return []string{pattern}, nil
+	}
+	return fs.Glob(r.tree, pattern)
+}
+
+// wayOut ends every refusal.
+const wayOut = "; resolve it in a trusted job: helmfile build --embed-values > set.yaml"
+
+func refusal(file string, line int, why error) error {
+	if field := (*releaseset.FieldError)(nil); errors.As(why, &field) {
+		return why
+	}
+	return &releaseset.FieldError{Place: releaseset.Place{File: file, Line: line}, What: why.Error() + wayOut}
+}

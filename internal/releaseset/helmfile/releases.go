@@ -1,0 +1,275 @@
+package helmfile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	yaml "sigs.k8s.io/yaml/goyaml.v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// releases are the entries of a file.
+func (r *reader) releases(s *state) (*releaseset.Set, error) {
+	set := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}}
+	var needs [][]string
+	for i := range s.fields.Releases {
+		node, file := &s.fields.Releases[i], s.fields.files[i]
+		warnings, err := checked(file, node, releaseFields)
+		if err != nil {
+			return nil, err
+		}
+		s.warnings = append(s.warnings, warnings...)
+		var given release
+		if err := node.Decode(&given); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, node.Line, err)
+		}
+		e, wanted, err := r.entry(s, &given, releaseset.Place{File: file, Line: node.Line})
+		if err != nil {
+			return nil, refusal(file, node.Line, err)
+		}
+		if !wanted {
+			continue
+		}
+		if e.Cluster != "" {
+			set.Clusters[e.Cluster] = releaseset.Cluster{Context: e.Cluster}
+		}
+		set.Entries, needs = append(set.Entries, e), append(needs, given.Needs)
+	}
+	for i := range set.Entries {
+		e := &set.Entries[i]
+		for _, need := range needs[i] {
+			key, err := releaseset.ResolveNeed(set.Entries, e.Key, need)
+			if err != nil {
+				return nil, &releaseset.FieldError{Place: e.From, What: err.Error()}
+			}
+			e.Needs = append(e.Needs, key)
+		}
+	}
+	return set, nil
+}
+
+// entry is a release as the model has it; wanted is false where its condition says so.
+func (r *reader) entry(s *state, given *release, from releaseset.Place) (e releaseset.Entry, wanted bool, err error) {
+	e = releaseset.Entry{
+		Key: releaseset.Key{
+			Cluster:   first(given.KubeContext, s.fields.KubeContext, s.fields.HelmDefaults.KubeContext),
+			Namespace: first(given.Namespace, s.fields.Namespace, "default"), Name: given.Name,
+		},
+		Labels: map[string]string{}, Uninstalled: given.Installed != nil && !*given.Installed, From: from,
+	}
+	maps.Copy(e.Labels, s.fields.CommonLabels)
+	maps.Copy(e.Labels, given.Labels)
+	switch {
+	case given.Name == "":
+		return e, false, errors.New("the release has no name")
+	case given.Condition != "":
+		if wanted, err = condition(s.values, given.Condition); err != nil || !wanted {
+			return e, false, err
+		}
+	}
+	if e.Options, err = modelled(given.over(s.fields.HelmDefaults.options)); err != nil {
+		return e, false, err
+	}
+	e.Options.Description = given.Description
+	if given.Chart != "" {
+		if e.Chart, err = r.chart(s, given.Chart, given.Version); err != nil {
+			return e, false, err
+		}
+	}
+	if err := settings(s, given, &e.Settings); err != nil {
+		return e, false, err
+	}
+	if e.Values, err = r.layers(s, given, &e); err != nil {
+		return e, false, err
+	}
+	return e, true, nil
+}
+
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// condition looks a.b up in the state's values. What is not there is false.
+func condition(values map[string]any, at string) (bool, error) {
+	var v any = values
+	for key := range strings.SplitSeq(at, ".") {
+		table, _ := v.(map[string]any)
+		if v = table[key]; v == nil {
+			return false, nil
+		}
+	}
+	on, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("condition %s is %v, and not true or false", at, v)
+	}
+	return on, nil
+}
+
+// modelled are a release's options. Arguments for helm that say more than how much is
+// printed are refused.
+func modelled(o options) (releaseset.Options, error) {
+	for _, arg := range o.Args {
+		if !slices.Contains([]string{"--hide-notes", "--debug", "--color", "--no-color", "--suppress-secrets", "--show-secrets", "--normalize-manifests"}, arg) {
+			return releaseset.Options{}, fmt.Errorf("the argument %s for helm is not supported", arg)
+		}
+	}
+	on := func(b *bool) bool { return b != nil && *b }
+	out := releaseset.Options{
+		Wait: on(o.Wait), WaitForJobs: on(o.WaitForJobs), Atomic: on(o.Atomic) || on(o.RollbackOnFailure), CleanupOnFail: on(o.CleanupOnFail), HistoryMax: o.HistoryMax,
+		CreateNamespace: o.CreateNamespace == nil || *o.CreateNamespace, // as helmfile does
+		Force:           on(o.Force), TakeOwnership: on(o.TakeOwnership), ForceConflicts: on(o.ForceConflicts), SkipCRDs: on(o.SkipCRDs), SkipSchema: on(o.SkipSchema),
+		ServerSide: o.ServerSide,
+	}
+	if o.Timeout != nil {
+		out.Timeout = time.Duration(*o.Timeout) * time.Second
+	}
+	return out, nil
+}
+
+// chart is a path where there is something, else a chart of a repository of the file.
+func (r *reader) chart(s *state, text, version string) (releaseset.Chart, error) {
+	if strings.Contains(text, "::") {
+		return releaseset.Chart{}, fmt.Errorf("chart %s is fetched by a plugin", text)
+	}
+	c, err := releaseset.ChartAt(r.tree, s.dir, text, version)
+	if err != nil || c.Path != "" {
+		return c, err
+	}
+	alias, name, _ := strings.Cut(c.Name, "/")
+	for _, repository := range s.fields.Repositories {
+		switch {
+		case repository.Name != alias || strings.Contains(c.Name, "://"):
+		case repository.OCI:
+			c.Name = "oci://" + strings.TrimSuffix(strings.TrimPrefix(repository.URL, "oci://"), "/") + "/" + name
+		default:
+			c.Name, c.Repo = name, repository.URL
+		}
+	}
+	return c, nil
+}
+
+// settings are what set and setString say, as --set takes it.
+func settings(s *state, given *release, out *releaseset.Settings) error {
+	escaped := strings.NewReplacer(`\`, `\\`, ",", `\,`, "{", `\{`, "}", `\}`, "[", `\[`, "]", `\]`)
+	text := func(x setting) string {
+		if x.Values == nil {
+			return x.Name + "=" + escaped.Replace(x.Value)
+		}
+		var parts []string
+		for _, v := range x.Values {
+			parts = append(parts, escaped.Replace(v))
+		}
+		return x.Name + "={" + strings.Join(parts, ",") + "}"
+	}
+	for _, x := range given.Set {
+		if x.File == "" {
+			out.Set = append(out.Set, text(x))
+			continue
+		}
+		at, err := s.path(x.File)
+		if err != nil {
+			return err
+		}
+		out.File = append(out.File, x.Name+"="+at)
+	}
+	for _, x := range given.SetString {
+		out.String = append(out.String, text(x))
+	}
+	return nil
+}
+
+// layers are a release's values: files, patterns of them, templates and tables.
+func (r *reader) layers(s *state, given *release, e *releaseset.Entry) ([]releaseset.Value, error) {
+	var out []releaseset.Value
+	handler := first(given.MissingFile, s.fields.MissingFile, "Error")
+	data := s.data(r.options.Environment, e)
+	for _, list := range []struct {
+		nodes     []yaml.Node
+		encrypted bool
+	}{{given.Values, false}, {given.Secrets, true}} {
+		for i := range list.nodes {
+			node := &list.nodes[i]
+			from := releaseset.Place{File: e.From.File, Line: node.Line}
+			if node.Kind != yaml.ScalarNode {
+				text, err := yaml.Marshal(node)
+				if err == nil {
+					err = refused(text)
+				}
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, releaseset.Value{Inline: text, From: from})
+				continue
+			}
+			layers, err := r.file(s, node.Value, data)
+			if err != nil {
+				return nil, err
+			}
+			for _, v := range layers {
+				v.From, v.Optional, v.Encrypted = from, handler != "Error", list.encrypted
+				out = append(out, v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// refused are values that helmfile would fetch from somewhere.
+func refused(text []byte) error {
+	if strings.Contains(string(text), "ref+") {
+		return errors.New("a value is a reference to a secret store (ref+…), and nothing is fetched here")
+	}
+	return nil
+}
+
+// file is a path of values, which may be a template itself, a pattern, or name a template.
+func (r *reader) file(s *state, name string, data map[string]any) ([]releaseset.Value, error) {
+	if strings.Contains(name, "{{") {
+		var err error
+		if name, err = r.render(s.file, name, data); err != nil {
+			return nil, err
+		}
+	}
+	at, err := s.path(name)
+	if err != nil {
+		return nil, err
+	}
+	if ext := path.Ext(at); ext == ".hcl" {
+		return nil, fmt.Errorf("values in HCL (%s) are not supported", name)
+	}
+	files, err := r.glob(at)
+	if err != nil {
+		return nil, err
+	}
+	var out []releaseset.Value
+	for _, file := range files {
+		if !strings.HasSuffix(file, ".gotmpl") {
+			out = append(out, releaseset.Value{File: file})
+			continue
+		}
+		text, err := releaseset.ReadFile(r.tree, file)
+		if err != nil {
+			return nil, err
+		}
+		rendered, err := r.render(file, string(text), data)
+		if err == nil {
+			err = refused([]byte(rendered))
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, releaseset.Value{Inline: []byte(rendered)})
+	}
+	return out, nil
+}
