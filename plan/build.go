@@ -154,8 +154,8 @@ func (b *builder) problems(ps ...Problem) {
 }
 
 // block notes a problem that forbids applying.
-func (b *builder) block(id manifest.ID, what, do string) {
-	b.problems(Problem{Object: id, Blocking: true, What: what, Do: do})
+func (b *builder) block(kind ProblemKind, id manifest.ID, what, do string) {
+	b.problems(Problem{Kind: kind, Object: id, Blocking: true, What: what, Do: do})
 }
 
 // warn notes a problem that does not.

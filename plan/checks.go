@@ -62,17 +62,17 @@ func (b *builder) checkPending(last *release.Revision) {
 	b.plan.Found = fmt.Sprintf("revision %d has been %s%s", last.Version, last.Info.Status, since)
 	switch {
 	case p.Holder != "":
-		b.block(manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it, or look: "+b.in.Invocation.Command("status", b.in.Release.Name))
+		b.block(ProblemLocked, manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it, or look: "+b.in.Invocation.Command("status", b.in.Release.Name))
 	case p.Ours, p.Unlocked && b.in.Undoing: // on the way back it is this very run's
 		b.plan.Found += ": the run that wrote it was interrupted; this plan starts from what is really there"
 	case b.in.Options.TakeOver:
 		b.plan.Found += ": it is taken over (--take-over)"
 	case p.Unlocked:
 		b.plan.PendingElsewhere = true
-		b.block(manifest.ID{}, b.plan.Found+", by a run whose lock can't be asked whether it is still at work (no permission on Leases)", "make sure that it is not, then add --take-over")
+		b.block(ProblemLocked, manifest.ID{}, b.plan.Found+", by a run whose lock can't be asked whether it is still at work (no permission on Leases)", "make sure that it is not, then add --take-over")
 	default:
 		b.plan.PendingElsewhere = true
-		b.block(manifest.ID{}, b.plan.Found+", by another tool that may still be at work; Helm leaves this when it is killed", "when nobody is running it any more, add --take-over")
+		b.block(ProblemLocked, manifest.ID{}, b.plan.Found+", by another tool that may still be at work; Helm leaves this when it is killed", "when nobody is running it any more, add --take-over")
 	}
 }
 
@@ -85,7 +85,7 @@ func (b *builder) checkTwice() {
 			first[o.ID] = o.Source
 			continue
 		}
-		b.block(o.ID, fmt.Sprintf("the chart renders it twice: in %s and in %s", source, o.Source), "remove one of the two")
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the chart renders it twice: in %s and in %s", source, o.Source), "remove one of the two")
 	}
 }
 
@@ -96,13 +96,13 @@ func (b *builder) checkServed(o manifest.Object) {
 	switch {
 	case !looked || slices.Contains(kind.Versions, o.Version):
 	case kind.Unavailable != "":
-		b.block(o.ID, fmt.Sprintf("the API %s can't be discovered: %s", apiVersion(o.Group, o.Version), kind.Unavailable), "retry when that API is back")
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the API %s can't be discovered: %s", apiVersion(o.Group, o.Version), kind.Unavailable), "retry when that API is back")
 	case len(kind.Versions) > 0:
-		b.block(o.ID, fmt.Sprintf("the cluster does not serve %s in %s, only in %s", o.Kind, apiVersion(o.Group, o.Version), strings.Join(kind.Versions, ", ")), "use a chart version made for this Kubernetes")
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster does not serve %s in %s, only in %s", o.Kind, apiVersion(o.Group, o.Version), strings.Join(kind.Versions, ", ")), "use a chart version made for this Kubernetes")
 	case o.Group == "extensions": // Kubernetes' own, and empty since 1.22: no CRD brings it back
-		b.block(o.ID, fmt.Sprintf("Kubernetes does not serve %s in %s any more", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes")
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("Kubernetes does not serve %s in %s any more", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes")
 	case !b.bringsKind(o.ID):
-		b.block(o.ID, fmt.Sprintf("the cluster knows no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster knows no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
 	}
 }
 
@@ -168,12 +168,12 @@ func (b *builder) checkNamespaces() {
 		own := name == b.in.Release.Namespace
 		switch {
 		case b.namespaceGoes(name):
-			b.block(NamespaceID(name), terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
+			b.block(ProblemConflict, NamespaceID(name), terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
 		case !b.namespaceMissing(name):
 		case own && !b.in.Options.CreateNamespace:
-			b.block(NamespaceID(name), "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")
+			b.block(ProblemInvalid, NamespaceID(name), "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")
 		case !own && !b.bringsNamespace(name):
-			b.block(NamespaceID(name), "the chart puts objects into this namespace, and it is not there", "create it first")
+			b.block(ProblemInvalid, NamespaceID(name), "the chart puts objects into this namespace, and it is not there", "create it first")
 		}
 	}
 }
@@ -216,5 +216,5 @@ func (b *builder) checkRecord() {
 	if len(parts) > 0 {
 		what += "; what takes most of it, in bytes: " + strings.Join(parts, ", ")
 	}
-	b.block(manifest.ID{}, what, "leave large files out of the chart (.helmignore), split it, or keep records in PostgreSQL (HELM_DRIVER=sql), which has no such limit")
+	b.block(ProblemInvalid, manifest.ID{}, what, "leave large files out of the chart (.helmignore), split it, or keep records in PostgreSQL (HELM_DRIVER=sql), which has no such limit")
 }

@@ -58,7 +58,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 	}}
 	p, err := patch.ThreeWay(sent, live, step.Body)
 	if err != nil {
-		b.block(step.Object, err.Error(), "")
+		b.block(ProblemInvalid, step.Object, err.Error(), "")
 		return true
 	}
 	merged, err := patch.Apply(live, p)
@@ -67,7 +67,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 		err = withUID(step, p, live)
 	}
 	if err != nil {
-		b.block(step.Object, err.Error(), "")
+		b.block(ProblemInvalid, step.Object, err.Error(), "")
 		return true
 	}
 	b.predict(step, merged)
@@ -101,7 +101,7 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 		b.warn(id, what, "keep it with the annotation helm.sh/resource-policy: keep")
 		return
 	}
-	b.block(id, what, "keep it in the chart, annotate it with helm.sh/resource-policy: keep, or delete them first")
+	b.block(ProblemConflict, id, what, "keep it in the chart, annotate it with helm.sh/resource-policy: keep, or delete them first")
 }
 
 // checkVersions tells of versions that a CRD serves and will not serve any more. One

@@ -34,12 +34,12 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 		if b.in.Kinds[o.GroupKind()].Unavailable != "" {
 			break // checkServed has said so
 		}
-		b.block(o.ID, fmt.Sprintf("the live object can't be read: %s", live.Unreadable), "ask for permission to get it, or retry when the API is back")
+		b.block(ProblemPermission, o.ID, fmt.Sprintf("the live object can't be read: %s", live.Unreadable), "ask for permission to get it, or retry when the API is back")
 	case live.Object == nil:
 		b.create(&step, o, known)
 	case live.Object.GetDeletionTimestamp() != nil:
 		step.Op, step.Fidelity, step.Why = OpCreate, FidelityUnknown, "the live object is being deleted"
-		b.block(o.ID, terminating(live.Object), "wait until it is gone, or clear its finalizers, then plan again")
+		b.block(ProblemConflict, o.ID, terminating(live.Object), "wait until it is gone, or clear its finalizers, then plan again")
 	case !known:
 		b.adopt(&step, o, live.Object)
 	default:
@@ -80,7 +80,7 @@ func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstru
 		why = "it is taken over: " + owner
 	default:
 		why = "it would have to be taken over: " + owner
-		b.block(o.ID, "it is already in the cluster and "+owner, "rename it in the chart, remove it, or let this release have it with --take-ownership")
+		b.block(ProblemConflict, o.ID, "it is already in the cluster and "+owner, "rename it in the chart, remove it, or let this release have it with --take-ownership")
 	}
 	b.change(step, o, StoredObject{ID: o.ID}, live)
 	if step.Op == OpPatch {
@@ -120,7 +120,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	estimate, err := b.merge(step, stored, live)
 	if err != nil {
 		step.Fidelity = FidelityUnknown
-		b.block(o.ID, err.Error(), "")
+		b.block(ProblemInvalid, o.ID, err.Error(), "")
 		return
 	}
 	b.warnDuplicates(o)

@@ -35,7 +35,7 @@ func (b *builder) checkAccess() {
 		b.problems(denial(group))
 	}
 	if why := b.in.Access.Unchecked; why != "" {
-		b.problems(Problem{What: "whether all of this is allowed could not be asked: " + why, Do: "go on, or ask with kubectl auth can-i"})
+		b.problems(Problem{Kind: ProblemPermission, What: "whether all of this is allowed could not be asked: " + why, Do: "go on, or ask with kubectl auth can-i"})
 	}
 }
 
@@ -52,7 +52,7 @@ func denial(group []requiredPermission) Problem {
 	}
 	first := group[0]
 	what := fmt.Sprintf("no permission to %s %s %s", strings.Join(verbs, ", "), first.resource(), first.where())
-	p := Problem{Blocking: first.otherwise == "", What: what, Do: roleWith(first.Permission, verbs)}
+	p := Problem{Kind: ProblemPermission, Blocking: first.otherwise == "", What: what, Do: roleWith(first.Permission, verbs)}
 	switch {
 	case len(objects) == 1:
 		p.Object = first.object

@@ -61,6 +61,10 @@ type Document struct {
 	Cluster     Cluster      `json:"cluster"`
 	Options     Options      `json:"options"`
 
+	// Place is where the release is declared: the chart's Chart.yaml, or the entry of a
+	// set of releases. It is what all else points to that has no line of its own.
+	Place Place `json:"place,omitzero"`
+
 	// Against is what the plan was compared with in the place of live objects;
 	// null for every plan that can be applied.
 	Against *Against `json:"against,omitempty"`

@@ -41,7 +41,7 @@ func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
 	case left.Hook.Event != run.Hook.Event && left.Hook.Deletes(manifest.HookSucceeded):
 		return Step{}, false
 	case !run.Hook.Deletes(manifest.BeforeHookCreation):
-		b.block(run.Object, fmt.Sprintf("its %s hook leaves it, and the delete policy of the %s hook does not allow to remove it", left.Hook.Event, run.Hook.Event),
+		b.block(ProblemConflict, run.Object, fmt.Sprintf("its %s hook leaves it, and the delete policy of the %s hook does not allow to remove it", left.Hook.Event, run.Hook.Event),
 			"add before-hook-creation to its helm.sh/hook-delete-policy")
 		return Step{}, false
 	}

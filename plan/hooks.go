@@ -105,7 +105,7 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 		b.inPlace(step, stored, live)
 		return Step{}, false
 	case !step.Hook.Deletes(manifest.BeforeHookCreation):
-		b.block(step.Object, converted+", and the hook's delete policy does not allow to remove it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
+		b.block(ProblemConflict, step.Object, converted+", and the hook's delete policy does not allow to remove it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
 	}
 	return replacing(step, live, converted), true
 }
@@ -116,12 +116,12 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 	const keep = "keep the field as it is, or give the hook another name"
 	after, err := b.applied(step, stored, live)
 	if err != nil {
-		b.block(step.Object, err.Error(), "")
+		b.block(ProblemInvalid, step.Object, err.Error(), "")
 		return
 	}
 	step.After = after
 	if fields := immutable.Predict(live, step.Body); len(fields) > 0 {
-		b.block(step.Object, converted+"; "+fields[0].Why, keep)
+		b.block(ProblemImmutable, step.Object, converted+"; "+fields[0].Why, keep)
 		return
 	}
 	if r := b.in.Predictions[step.ID].Refused; r != nil {
@@ -129,7 +129,7 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 		if !r.Immutable {
 			do = remedy(step, *r)
 		}
-		b.block(step.Object, converted+"; the API server refuses the change: "+r.Message, do)
+		b.block(r.kind(), step.Object, converted+"; the API server refuses the change: "+r.Message, do)
 	}
 }
 
@@ -198,7 +198,7 @@ func (b *builder) checkTests() {
 	for _, name := range slices.Concat(b.in.Options.OnlyTests, b.in.Options.SkipTests) {
 		isTest := func(h release.Hook) bool { return h.On(manifest.Test) && h.Name == name }
 		if !slices.ContainsFunc(b.in.Hooks(), isTest) {
-			b.problems(Problem{What: "the release has no test " + name, Do: b.in.Invocation.Command("get", "hooks", b.in.Release.Name) + " shows those that there are"})
+			b.problems(Problem{Kind: ProblemInvalid, What: "the release has no test " + name, Do: b.in.Invocation.Command("get", "hooks", b.in.Release.Name) + " shows those that there are"})
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (r Rule) problem(op Operation, s *Step) Problem {
 		what = fmt.Sprintf("%s, which --deny %s forbids", riskOf(r.Risk, s), r.Risk)
 		lift = "run again without --deny " + string(r.Risk)
 	}
-	return Problem{Step: s.ID, Object: s.Object, Blocking: true, What: what, Do: avoid(r.Risk, op, s) + ", or " + lift}
+	return Problem{Kind: ProblemPolicy, Risk: r.Risk, Step: s.ID, Object: s.Object, Blocking: true, What: what, Do: avoid(r.Risk, op, s) + ", or " + lift}
 }
 
 // riskOf says what the plan would do.

@@ -96,7 +96,7 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		return
 	case len(r.Managers) > 0:
 		b.problems(Problem{
-			Step: step.ID, Object: step.Object, Blocking: true,
+			Kind: ProblemConflict, Step: step.ID, Object: step.Object, Blocking: true,
 			What: fmt.Sprintf("%s set by %s", fieldList(r.Fields), strings.Join(r.Managers, ", ")),
 			Do:   "take the fields over with --force-conflicts, or drop them from the chart",
 		})
@@ -104,7 +104,7 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 	default:
 		step.Estimate = "the API server refuses it"
 	}
-	b.problems(Problem{Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(step, r)})
+	b.problems(Problem{Kind: r.kind(), Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(step, r)})
 }
 
 func fieldList(fields []string) string {

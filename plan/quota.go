@@ -132,7 +132,7 @@ func (b *builder) checkQuotas() {
 			if b.plan.ToRevision != b.plan.FromRevision && slices.ContainsFunc(short, func(s string) bool { return strings.HasPrefix(s, b.in.Records.Resource+":") }) {
 				what += "; the release's record is one of them"
 			}
-			b.block(id, what, roomier)
+			b.block(ProblemQuota, id, what, roomier)
 			continue
 		}
 		pods := q.pods(waves)

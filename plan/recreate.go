@@ -45,7 +45,7 @@ func (b *builder) predictReplacement(step *Step) {
 		step.Estimate = "it was tried under another name, and refused: " + answer.Refused.Message
 	default:
 		b.problems(Problem{
-			Step: step.ID, Object: step.Object, Blocking: true,
+			Kind: answer.Refused.kind(), Step: step.ID, Object: step.Object, Blocking: true,
 			What: "it has to be deleted and created, and the API server would refuse it then: " + answer.Refused.Message, Do: remedy(step, *answer.Refused),
 		})
 	}

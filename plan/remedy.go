@@ -12,7 +12,7 @@ func remedy(step *Step, r Refusal) string {
 	switch {
 	case r.Reason == "NotFound" && strings.Contains(r.Message, "namespaces"):
 		return "create the namespace, or add --create-namespace"
-	case r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota"):
+	case r.exceedsQuota():
 		return roomier
 	case byAdmission(r):
 		return "make the object fit what the cluster admits, or have its administrators admit it"
@@ -25,6 +25,10 @@ func remedy(step *Step, r Refusal) string {
 	default:
 		return ""
 	}
+}
+
+func (r Refusal) exceedsQuota() bool {
+	return r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota")
 }
 
 // byAdmission says whether an admission policy, an admission webhook or pod

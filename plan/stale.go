@@ -23,7 +23,7 @@ func Stale(reviewed, fresh *Plan) []Difference {
 	default:
 		out = append(out, Difference{What: fmt.Sprintf("the release was at revision %d and is at revision %d now", reviewed.FromRevision, fresh.FromRevision)})
 	}
-	if text(Step{Changes: reviewed.Values}) != text(Step{Changes: fresh.Values}) && len(out) == 0 {
+	if text(Step{Changes: decided(reviewed.Values)}) != text(Step{Changes: decided(fresh.Values)}) && len(out) == 0 {
 		out = append(out, Difference{What: "the values would change in another way than it says"})
 	}
 	out = append(out, steps(reviewed, fresh, len(out) > 0)...)
@@ -108,7 +108,7 @@ func decisions(p *Plan) map[string]decision {
 		case OpRun: // what was in its place may be gone by now
 			d.sent = text(sentBy(s))
 		case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpKeep, OpAdopt, OpWait, OpRecord:
-			d.what = text(Step{Patch: s.Patch, Changes: withoutWriter(s.Changes), Record: s.Record})
+			d.what = text(Step{Patch: s.Patch, Changes: decided(s.Changes), Record: s.Record})
 			sent := sentBy(s)
 			sent.PatchType, sent.Drift, sent.Expect.Absent = s.PatchType, s.Drift, s.Expect.Absent
 			d.sent = text(sent)
@@ -162,11 +162,12 @@ func wayBack(p *Plan) string {
 	return text(p.OnFailure.Rollback.To, p.OnFailure.Rollback.KeepHistory)
 }
 
-// withoutWriter drops who wrote a drifted field: that is told, not decided.
-func withoutWriter(changes []Change) []Change {
+// decided drops who wrote a drifted field, and in which line a value is set: that is
+// told, not decided.
+func decided(changes []Change) []Change {
 	out := make([]Change, len(changes))
 	for i, c := range changes {
-		c.Detail, c.At = "", time.Time{}
+		c.Detail, c.At, c.Place = "", time.Time{}, Place{}
 		out[i] = c
 	}
 	return out

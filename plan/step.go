@@ -76,8 +76,9 @@ type Step struct {
 	Object manifest.ID `json:"object,omitzero"`
 	// APIVersion is the one that requests use.
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Source is the template that rendered the object.
+	// Source is the template that rendered the object, Place where it stands.
 	Source string `json:"source,omitempty"`
+	Place  Place  `json:"place,omitzero"`
 
 	// Body is what create, replace, recreate, run and server-side apply send,
 	// Patch what a client-side patch sends.
@@ -235,16 +236,6 @@ type Change struct {
 	At time.Time `json:"at,omitzero"`
 	// Sensitive marks values that are never printed.
 	Sensitive bool `json:"sensitive,omitempty"`
-}
-
-// Problem is something a reviewer must know. A blocking one forbids applying.
-type Problem struct {
-	Step     string      `json:"step,omitempty"`
-	Object   manifest.ID `json:"object,omitzero"`
-	Blocking bool        `json:"blocking"`
-	// Foremost is what has to be read before anything else of the plan.
-	Foremost bool   `json:"foremost,omitempty"`
-	What     string `json:"what"`
-	// Do is what to do about it, "" when there is nothing to say.
-	Do string `json:"do,omitempty"`
+	// Place is, for one of the user's values, the line of the file that sets it.
+	Place Place `json:"place,omitzero"`
 }

@@ -11,7 +11,7 @@ import (
 func (b *builder) uninstall() {
 	last := b.in.History.Last()
 	if last == nil {
-		b.block(manifest.ID{}, fmt.Sprintf("there is no release %s in namespace %s", b.in.Release.Name, b.in.Release.Namespace), "see "+b.in.Invocation.Command("list", "--all-namespaces"))
+		b.block(ProblemInvalid, manifest.ID{}, fmt.Sprintf("there is no release %s in namespace %s", b.in.Release.Name, b.in.Release.Namespace), "see "+b.in.Invocation.Command("list", "--all-namespaces"))
 		return
 	}
 	b.stored = map[manifest.ID]StoredObject{}

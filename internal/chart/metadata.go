@@ -58,6 +58,10 @@ type Warning struct {
 	Where string
 	// What is one sentence without a full stop.
 	What string
+	// File and Line are where it stands, as far as that is known: a values file as it was
+	// named, or a path in the chart tree.
+	File string
+	Line int
 }
 
 // String is "where: what".

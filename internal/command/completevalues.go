@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/internal/findings"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -25,7 +26,7 @@ var choices = map[string][]string{
 // outputs are the values of -o: of what is read, of plans, and of their graph alone.
 var (
 	outputs      = []string{"text", "json", "yaml"}
-	planOutputs  = []string{"text", "json", "yaml", "markdown", "html", "mermaid", "dot"}
+	planOutputs  = append([]string{"text", "json", "yaml", "markdown", "html", "mermaid", "dot"}, findings.Formats()...)
 	graphOutputs = []string{"mermaid", "dot"}
 )
 

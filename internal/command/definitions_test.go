@@ -115,7 +115,7 @@ var lacking = map[string]string{
 	"test": "optionFlags.deny optionFlags.labels optionFlags.policies",
 	// A picture is neither text nor Markdown, and is not kept.
 	"plan graph": "planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out " +
-		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.sensitive showFlags.spill showFlags.summary",
+		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.sensitive showFlags.spill showFlags.summary",
 	"show all": "showChartFlags.jsonPath",
 	"unlock":   "outputFlags.output",
 }

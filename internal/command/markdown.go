@@ -15,7 +15,7 @@ const smallestComment = 1000
 
 // checkMarkdown refuses what would be passed over in silence.
 func (o *showFlags) checkMarkdown() error {
-	if o.output != "markdown" && o.output != "md" {
+	if !o.printsMarkdown() {
 		switch {
 		case o.maxBytes.given:
 			return usage("--max-bytes goes with -o markdown")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"text/template"
 
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/findings"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -24,7 +26,15 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 		return err
 	}
 	made = p.masked(made)
-	switch format := orDefault(o.output, "text"); format {
+	if err := renderAs(o, orDefault(o.output, "text"), w, made); err != nil {
+		return err
+	}
+	return o.writeReports(w, made)
+}
+
+// renderAs prints what may be seen of a plan in a format.
+func renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
+	switch format {
 	case "text", "table":
 		return report.Text(w, &made.Document, o.text(w))
 	case "json":
@@ -40,7 +50,10 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 	case "dot":
 		return report.DOT(w, &made.Document)
 	default:
-		return usage("-o %s: it is %s", format, oneOf(planOutputs))
+		if !slices.Contains(findings.Formats(), format) {
+			return usage("-o %s: it is %s", format, oneOf(planOutputs))
+		}
+		return findings.Print(content(w), format, made.Release.String(), &made.Document)
 	}
 }
 

@@ -21,6 +21,7 @@ type showFlags struct {
 	output, color   string
 	full, summary   bool
 	only, sensitive cli.StringSlice
+	reports         cli.StringSlice
 	contextLines    int
 	maxBytes        optional[int]
 	spill, marker   optional[string]
@@ -37,6 +38,7 @@ func (o *showFlags) flags(secrets *bool) []cli.Flag {
 		&cli.IntFlag{Name: "context-lines", Destination: &o.contextLines, Aliases: []string{"C"}, Usage: "in text: unchanged `LINES` around a change in a value of several lines", Value: 3, Category: planCategory},
 		&cli.StringSliceFlag{Name: "sensitive", Destination: &o.sensitive, Usage: "mask these fields, too: `PATTERN` is PATH or KIND/NAME:PATH or values:PATH (repeatable)", Category: planCategory},
 		showSecretsFlag(secrets),
+		&cli.StringSliceFlag{Name: "report", Destination: &o.reports, Usage: "print the plan to a file, too: `FORMAT=FILE`, in one of the formats of -o; - is standard output (repeatable)", Category: planCategory},
 		// These are for comments on pull requests.
 		&cli.IntFlag{Name: "max-bytes", Destination: &o.maxBytes.value, Action: o.maxBytes.note, Usage: "in Markdown: most bytes of the comment", Value: report.DefaultBudget, Category: planCategory},
 		&cli.StringFlag{Name: "spill", Destination: &o.spill.value, Action: o.spill.note, Usage: "in Markdown: write to `FILE` what the comment has no room for", Category: planCategory},
@@ -68,6 +70,9 @@ func (o *showFlags) check() error {
 		if _, err := path.Match(name, ""); err != nil || kind == "" {
 			return usage("--only %s: it is KIND or KIND/NAME, and * and ? stand for any letters in NAME", filter)
 		}
+	}
+	if _, err := o.wantedReports(); err != nil {
+		return err
 	}
 	return o.checkMarkdown()
 }

@@ -52,6 +52,7 @@ func (o *valuesFlags) sources() (values.Sources, error) {
 type renderFlags struct {
 	engine.RenderOptions
 	dependencyUpdate, skipCRDs, updateCRDs bool
+	untrusted                              bool
 	postRenderer                           string
 	postRendererArgs                       cli.StringSlice
 }
@@ -68,6 +69,7 @@ func (o *renderFlags) flags() []cli.Flag {
 		toggle("enable-dns", &o.DNS, "let templates look up host names"),
 		toggle("render-subchart-notes", &o.SubchartNotes, "show the notes of subcharts, too"),
 		toggle("strict", &o.Strict, "reading a value that is not there is an error"),
+		toggle("untrusted", &o.untrusted, "the chart or its values are somebody else's, as on a pull request: refuse flags that run programs, ask the network or follow links for it"),
 		&cli.StringFlag{Name: "post-renderer", Destination: &o.postRenderer, Usage: "`PROGRAM` that rewrites the rendered manifest", Category: renderCategory},
 		&cli.StringSliceFlag{Name: "post-renderer-args", Destination: &o.postRendererArgs, Usage: "argument of the post-renderer (repeatable)", Category: renderCategory, KeepSpace: true},
 	}
@@ -119,6 +121,9 @@ func (o *sourceFlags) valueFlags() []cli.Flag {
 
 // source loads the chart and reads the values that flags name.
 func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engine.Source, error) {
+	if err := o.checkUntrusted(); err != nil {
+		return engine.Source{}, err
+	}
 	loaded, warnings, err := p.completeChart(ctx, o, path)
 	if err != nil {
 		return engine.Source{}, err
@@ -135,7 +140,8 @@ func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engi
 	return engine.Source{
 		Chart: loaded, Fetched: p.charts[o.chart.request(path)].pin,
 		Warnings: append(warnings, more...), Values: given, Reuse: o.reuse.mode(),
-		Origin: func(path []string) string { return sources.Origin(path, read) },
+		Folder: chartFolder(path), Path: inRepository,
+		Origin: func(path []string) values.Origin { return sources.Origin(path, read) },
 		Render: o.render.options(),
 	}, nil
 }

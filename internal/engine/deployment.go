@@ -58,6 +58,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	in.Warnings, in.Secrets = target.warnings, g.lookups.read()
 	in.Values = valuesChanges(g.history, target.Record)
 	p, err := e.decide(ctx, in)
+	d.Source.putPlaces(p)
 	return p, g.lookups.quoted(err)
 }
 
@@ -136,7 +137,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	record := newRecord(d, r, version, g.history)
 	t, err := newTarget(record, crds, chartRef(source.Chart))
 	t.Source = source.Fetched
-	return rendered{Target: t, warnings: problems(r.Warnings)}, g.lookups.quoted(err)
+	return rendered{Target: t, warnings: problems(source, r.Warnings)}, g.lookups.quoted(err)
 }
 
 func (e *Engine) input(op plan.Operation, key release.Key, o plan.Options, g gathered) plan.Input {

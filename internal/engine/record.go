@@ -77,10 +77,12 @@ func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartR
 	return plan.Target{Record: record, Objects: objects, HookObjects: hooks, CRDs: crds, Chart: ref}, nil
 }
 
-func problems(warnings []chart.Warning) []plan.Problem {
+// problems are what is odd about chart and values.
+func problems(s Source, warnings []chart.Warning) []plan.Problem {
 	var out []plan.Problem
 	for _, w := range warnings {
-		out = append(out, plan.Problem{What: w.String()})
+		kind, place := s.place(w)
+		out = append(out, plan.Problem{Kind: kind, What: w.String(), Place: place})
 	}
 	return out
 }

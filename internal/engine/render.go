@@ -27,9 +27,12 @@ type Source struct {
 	Fetched *plan.ChartSource
 	// Values are the user's own.
 	Values map[string]any
-	// Origin says which flag or file gave the value at a path, "" when none
-	// did; nil when nobody knows.
-	Origin func(path []string) string
+	// Folder is the chart's, as it was named; "" for an archive or a fetched chart.
+	Folder string
+	// Path is what a plan calls a file that was named; nil leaves names as they are.
+	Path func(name string) string
+	// Origin says which flag or file gave the value at a path; nil when nobody knows.
+	Origin func(path []string) values.Origin
 	Reuse  values.Reuse
 	Render RenderOptions
 }

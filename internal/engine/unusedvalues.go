@@ -45,15 +45,20 @@ func unusedValues(s Source, vals map[string]any, suspects []values.UnknownKeys, 
 }
 
 func unusedValue(s Source, path []string, meant string) chart.Warning {
-	origin := ""
+	var origin values.Origin
 	if s.Origin != nil {
 		origin = s.Origin(path)
 	}
-	if origin == "" {
-		origin = "values of an earlier revision"
+	if origin.Name == "" {
+		origin.Name = "values of an earlier revision"
+	}
+	at := chart.Warning{Where: origin.Name, Line: origin.Line}
+	if origin.Line > 0 {
+		at.File = origin.Name
 	}
 	right := append(slices.Clone(path[:len(path)-1]), meant)
-	return chart.Warning{Where: origin, What: fmt.Sprintf("values key %s is read by no template; did you mean %s?", values.PathText(path), values.PathText(right))}
+	at.What = fmt.Sprintf("values key %s is read by no template; did you mean %s?", values.PathText(path), values.PathText(right))
+	return at
 }
 
 func below(told map[string]bool, path []string) bool {

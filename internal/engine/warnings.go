@@ -27,8 +27,8 @@ func exponents(r templating.Rendered) []chart.Warning {
 	var out []chart.Warning
 	for _, at := range r.Exponents {
 		out = append(out, chart.Warning{
-			Where: at.String(),
-			What:  "a large whole number is written as a float, like 1e+06 for 1000000; quote it in the values, or use int64 in the template",
+			Where: at.String(), File: at.File, Line: at.Line,
+			What: "a large whole number is written as a float, like 1e+06 for 1000000; quote it in the values, or use int64 in the template",
 		})
 	}
 	return out

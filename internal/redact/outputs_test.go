@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/findings"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -16,7 +17,7 @@ import (
 
 // outputs are all forms of output.
 func outputs() map[string]func(io.Writer, *plan.Document) error {
-	return map[string]func(io.Writer, *plan.Document) error{
+	all := map[string]func(io.Writer, *plan.Document) error{
 		"text":      func(w io.Writer, p *plan.Document) error { return report.Text(w, p, report.TextOptions{}) },
 		"text-full": func(w io.Writer, p *plan.Document) error { return report.Text(w, p, report.TextOptions{Full: true}) },
 		"json":      report.JSON,
@@ -25,6 +26,10 @@ func outputs() map[string]func(io.Writer, *plan.Document) error {
 		"dot":       report.DOT,
 		"html":      report.HTML,
 	}
+	for _, format := range findings.Formats() {
+		all[format] = func(w io.Writer, p *plan.Document) error { return findings.Print(w, format, "shop/web", p) }
+	}
+	return all
 }
 
 // S36: no form of output shows a secret, in any of its encodings.
@@ -35,7 +40,7 @@ func TestNoOutputShowsASecret(t *testing.T) {
 			if err := output(&open, &redact.CanaryPlan().Document); err != nil {
 				t.Fatal(err)
 			}
-			namesOnly := name == "mermaid" || name == "dot"
+			namesOnly := name == "mermaid" || name == "dot" || name == "verdict"
 			if !namesOnly && !shows(open.String(), redact.Canary) {
 				t.Fatal("the plan itself does not show the canary: this test could not fail")
 			}

@@ -47,6 +47,7 @@ func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
 		against.Name = m.Text(against.Name)
 		out.Against = &against
 	}
+	out.Place = m.place(p.Place)
 	out.Found, out.Notes = m.Text(p.Found), m.Notes(p.Notes)
 	out.Cluster.Server = m.Text(p.Cluster.Server)
 	out.Options.Description = m.Text(p.Options.Description)
@@ -61,6 +62,7 @@ func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
 	for i := range out.Problems {
 		out.Problems[i].What = m.Text(out.Problems[i].What)
 		out.Problems[i].Do = m.Text(out.Problems[i].Do)
+		out.Problems[i].Place = m.place(out.Problems[i].Place)
 	}
 	out.Stages = slices.Clone(p.Stages)
 	for i := range out.Stages {

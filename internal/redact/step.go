@@ -19,6 +19,7 @@ func (m *Mask) step(s plan.Step) plan.Step {
 	s.Patch = m.patch(s.Patch, secret)
 	s.Changes = m.changes(s.Changes, secret)
 	s.Estimate, s.Why = m.Text(s.Estimate), m.Text(s.Why)
+	s.Place = m.place(s.Place)
 	if s.Hook != nil {
 		hook := *s.Hook
 		hook.DeletePolicies = slices.Clone(hook.DeletePolicies)
@@ -110,8 +111,14 @@ func (m *Mask) change(c plan.Change, secret bool) plan.Change {
 		c.From, c.To = m.object(c.From, whole), m.object(c.To, whole)
 		c.Sensitive = holdsToken(c.From) || holdsToken(c.To)
 	}
-	c.Path, c.Detail = m.name(c.Path), m.name(c.Detail)
+	c.Path, c.Detail, c.Place = m.name(c.Path), m.name(c.Detail), m.place(c.Place)
 	return c
+}
+
+// place masks what people have put into the names of their files.
+func (m *Mask) place(p plan.Place) plan.Place {
+	p.File = m.name(p.File)
+	return p
 }
 
 // policy masks what people have written into a policy.

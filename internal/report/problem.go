@@ -36,18 +36,12 @@ func risks(p *plan.Document, names namer) []notice {
 	var out []notice
 	var deleted []string
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		name := names.name(s.Object)
-		switch s.Risk {
+		switch name := names.name(s.Object); s.Risk {
+		case "":
 		case plan.RiskDelete:
 			deleted = append(deleted, name)
-		case plan.RiskRecreate:
-			out = append(out, notice{name: name, text: because("recreate", s.Why)})
-		case plan.RiskScaleDown:
-			out = append(out, notice{name: name, text: scaleDown(s)})
-		case plan.RiskData:
-			out = append(out, notice{name: name, text: loss(p, s)})
-		case plan.RiskStateful:
-			out = append(out, notice{name: name, text: statefulChange(s)})
+		case plan.RiskRecreate, plan.RiskScaleDown, plan.RiskData, plan.RiskStateful:
+			out = append(out, notice{name: name, text: riskText(p, s)})
 		}
 	})
 	if len(deleted) > 0 && p.Operation != plan.Uninstall {
@@ -55,6 +49,23 @@ func risks(p *plan.Document, names namer) []notice {
 		out = append(out, notice{text: fmt.Sprintf("%s deleted: %s", isOrAre(len(deleted)), list(deleted, shown))})
 	}
 	return out
+}
+
+// riskText says what makes the gravest risk of a step, "" when it bears none.
+func riskText(p *plan.Document, s *plan.Step) string {
+	switch s.Risk {
+	case plan.RiskDelete:
+		return because("delete", s.Why)
+	case plan.RiskRecreate:
+		return because("recreate", s.Why)
+	case plan.RiskScaleDown:
+		return scaleDown(s)
+	case plan.RiskData:
+		return loss(p, s)
+	case plan.RiskStateful:
+		return statefulChange(s)
+	}
+	return ""
 }
 
 // scaleDown is "scale down: spec.replicas 5 → 2".

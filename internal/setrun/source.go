@@ -33,7 +33,7 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	d.Source = engine.Source{
 		Chart: chart.chart, Fetched: chart.pin, Warnings: append(warnings, chart.warnings...),
 		Values: given, Reuse: values.ResetValues,
-		Origin: func(path []string) string { return sources.Origin(path, read) },
+		Origin: func(path []string) values.Origin { return sources.Origin(path, read) },
 		Render: engine.RenderOptions{SkipSchema: e.Options.SkipSchema},
 	}
 	return d, nil

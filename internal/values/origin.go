@@ -8,11 +8,18 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Origin says which flag or file gave the value at a path: "--set",
-// "prod.yaml"; of several the one that counts. "" when none did. The path is
-// written as UnknownKeys.Path is. Sources that can't be read have said so in Merge
-// and are passed over.
-func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) string {
+// Origin is where a value comes from.
+type Origin struct {
+	// Name is a flag or a file: "--set", "prod.yaml"; "" when nothing gave the value.
+	Name string
+	// Line is the line of a file, from 1; 0 for flags, standard input and URLs.
+	Line int
+}
+
+// Origin says which flag or file gave the value at a path; of several the one that
+// counts. The path is written as UnknownKeys.Path is. Sources that can't be read have
+// said so in Merge and are passed over.
+func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) Origin {
 	for _, flag := range []struct {
 		name string
 		from Sources
@@ -24,7 +31,7 @@ func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) s
 		{"--set-json", Sources{JSON: s.JSON}},
 	} {
 		if table, err := flag.from.setAll(map[string]any{}, read); err == nil && holds(table, path) {
-			return flag.name
+			return Origin{Name: flag.name}
 		}
 	}
 	for _, name := range slices.Backward(s.Files) {
@@ -33,13 +40,16 @@ func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) s
 			continue
 		}
 		if table, _, err := Parse(data, name); err == nil && holds(table, path) {
-			if name == "-" {
-				return "standard input"
+			switch {
+			case name == "-":
+				return Origin{Name: "standard input"}
+			case strings.Contains(name, "://"):
+				return Origin{Name: resolve.Public(name)}
 			}
-			return resolve.Public(name)
+			return Origin{Name: name, Line: Line(data, path)}
 		}
 	}
-	return ""
+	return Origin{}
 }
 
 // holds says whether a value has something at a path.

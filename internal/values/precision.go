@@ -50,7 +50,7 @@ func literals(data []byte, source string) []chart.Warning {
 				return
 			}
 			if what := changed(path, n.Value); what != "" {
-				out = append(out, chart.Warning{Where: fmt.Sprintf("%s: line %d", source, n.Line), What: what})
+				out = append(out, chart.Warning{Where: fmt.Sprintf("%s: line %d", source, n.Line), What: what, File: source, Line: n.Line})
 			}
 		})
 	}

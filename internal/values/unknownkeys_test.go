@@ -145,8 +145,8 @@ func TestOrigin(t *testing.T) {
 		"x": "--set", "l [1] k": "--set", "s": "--set-string", "j k": "--set-json", "f": "--set-file", "t u": "--set-literal",
 		"v z": "b", "p": "standard input", "nowhere": "", "x deeper": "",
 	} {
-		if got := s.Origin(strings.Fields(path), read); got != want {
-			t.Errorf("%s comes from %q, want %q", path, got, want)
+		if got := s.Origin(strings.Fields(path), read); got.Name != want || (got.Line > 0) != (want == "b") {
+			t.Errorf("%s comes from %v, want %q, and a line of a file", path, got, want)
 		}
 	}
 }

@@ -142,7 +142,11 @@ func checkSize(data []byte) error {
 func warningsOf(source string, found []string) []chart.Warning {
 	var out []chart.Warning
 	for _, what := range found {
-		out = append(out, chart.Warning{Where: source, What: what})
+		w := chart.Warning{Where: source, What: what, File: source}
+		if at, err := fmt.Sscanf(what, "line %d:", &w.Line); at == 0 || err != nil {
+			w.Line = 0
+		}
+		out = append(out, w)
 	}
 	return out
 }

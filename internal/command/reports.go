@@ -1,0 +1,101 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// formatted is a plan's format and the file that it goes to.
+type formatted struct{ format, file string }
+
+// wantedReports reads --report.
+func (o *showFlags) wantedReports() ([]formatted, error) {
+	var out []formatted
+	for _, text := range o.reports.Value() {
+		format, file, found := strings.Cut(text, "=")
+		if !found || file == "" {
+			return nil, usage("--report %s: it is FORMAT=FILE, such as sarif=plan.sarif", text)
+		}
+		if !slices.Contains(planOutputs, format) {
+			return nil, usage("--report %s: the format is %s", text, oneOf(planOutputs))
+		}
+		out = append(out, formatted{format, file})
+	}
+	return out, nil
+}
+
+// printsMarkdown says whether flags for Markdown mean something.
+func (o *showFlags) printsMarkdown() bool {
+	wanted, _ := o.wantedReports() // which check has told of
+	return o.output == "markdown" || o.output == "md" || slices.ContainsFunc(wanted, func(r formatted) bool { return r.format == "markdown" })
+}
+
+// writeReports prints what --report asks for. The plan is masked already.
+func (o *showFlags) writeReports(out io.Writer, made *plan.Plan) error {
+	wanted, err := o.wantedReports()
+	if err != nil {
+		return err
+	}
+	for _, r := range wanted {
+		if r.file == "-" {
+			if err := renderAs(o, r.format, out, made); err != nil {
+				return err
+			}
+			continue
+		}
+		var text bytes.Buffer
+		if err := renderAs(o, r.format, &text, made); err != nil {
+			return err
+		}
+		if err := outputfile.Write(r.file, text.Bytes(), 0o600); err != nil {
+			return fmt.Errorf("--report %s: %w", r.format, err)
+		}
+	}
+	return nil
+}
+
+// checkUntrusted refuses flags by which a chart, or values, of somebody else could do more
+// than render: run a program, ask the network, read files outside of their folder.
+func (o *sourceFlags) checkUntrusted() error {
+	for flag, given := range map[string]bool{"post-renderer": o.render.postRenderer != "", "enable-dns": o.render.DNS, outsideLinks: o.chart.load.OutsideLinks} {
+		if given && o.render.untrusted {
+			return usage("--%s does not go with --untrusted", flag)
+		}
+	}
+	return nil
+}
+
+// chartFolder is a chart's folder as it was named, "" for all other charts.
+func chartFolder(name string) string {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return ""
+	}
+	return name
+}
+
+// inRepository is the path of a file from the root of the git repository that it lies in,
+// with slashes, as forges name it; else its name.
+func inRepository(name string) string {
+	absolute, err := filepath.Abs(name)
+	if err != nil {
+		return filepath.ToSlash(name)
+	}
+	for root := filepath.Dir(absolute); ; root = filepath.Dir(root) {
+		if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil {
+			if inside, err := filepath.Rel(root, absolute); err == nil {
+				return filepath.ToSlash(inside)
+			}
+		}
+		if root == filepath.Dir(root) {
+			return filepath.ToSlash(filepath.Clean(name))
+		}
+	}
+}

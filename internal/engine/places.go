@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// mostPlaced is of how many values the line is looked for: each look reads the files.
+const mostPlaced = 100
+
+// putPlaces says in a plan in which lines of which files stands what it speaks of: values
+// in the files that set them, objects in their templates, the release in Chart.yaml.
+func (s Source) putPlaces(p *plan.Plan) {
+	if p == nil {
+		return
+	}
+	p.Place = s.inChart("Chart.yaml", 1)
+	for i := range p.Values[:min(len(p.Values), mostPlaced)] {
+		if p.Values[i].Cause == plan.CauseValues {
+			p.Values[i].Place = s.ofValue(jsontree.SplitPath(p.Values[i].Path))
+		}
+	}
+	p.Steps(func(_ plan.StageName, step *plan.Step) {
+		// The template of what is deleted was the last revision's.
+		if step.Source != "" && (step.Op != plan.OpDelete || step.HookDeletion()) {
+			step.Place = s.ofObject(step.Source, step.Object)
+		}
+	})
+}
+
+// ofValue is the line that sets a value; of one that is set no more, the line of the
+// table that it was in.
+func (s Source) ofValue(path []string) plan.Place {
+	for ; len(path) > 0 && s.Origin != nil; path = path[:len(path)-1] {
+		if at := s.Origin(path); at.Name != "" {
+			if at.Line == 0 {
+				break
+			}
+			return plan.Place{File: s.path(at.Name), Line: at.Line}
+		}
+	}
+	return plan.Place{}
+}
+
+// ofObject is the line at which an object begins in its template. What comes from an
+// archive in charts/ is where Chart.yaml asks for it.
+func (s Source) ofObject(source string, id manifest.ID) plan.Place {
+	_, name, _ := strings.Cut(source, "/")
+	if text, ok := s.file(name); ok {
+		return s.inChart(name, manifest.TemplateLine(text, id))
+	}
+	subchart, _, _ := strings.Cut(strings.TrimPrefix(name, "charts/"), "/")
+	text, _ := s.file("Chart.yaml")
+	return s.inChart("Chart.yaml", max(values.Line([]byte(text), []string{"dependencies", subchart}), 1))
+}
+
+// place is where a warning points, and whether it is about values or about the chart.
+func (s Source) place(w chart.Warning) (plan.ProblemKind, plan.Place) {
+	name, inside := strings.CutPrefix(w.File, s.Chart.Name()+"/")
+	_, ofChart := s.file(name)
+	switch {
+	case inside && ofChart:
+		return plan.ProblemChart, s.inChart(name, max(w.Line, 1))
+	case w.File != "":
+		return plan.ProblemValues, plan.Place{File: s.path(w.File), Line: w.Line}
+	case strings.HasPrefix(w.Where, "--set"):
+		return plan.ProblemValues, plan.Place{}
+	}
+	return plan.ProblemChart, plan.Place{}
+}
+
+// inChart is a line of one of the chart's files, nowhere for an archive.
+func (s Source) inChart(name string, line int) plan.Place {
+	if s.Folder == "" {
+		return plan.Place{}
+	}
+	return plan.Place{File: s.path(strings.TrimSuffix(s.Folder, "/") + "/" + name), Line: line}
+}
+
+func (s Source) path(name string) string {
+	if s.Path == nil {
+		return name
+	}
+	return s.Path(name)
+}
+
+// file is one of the chart's files as it was read.
+func (s Source) file(name string) (text string, ok bool) {
+	for _, f := range s.Chart.Raw {
+		if f.Name == name {
+			return string(f.Data), true
+		}
+	}
+	return "", false
+}

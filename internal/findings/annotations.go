@@ -1,0 +1,63 @@
+package findings
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// mostAnnotations is how many of each sort GitHub takes from one step; it drops the others
+// without a word.
+const mostAnnotations = 10
+
+// Annotations prints plans as workflow commands of GitHub Actions (and Gitea's), which
+// makes them notes at the lines of a pull request
+// (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). The
+// last of a sort says how many there are beyond what GitHub shows.
+func Annotations(w io.Writer, plans ...*plan.Document) error {
+	commands := map[Level]string{Failure: "error", Warning: "warning", Note: "notice"}
+	sorts := map[Level][]Finding{}
+	for _, f := range Of(plans...) {
+		sorts[f.Level] = append(sorts[f.Level], f)
+	}
+	var b strings.Builder
+	for _, level := range Levels() {
+		found := sorts[level]
+		more := 0
+		if len(found) > mostAnnotations {
+			more = len(found) - mostAnnotations + 1
+			found = found[:mostAnnotations-1]
+		}
+		for _, f := range found {
+			b.WriteString(f.command(commands[level]))
+		}
+		if more > 0 {
+			fmt.Fprintf(&b, "::%s title=kubectl release::%d more of this sort; the job's summary has them\n", commands[level], more)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// command is "::warning file=prod.yaml,line=3,title=risk/delete::Service/web: delete".
+func (f Finding) command(name string) string {
+	properties := []string{}
+	if f.Place.File != "" {
+		properties = append(properties, "file="+property(f.Place.File), fmt.Sprintf("line=%d", max(f.Place.Line, 1)))
+	}
+	properties = append(properties, "title="+property(f.Release+" "+f.Rule))
+	return "::" + name + " " + strings.Join(properties, ",") + "::" + data(f.Text()) + "\n"
+}
+
+// data and property escape what ends a command, or one of its properties, as
+// actions/toolkit does. What else begins with "::" within a line is text.
+var (
+	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func data(s string) string { return dataEscapes.Replace(s) }
+
+func property(s string) string { return propertyEscapes.Replace(s) }

@@ -1,0 +1,195 @@
+package findings
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// longest is how many characters of a change are told.
+const longest = 100
+
+// finder goes through one plan.
+type finder struct {
+	plan  *plan.Document
+	words report.Words
+	// steps are by their IDs, byObject those that do something.
+	byID     map[string]*plan.Step
+	byObject map[manifest.ID]*plan.Step
+	found    []Finding
+	// told counts fingerprints: of two alike the second one has its number in it.
+	told map[string]int
+}
+
+func newFinder(p *plan.Document) *finder {
+	f := &finder{plan: p, words: report.WordsFor(p), byID: map[string]*plan.Step{}, byObject: map[manifest.ID]*plan.Step{}, told: map[string]int{}}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		f.byID[s.ID] = s
+		if f.byObject[s.Object] == nil && s.Op != plan.OpWait {
+			f.byObject[s.Object] = s
+		}
+	})
+	return f
+}
+
+// add completes a finding. about is what else tells it from others of its rule and step,
+// such as the path of a field.
+func (f *finder) add(found Finding, about string) {
+	found.Release = escape.Line(f.plan.Release.String())
+	if found.Place.File == "" {
+		found.Place = f.plan.Place
+	}
+	found.Fingerprint = fingerprint(f.plan, found, about)
+	f.told[found.Fingerprint]++
+	if n := f.told[found.Fingerprint]; n > 1 {
+		found.Fingerprint = fingerprint(f.plan, found, fmt.Sprintf("%s, number %d", about, n))
+	}
+	f.found = append(f.found, found)
+}
+
+// problems are what blocks the plan, and its warnings.
+func (f *finder) problems() {
+	for _, p := range f.plan.Problems {
+		found := Finding{Rule: rule(p), Level: Note, Message: escape.Line(p.What), Do: escape.Line(p.Do), Step: p.Step, Place: p.Place}
+		if p.Blocking {
+			found.Level = Failure
+		}
+		step := f.byID[p.Step]
+		if p.Object != (manifest.ID{}) {
+			found.Title = f.words.Name(p.Object)
+			if step == nil {
+				step = f.byObject[p.Object]
+			}
+		}
+		if step != nil {
+			found.Step = step.ID
+			// What is missing is no line of the chart's: a permission, or a lock.
+			if found.Place.File == "" && p.Kind != plan.ProblemPermission && p.Kind != plan.ProblemLocked {
+				found.Place = f.placeOf(step, anyChange)
+			}
+		}
+		about := fmt.Sprint(p.Object)
+		if p.Object == (manifest.ID{}) { // several of a kind; lines and counts may move
+			about = digits.ReplaceAllString(p.What, "")
+		}
+		f.add(found, about)
+	}
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+func rule(p plan.Problem) string {
+	switch {
+	case p.Kind == plan.ProblemPolicy:
+		return "policy/" + string(p.Risk)
+	case p.Blocking:
+		return "blocked/" + string(p.Kind)
+	case p.Kind == "":
+		return "warning/plan"
+	}
+	return "warning/" + string(p.Kind)
+}
+
+// steps are their risks, the drift that they take back, and hooks that are not as before.
+func (f *finder) steps() {
+	f.plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		found := Finding{Title: f.words.Name(s.Object), Step: s.ID, Level: Note}
+		if s.Risk != "" {
+			risk := found
+			risk.Rule, risk.Message, risk.Place = "risk/"+string(s.Risk), f.words.Risk(s), f.placeOf(s, ofRisk(s.Risk))
+			if s.Risk == plan.RiskData || s.Risk == plan.RiskDelete || s.Risk == plan.RiskRecreate {
+				risk.Level = Warning
+			}
+			f.add(risk, "")
+		}
+		if drift := causedBy(s, plan.CauseDrift); len(drift) > 0 {
+			found.Rule, found.Message = "drift/overwritten", f.drift(drift)
+			f.add(found, "")
+		}
+		if s.Op == plan.OpRun && s.Hook != nil && (s.Hook.Since == plan.HookNew || s.Hook.Since == plan.HookChanged) {
+			found.Rule, found.Message, found.Place = "hook/changed", hookText(s), f.placeOf(s, anyChange)
+			f.add(found, "")
+		}
+	})
+}
+
+func hookText(s *plan.Step) string {
+	text := escape.Line(string(s.Hook.Event)) + " hook "
+	if s.Hook.Since == plan.HookNew {
+		return text + "is new"
+	}
+	return text + "changes " + counted(len(s.Changes), "field")
+}
+
+// drift is "takes back spec.replicas 5 → 3 (kubectl-edit 3h ago) and 2 more".
+func (f *finder) drift(changes []plan.Change) string {
+	c := changes[0]
+	text := "takes back " + f.words.Change(c, longest)
+	if c.Detail != "" {
+		text += " (" + escape.Line(c.Detail) + ")"
+	}
+	if more := len(changes) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func causedBy(s *plan.Step, cause plan.Cause) []plan.Change {
+	return slices.DeleteFunc(slices.Clone(s.Changes), func(c plan.Change) bool { return c.Cause != cause })
+}
+
+// values are those of the user's that change, each at its line, with what it does.
+func (f *finder) values() {
+	for _, v := range f.plan.Values {
+		if v.Place.File == "" {
+			continue // of a flag, which is no line of a file
+		}
+		f.add(Finding{Rule: "values/changed", Level: Note, Message: f.words.Change(v, longest) + f.effect(v), Place: v.Place}, v.Path)
+	}
+}
+
+// effect is ": changes 3 fields in 2 objects, restarts Deployment/web", as far as changes
+// are known to come from the value.
+func (f *finder) effect(v plan.Change) string {
+	fields, objects := 0, 0
+	var restarted []string
+	f.plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		n := 0
+		for _, c := range causedBy(s, plan.CauseValues) {
+			if c.Detail == v.Path {
+				n++
+			}
+		}
+		if fields += n; n > 0 {
+			objects++
+			if s.Restarts() {
+				restarted = append(restarted, f.words.Name(s.Object))
+			}
+		}
+	})
+	if fields == 0 {
+		return ""
+	}
+	text := ": changes " + counted(fields, "field") + " in " + counted(objects, "object")
+	if len(restarted) > 0 {
+		const shown = 3
+		text += ", restarts " + strings.Join(restarted[:min(shown, len(restarted))], ", ")
+		if more := len(restarted) - shown; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return text
+}
+
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -1,0 +1,221 @@
+package findings
+
+import (
+	"bytes"
+	"encoding/xml"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+func deployment(name string) manifest.ID {
+	return manifest.ID{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}
+}
+
+func step(op plan.Op, id manifest.ID, line int, changes ...plan.Change) plan.Step {
+	s := plan.Step{ID: "resources/" + id.Kind + "/" + id.Name, Op: op, Object: id, Changes: changes}
+	if line > 0 {
+		s.Place = plan.Place{File: "chart/templates/" + id.Name + ".yaml", Line: line}
+	}
+	return s
+}
+
+// everyRule is a plan of which each sort of finding can be made.
+func everyRule() *plan.Document {
+	scaled := step(plan.OpPatch, deployment("web"), 2,
+		plan.Change{Path: "metadata.labels.a", From: "1", To: "2", Cause: plan.CauseChart},
+		plan.Change{Path: "spec.replicas", From: int64(3), To: int64(2), Cause: plan.CauseValues, Detail: "replicas"},
+		plan.Change{Path: "spec.paused", From: true, To: false, Cause: plan.CauseDrift, Detail: "kubectl-edit 3h ago"})
+	scaled.Risk = plan.RiskScaleDown
+	gone := step(plan.OpDelete, manifest.ID{Kind: "Service", Namespace: "shop", Name: "old"}, 0)
+	gone.Risk, gone.Why = plan.RiskDelete, "the chart no longer has it"
+	hook := step(plan.OpRun, manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "backup"}, 4)
+	hook.Hook = &plan.HookRun{Event: "pre-upgrade", Since: plan.HookNew}
+	same := step(plan.OpNone, manifest.ID{Kind: "ServiceAccount", Namespace: "shop", Name: "web"}, 1)
+	fixed := step(plan.OpPatch, deployment("db"), 7)
+	return &plan.Document{
+		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, FromRevision: 1, ToRevision: 2,
+		Cluster: plan.Cluster{UID: "u"}, Place: plan.Place{File: "chart/Chart.yaml", Line: 1},
+		Values: []plan.Change{
+			{Path: "replicas", From: int64(3), To: int64(2), Cause: plan.CauseValues, Place: plan.Place{File: "prod.yaml", Line: 12}},
+			{Path: "old.enabled", From: true, To: false, Cause: plan.CauseValues, Place: plan.Place{File: "prod.yaml", Line: 3}},
+			{Path: "tag", From: "1", To: "2", Cause: plan.CauseValues}, // of --set
+		},
+		Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{scaled, gone, hook, same, fixed}}}}},
+		Problems: []plan.Problem{
+			{Kind: plan.ProblemValues, What: "prod.yaml: line 9: key \"image\" is given twice; the last one counts", Place: plan.Place{File: "prod.yaml", Line: 9}},
+			{Kind: plan.ProblemImmutable, Step: fixed.ID, Object: fixed.Object, Blocking: true, What: "spec.selector is immutable", Do: "keep the field as it is"},
+			{Kind: plan.ProblemPolicy, Risk: plan.RiskDelete, Step: gone.ID, Object: gone.Object, Blocking: true, What: "it would be deleted, which --deny delete forbids"},
+			{Kind: plan.ProblemPermission, Object: deployment("web"), Blocking: true, What: "no permission to patch deployments.apps"},
+		},
+		Summary: plan.Summary{Blocking: 3, Warnings: 1, Patch: 2, Delete: 1, Hooks: 1, Unchanged: 1, Risks: plan.RiskCounts{ScaleDown: 1, Delete: 1}},
+	}
+}
+
+// Each finding stands at the line that makes it so: the value, the template, the value that
+// switched an object off, the release for what is no line of the chart's.
+func TestFindings(t *testing.T) {
+	var got []string
+	for _, f := range Of(everyRule()) {
+		got = append(got, strings.Join([]string{string(f.Level), f.Rule, f.Place.File + ":" + string(rune('0'+f.Place.Line/10)) + string(rune('0'+f.Place.Line%10)), f.Text()}, " | "))
+	}
+	want := []string{
+		"error | blocked/immutable | chart/templates/db.yaml:07 | Deployment/db: spec.selector is immutable → keep the field as it is",
+		"error | policy/delete | prod.yaml:03 | Service/old: it would be deleted, which --deny delete forbids",
+		"error | blocked/permission | chart/Chart.yaml:01 | Deployment/web: no permission to patch deployments.apps",
+		"warning | risk/delete | prod.yaml:03 | Service/old: delete, because the chart no longer has it",
+		"note | warning/values | prod.yaml:09 | prod.yaml: line 9: key \"image\" is given twice; the last one counts",
+		"note | risk/scale-down | prod.yaml:12 | Deployment/web: scale down: spec.replicas 3 → 2",
+		"note | drift/overwritten | chart/Chart.yaml:01 | Deployment/web: takes back spec.paused true → false (kubectl-edit 3h ago)",
+		"note | hook/changed | chart/templates/backup.yaml:04 | Job/backup: pre-upgrade hook is new",
+		"note | values/changed | prod.yaml:12 | replicas 3 → 2: changes 1 field in 1 object",
+		"note | values/changed | prod.yaml:03 | old.enabled true → false",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The same finding of the next plan has the same fingerprint, whatever its line, its words
+// or its place among others; no two findings of a plan share one.
+func TestFingerprintsStay(t *testing.T) {
+	first, next := Of(everyRule()), everyRule()
+	next.Values[0].Place.Line = 40
+	next.Problems[0].What = strings.Replace(next.Problems[0].What, "line 9", "line 44", 1)
+	next.Problems[1].What = "other words"
+	next.Stages[0].Waves[0].Steps[0].Changes[1].To = int64(1)
+	next.FromRevision, next.ToRevision = 7, 8
+	again := Of(next)
+	if len(first) != len(again) {
+		t.Fatalf("%d and %d findings", len(first), len(again))
+	}
+	seen := map[string]bool{}
+	for i := range first {
+		if first[i].Fingerprint != again[i].Fingerprint {
+			t.Errorf("%s: %s has another fingerprint", again[i].Rule, again[i].Text())
+		}
+		if seen[first[i].Fingerprint] {
+			t.Errorf("%s shares its fingerprint", first[i].Text())
+		}
+		seen[first[i].Fingerprint] = true
+	}
+	other := everyRule()
+	other.Cluster.UID = "another"
+	if Of(other)[0].Fingerprint == first[0].Fingerprint {
+		t.Error("two clusters share a fingerprint")
+	}
+}
+
+// What the consumers demand, see testdata/schemas.
+func TestFormatsFitTheirSchemas(t *testing.T) {
+	for _, format := range []string{"sarif", "rdjson", "gitlab"} {
+		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "testdata", "schemas", format+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, plans := range map[string][]*plan.Document{"every rule": {everyRule()}, "two": {everyRule(), everyRule()}, "nothing": {{}}} {
+			var out bytes.Buffer
+			if err := Print(&out, format, "shop/web", plans...); err != nil {
+				t.Fatal(err)
+			}
+			value, err := jsonschema.UnmarshalJSON(&out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(value); err != nil {
+				t.Errorf("%s of %s: %v", format, name, err)
+			}
+		}
+	}
+}
+
+// A suite counts what its cases are.
+func TestJUnitCounts(t *testing.T) {
+	var out bytes.Buffer
+	if err := Print(&out, "junit", "", everyRule()); err != nil {
+		t.Fatal(err)
+	}
+	var read suites
+	if err := xml.Unmarshal(out.Bytes(), &read); err != nil {
+		t.Fatal(err)
+	}
+	s := read.Suites[0]
+	if s.Tests != 5 || len(s.Cases) != 5 || s.Failures != 3 || s.Skipped != 1 {
+		t.Errorf("%d tests in %d cases, %d failures, %d skipped", s.Tests, len(s.Cases), s.Failures, s.Skipped)
+	}
+	for _, c := range s.Cases {
+		if c.Name == "resources/Deployment/web" && !strings.Contains(c.Out, "spec.replicas 3 → 2") {
+			t.Errorf("the case does not tell of its fields: %q", c.Out)
+		}
+	}
+}
+
+// No text of a chart ends a workflow command, or begins one.
+func TestWorkflowCommandEscapes(t *testing.T) {
+	p := everyRule()
+	p.Release.Name = "a,b:c%\r\nd"
+	p.Problems = []plan.Problem{{
+		Blocking: true, Kind: plan.ProblemInvalid, What: "100%\r\n::error::forged\n::add-mask::x",
+		Place: plan.Place{File: "a,b:c%.yaml", Line: 3},
+	}}
+	p.Values, p.Stages = nil, nil
+	var out bytes.Buffer
+	if err := Print(&out, "annotations", "", p); err != nil {
+		t.Fatal(err)
+	}
+	want := `::error file=a%2Cb%3Ac%25.yaml,line=3,title=shop/a%2Cb%3Ac%25\r\nd blocked/invalid::100%25\r\n::error::forged\n::add-mask::x` + "\n"
+	if out.String() != want {
+		t.Errorf("%q\nwant %q", out.String(), want)
+	}
+	if got := data("a%\r\nb") + property(":,"); got != "a%25%0D%0Ab%3A%2C" {
+		t.Error(got)
+	}
+}
+
+// GitHub shows ten of a sort; the last says how many there are beyond.
+func TestAnnotationsSayWhatIsLeftOut(t *testing.T) {
+	p := &plan.Document{Release: release.Key{Namespace: "shop", Name: "web"}}
+	for range 25 {
+		p.Problems = append(p.Problems, plan.Problem{Blocking: true, Kind: plan.ProblemInvalid, What: "no"}, plan.Problem{Kind: plan.ProblemChart, What: "odd"})
+	}
+	var out bytes.Buffer
+	if err := Print(&out, "annotations", "", p); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "::error "); n != 10 || !strings.Contains(out.String(), "16 more of this sort") {
+		t.Errorf("%d errors:\n%s", n, out.String())
+	}
+}
+
+// A verdict is one short line, and says "fail" when and only when something is blocked.
+func TestVerdict(t *testing.T) {
+	blocked, fine := everyRule(), everyRule()
+	fine.Problems, fine.Summary.Blocking = nil, 0
+	failover, quiet := *fine, *fine
+	failover.Release.Name = "failover"
+	quiet.Release.Name, quiet.Summary = "failover", plan.Summary{Unchanged: 3}
+	for _, tc := range []struct {
+		name  string
+		plans []*plan.Document
+		fails bool
+		want  string
+	}{
+		{"blocked", []*plan.Document{blocked}, true, "shop/web would fail: blocked by 3 problems. Plan:"},
+		{"fine", []*plan.Document{fine}, false, "shop/web: Plan: 1 to delete"},
+		{"an unlucky name", []*plan.Document{&failover}, false, "Plan: 1 to delete"},
+		{"an unlucky name in the sentence", []*plan.Document{&quiet}, false, "changes"},
+		{"one of several", []*plan.Document{fine, blocked}, true, "1 release would fail: blocked by 3 problems. 2 releases, 2 with changes. Risks: 2 deletions"},
+	} {
+		got := Verdict(tc.plans...)
+		if fails := strings.Contains(strings.ToLower(got), "fail"); fails != tc.fails || !strings.Contains(got, tc.want) || len([]rune(got)) > 140 || strings.Contains(got, "\n") {
+			t.Errorf("%s: %q", tc.name, got)
+		}
+	}
+}

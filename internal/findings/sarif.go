@@ -1,0 +1,159 @@
+package findings
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Log is a log in SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), with what
+// GitHub's code scanning asks for besides: rule texts, a location and a fingerprint.
+type Log struct {
+	Schema  string `json:"$schema"`
+	Version string `json:"version"`
+	Runs    []Run  `json:"runs"`
+}
+
+// Run is the one run of a Log.
+type Run struct {
+	Tool struct {
+		Driver driver `json:"driver"`
+	} `json:"tool"`
+	AutomationDetails struct {
+		ID string `json:"id"`
+	} `json:"automationDetails"`
+	Results []result `json:"results"`
+	// Properties say what the findings come to, for "kubectl release check".
+	Properties Properties `json:"properties"`
+}
+
+// Properties are our own part of a Run.
+type Properties struct {
+	Verdict string `json:"verdict"`
+	Blocked bool   `json:"blocked"`
+	// Omitted is how many findings there are beyond the results.
+	Omitted int `json:"omitted,omitempty"`
+}
+
+type driver struct {
+	Name           string     `json:"name"`
+	InformationURI string     `json:"informationUri"`
+	Rules          []ruleInfo `json:"rules"`
+}
+
+type ruleInfo struct {
+	ID               string `json:"id"`
+	ShortDescription text   `json:"shortDescription"`
+	Help             text   `json:"help"`
+}
+
+type text struct {
+	Text string `json:"text"`
+}
+
+type result struct {
+	RuleID              string            `json:"ruleId"`
+	Level               Level             `json:"level"`
+	Message             text              `json:"message"`
+	Locations           []location        `json:"locations"`
+	PartialFingerprints map[string]string `json:"partialFingerprints"`
+}
+
+type location struct {
+	PhysicalLocation *physical `json:"physicalLocation,omitempty"`
+	LogicalLocations []logical `json:"logicalLocations,omitempty"`
+}
+
+type physical struct {
+	ArtifactLocation artifact `json:"artifactLocation"`
+	Region           region   `json:"region"`
+}
+
+type artifact struct {
+	URI       string `json:"uri"`
+	URIBaseID string `json:"uriBaseId,omitempty"`
+}
+
+type region struct {
+	StartLine int `json:"startLine"`
+}
+
+type logical struct {
+	FullyQualifiedName string `json:"fullyQualifiedName"`
+	Kind               string `json:"kind"`
+}
+
+const (
+	homepage = "https://github.com/kubectl-release/kubectl-release"
+	// mostResults is how many GitHub shows of a run (July 2026: 5,000 of 25,000).
+	mostResults = 5000
+	// fingerprintKey names how fingerprints are made.
+	fingerprintKey = "kubectlReleaseStep/v1"
+)
+
+// SARIF prints plans for code scanning. set tells analyses of one commit apart, such as
+// those of two clusters. Errors are those of w.
+func SARIF(w io.Writer, set string, plans ...*plan.Document) error {
+	found := Of(plans...)
+	log := Log{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: make([]Run, 1)}
+	run := &log.Runs[0]
+	run.Tool.Driver = driver{Name: toolName, InformationURI: homepage, Rules: rulesOf(found)}
+	run.AutomationDetails.ID = toolName + "/" + escape.Line(set) + "/"
+	run.Properties = Properties{Verdict: Verdict(plans...), Omitted: max(len(found)-mostResults, 0)}
+	run.Results = []result{} // null is no valid list
+	for _, f := range found[:min(len(found), mostResults)] {
+		run.Properties.Blocked = run.Properties.Blocked || f.Level == Failure
+		run.Results = append(run.Results, f.sarif())
+	}
+	return writeJSON(w, log)
+}
+
+func rulesOf(found []Finding) []ruleInfo {
+	var ids []string
+	for _, f := range found {
+		ids = append(ids, f.Rule)
+	}
+	slices.Sort(ids)
+	out := []ruleInfo{}
+	for _, id := range slices.Compact(ids) {
+		about := text{ruleText(id)}
+		out = append(out, ruleInfo{ID: id, ShortDescription: about, Help: about})
+	}
+	return out
+}
+
+func (f Finding) sarif() result {
+	out := result{
+		RuleID: f.Rule, Level: f.Level, Message: text{f.Text()},
+		PartialFingerprints: map[string]string{fingerprintKey: f.Fingerprint},
+	}
+	var at location
+	if f.Place.File != "" {
+		at.PhysicalLocation = &physical{artifact{URI: pathURI(f.Place.File)}, region{max(f.Place.Line, 1)}}
+		if !strings.HasPrefix(f.Place.File, "/") {
+			at.PhysicalLocation.ArtifactLocation.URIBaseID = "%SRCROOT%"
+		}
+	}
+	name := f.Release
+	if f.Step != "" {
+		name += "/" + f.Step
+	}
+	at.LogicalLocations = []logical{{FullyQualifiedName: escape.Line(name), Kind: "resource"}}
+	out.Locations = []location{at}
+	return out
+}
+
+// writeJSON prints a value as JSON in which nothing steers a terminal.
+func writeJSON(w io.Writer, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the findings: %w", err)
+	}
+	_, err = w.Write(append(escape.JSON(data), '\n'))
+	return err
+}

@@ -1,0 +1,68 @@
+package findings
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// longestVerdict is how long a commit's status may be on GitHub; other forges take more.
+const longestVerdict = 140
+
+// failWord is what Atlantis looks for in the output of a policy check, in any case.
+const failWord = "fail"
+
+// Verdict says in one line of at most 140 characters what plans come to: "shop/web: Plan: 1
+// to delete, 2 to change. Risks: 1 deletion". It holds the word "fail" when a plan is blocked
+// and at no other time: a release of such a name is not named.
+func Verdict(plans ...*plan.Document) string {
+	blocked, name, problems := 0, "", 0
+	var sum plan.RiskCounts
+	changing := 0
+	for _, p := range plans {
+		name = escape.Line(p.Release.String())
+		if p.Blocked() {
+			blocked++
+			problems += p.Summary.Blocking
+		}
+		if p.Effect() == plan.EffectObjects {
+			changing++
+		}
+		sum.Data += p.Summary.Risks.Data
+		sum.Delete += p.Summary.Risks.Delete
+		sum.Recreate += p.Summary.Risks.Recreate
+		sum.ScaleDown += p.Summary.Risks.ScaleDown
+		sum.Stateful += p.Summary.Risks.Stateful
+	}
+	line := fmt.Sprintf("%s, %d with changes", counted(len(plans), "release"), changing)
+	if len(plans) == 1 {
+		line = name + ": " + report.WordsFor(plans[0]).Verdict()
+	}
+	if risks := report.Dangers(sum); risks != "" {
+		line += ". " + risks
+	}
+	if blocked > 0 {
+		what := counted(blocked, "release")
+		if len(plans) == 1 {
+			what, line = name, strings.TrimPrefix(line, name+": ")
+		}
+		return short(fmt.Sprintf("%s would %s: blocked by %s. %s", what, failWord, counted(problems, "problem"), line))
+	}
+	if strings.Contains(strings.ToLower(line), failWord) {
+		line = strings.TrimPrefix(line, name+": ")
+		if strings.Contains(strings.ToLower(line), failWord) {
+			line = counted(changing, "release") + " with changes"
+		}
+	}
+	return short(line)
+}
+
+func short(line string) string {
+	if runes := []rune(line); len(runes) > longestVerdict {
+		return string(runes[:longestVerdict-1]) + "…"
+	}
+	return line
+}

@@ -1,0 +1,70 @@
+package values
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
+)
+
+// Line is the line, from 1, at which a values file sets what is at a path, or as much of
+// the way there as the file has: a value that an alias or a merge key brings stands where
+// these do. Items of lists are given by number ("[0]"), or by a text that is one of their
+// fields, such as a name. Of several documents the last that has it counts. It is 0 when
+// the file has nothing of the path, or is no YAML.
+func Line(data []byte, path []string) int {
+	deepest, line := 0, 0
+	dec := yamlv3.NewDecoder(bytes.NewReader(data))
+	for range maxYAMLDocuments {
+		var doc yamlv3.Node
+		if dec.Decode(&doc) != nil {
+			break
+		}
+		if len(doc.Content) == 0 {
+			continue
+		}
+		if depth, at := follow(doc.Content[0], path); depth > 0 && depth >= deepest {
+			deepest, line = depth, at
+		}
+	}
+	return line
+}
+
+// follow goes along a path as far as it can: how many steps, and in which line that is.
+func follow(n *yamlv3.Node, path []string) (depth, line int) {
+	for ; depth < len(path); depth++ {
+		key, next := field(n, path[depth])
+		if next == nil {
+			break
+		}
+		n, line = next, key.Line
+	}
+	return depth, line
+}
+
+// field is the node of a key or of an item, and the node whose line tells of it. Of a key
+// that is given twice the last one counts.
+func field(n *yamlv3.Node, key string) (at, below *yamlv3.Node) {
+	switch n.Kind {
+	case yamlv3.MappingNode:
+		for i := len(n.Content) - 2; i >= 0; i -= 2 {
+			if n.Content[i].Value == key {
+				return n.Content[i], n.Content[i+1]
+			}
+		}
+	case yamlv3.SequenceNode:
+		if i, err := strconv.Atoi(strings.Trim(key, "[]")); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i], n.Content[i]
+		}
+		named := func(item *yamlv3.Node) bool {
+			return item.Value == key || item.Kind == yamlv3.MappingNode && slices.ContainsFunc(item.Content, func(v *yamlv3.Node) bool { return v.Value == key })
+		}
+		if i := slices.IndexFunc(n.Content, named); i >= 0 {
+			return n.Content[i], n.Content[i]
+		}
+	case yamlv3.DocumentNode, yamlv3.ScalarNode, yamlv3.AliasNode:
+	}
+	return nil, nil
+}

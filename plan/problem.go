@@ -1,0 +1,68 @@
+package plan
+
+import "github.com/kubectl-release/kubectl-release/internal/manifest"
+
+// Problem is something a reviewer must know. A blocking one forbids applying.
+type Problem struct {
+	// Kind is what sort of problem it is, "" for a warning of no other kind.
+	Kind ProblemKind `json:"kind,omitempty"`
+	// Risk is the one that a policy denies.
+	Risk     Risk        `json:"risk,omitempty"`
+	Step     string      `json:"step,omitempty"`
+	Object   manifest.ID `json:"object,omitzero"`
+	Blocking bool        `json:"blocking"`
+	// Foremost is what has to be read before anything else of the plan.
+	Foremost bool   `json:"foremost,omitempty"`
+	What     string `json:"what"`
+	// Do is what to do about it, "" when there is nothing to say.
+	Do string `json:"do,omitempty"`
+	// Place is the line of the file that it comes from, where that is known.
+	Place Place `json:"place,omitzero"`
+}
+
+// ProblemKind is what sort of problem it is. The words are part of rule identifiers,
+// which people write into the settings of other tools.
+type ProblemKind string
+
+const (
+	// ProblemImmutable: a field can't be changed in place.
+	ProblemImmutable ProblemKind = "immutable"
+	// ProblemPermission: who plans or applies may not do or read something.
+	ProblemPermission ProblemKind = "permission"
+	// ProblemQuota: a ResourceQuota has no room.
+	ProblemQuota ProblemKind = "quota"
+	// ProblemInvalid: the cluster would not take it, or the chart contradicts itself.
+	ProblemInvalid ProblemKind = "invalid"
+	// ProblemConflict: something or somebody else is in the way.
+	ProblemConflict ProblemKind = "conflict"
+	// ProblemLocked: another operation may be at work on the release.
+	ProblemLocked ProblemKind = "lock"
+	// ProblemPolicy: a policy denies the Risk of a step.
+	ProblemPolicy ProblemKind = "policy"
+	// ProblemValues and ProblemChart: values or chart are odd; they only warn.
+	ProblemValues ProblemKind = "values"
+	ProblemChart  ProblemKind = "chart"
+)
+
+// kind is what sort of problem a refusal is.
+func (r Refusal) kind() ProblemKind {
+	switch {
+	case r.Immutable:
+		return ProblemImmutable
+	case r.exceedsQuota():
+		return ProblemQuota
+	case r.Reason == "Forbidden" && !byAdmission(r):
+		return ProblemPermission
+	}
+	return ProblemInvalid
+}
+
+// Place is a line of a file that people have written: of values, of a chart, of a set of
+// releases.
+type Place struct {
+	// File is a path with slashes: relative to the repository's root where it lies in a
+	// repository, else as it was named.
+	File string `json:"file"`
+	// Line counts from 1; 0 is the file as a whole.
+	Line int `json:"line,omitempty"`
+}
