@@ -219,3 +219,32 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// What check reads is what SARIF has printed.
+func TestReadSARIF(t *testing.T) {
+	p := everyRule()
+	p.Place.File = "a chart/100%.yaml"
+	var out bytes.Buffer
+	if err := SARIF(&out, "shop/web", p); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadSARIF(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Set != "shop/web" || !got.Blocked || got.Verdict != Verdict(p) {
+		t.Errorf("%+v", got)
+	}
+	want := Of(p)
+	for i := range want {
+		want[i].Message, want[i].Title, want[i].Do, want[i].Release, want[i].Step = want[i].Text(), "", "", "", ""
+	}
+	if diff := cmp.Diff(want, got.Findings); diff != "" {
+		t.Error(diff)
+	}
+	for _, other := range []string{"", "[]", `{"runs":[]}`, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"other"}}}]}`} {
+		if _, err := ReadSARIF([]byte(other)); err == nil {
+			t.Errorf("%q is read", other)
+		}
+	}
+}

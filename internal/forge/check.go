@@ -1,0 +1,94 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-release/kubectl-release/internal/findings"
+)
+
+var errNoPullRequest = errors.New("the job is of no pull request: name one with --pr")
+
+// Check is what a plan comes to, for a commit.
+type Check struct {
+	// Name tells checks of a commit apart. Title is a line of at most 140 characters.
+	Name, Title string
+	Blocked     bool
+	// Text is Markdown; forges that know only statuses leave it out, and the Findings.
+	Text     string
+	Findings []findings.Finding
+}
+
+// state is success, or what a forge calls the other one.
+func (c Check) state(failed string) string {
+	if c.Blocked {
+		return failed
+	}
+	return "success"
+}
+
+const (
+	// mostAnnotations is how many GitHub takes with one request.
+	mostAnnotations = 50
+	// longestText is how long the summary of a check-run may be.
+	longestText = 65535
+)
+
+type checkAnnotation struct {
+	Path    string `json:"path"`
+	Start   int    `json:"start_line"`
+	End     int    `json:"end_line"`
+	Level   string `json:"annotation_level"`
+	Title   string `json:"title"`
+	Message string `json:"message"`
+}
+
+type checkOutput struct {
+	Title       string            `json:"title"`
+	Summary     string            `json:"summary"`
+	Annotations []checkAnnotation `json:"annotations,omitempty"`
+}
+
+// Check makes a check-run (https://docs.github.com/rest/checks/runs). Risks do not make it
+// neutral: that would let a required check pass which nobody has looked at.
+func (g *github) Check(ctx context.Context, c Check) (string, error) {
+	output := checkOutput{Title: c.Title, Summary: shorten(c.Text, longestText)}
+	chunks := slices.Collect(slices.Chunk(annotations(c.Findings), mostAnnotations))
+	if len(chunks) > 0 {
+		output.Annotations = chunks[0]
+	}
+	var made struct {
+		ID  int64  `json:"id"`
+		URL string `json:"html_url"`
+	}
+	_, err := g.send(ctx, http.MethodPost, g.path("/check-runs"), map[string]any{
+		"name": c.Name, "head_sha": g.head, "status": "completed", "conclusion": c.state("failure"), "output": output,
+	}, &made)
+	if err != nil {
+		return "", err
+	}
+	for _, chunk := range chunks[min(1, len(chunks)):] {
+		output.Annotations = chunk
+		if _, err := g.send(ctx, http.MethodPatch, g.path("/check-runs/"+strconv.FormatInt(made.ID, 10)), map[string]any{"output": output}, nil); err != nil {
+			return "", err
+		}
+	}
+	return made.URL, nil
+}
+
+// annotations are the findings that point to a file.
+func annotations(found []findings.Finding) []checkAnnotation {
+	levels := map[findings.Level]string{findings.Failure: "failure", findings.Warning: "warning", findings.Note: "notice"}
+	var out []checkAnnotation
+	for _, f := range found {
+		if f.Place.File == "" {
+			continue
+		}
+		line := max(f.Place.Line, 1)
+		out = append(out, checkAnnotation{Path: f.Place.File, Start: line, End: line, Level: levels[f.Level], Title: f.Rule, Message: f.Text()})
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package forge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+const (
+	// attempts is how often a request is sent at most.
+	attempts = 4
+	// longestWait is the longest Retry-After that is waited for.
+	longestWait = time.Minute
+	// requestTimeout bounds a request with all that comes back.
+	requestTimeout = 30 * time.Second
+	maxAnswer      = 16 << 20
+	maxPages       = 100
+)
+
+// client speaks JSON to one API.
+type client struct {
+	base   string
+	header http.Header
+	token  string
+	sleep  func(context.Context, time.Duration) error
+}
+
+// StatusError is an answer that is no success.
+type StatusError struct {
+	Method, Path string
+	Code         int
+	// Message is the API's own.
+	Message string
+	// after is the Retry-After of the answer, 0 for none.
+	after time.Duration
+}
+
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Code, strings.ToLower(http.StatusText(e.Code)))
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
+}
+
+// code is the status of an error, 0 when it is of another sort.
+func code(err error) int {
+	if status, ok := errors.AsType[*StatusError](err); ok {
+		return status.Code
+	}
+	return 0
+}
+
+// send sends a request, and again where that may help and can't do harm twice. into takes
+// the answer; nil is not interested. next is the URL of the next page.
+func (c *client) send(ctx context.Context, method, path string, body, into any) (next string, err error) {
+	pause := time.Second
+	for attempt := 1; ; attempt++ {
+		next, err = c.once(ctx, method, path, body, into)
+		wait, again := c.again(method, err, pause)
+		if err == nil || !again || attempt == attempts || c.sleep(ctx, wait) != nil {
+			return next, err
+		}
+		pause *= 2
+	}
+}
+
+// again says whether a request may be sent again, and after how long: a refused one when
+// the server says when, one that got lost when it changes nothing that it has not changed.
+func (c *client) again(method string, err error, pause time.Duration) (time.Duration, bool) {
+	status, answered := errors.AsType[*StatusError](err)
+	switch {
+	case answered && (status.Code == http.StatusTooManyRequests || status.Code == http.StatusForbidden):
+		if status.after == 0 && status.Code == http.StatusTooManyRequests {
+			return pause, true
+		}
+		return status.after, status.after > 0 && status.after <= longestWait
+	case answered && status.Code < http.StatusInternalServerError, errors.Is(err, errElsewhere), errors.Is(err, context.Canceled):
+		return 0, false
+	}
+	return pause, method != http.MethodPost
+}
+
+var errElsewhere = errors.New("it redirects to another server, where the token is not sent")
+
+func (c *client) once(ctx context.Context, method, path string, body, into any) (next string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	address := path
+	if !strings.Contains(path, "://") {
+		address = c.base + path
+	}
+	if !resolve.SameOrigin(c.base, address) {
+		return "", fmt.Errorf("%s %s: %w", method, resolve.Public(address), errElsewhere)
+	}
+	var sent io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return "", err
+		}
+		sent = bytes.NewReader(data)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, sent)
+	if err != nil {
+		return "", err
+	}
+	r.Header = c.header.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := (&http.Client{CheckRedirect: c.stays}).Do(r)
+	if err != nil {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			failed.URL = resolve.Public(failed.URL)
+		}
+		return "", err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", method, r.URL.Path, err)
+	}
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		return "", &StatusError{Method: method, Path: r.URL.Path, Code: answer.StatusCode, Message: c.message(data), after: retryAfter(answer.Header)}
+	}
+	if into != nil {
+		if err := json.Unmarshal(data, into); err != nil {
+			return "", fmt.Errorf("%s %s: %w", method, r.URL.Path, err)
+		}
+	}
+	return nextPage(answer.Header), nil
+}
+
+// stays follows redirects within the API's origin alone, and none of a request that writes.
+func (c *client) stays(r *http.Request, via []*http.Request) error {
+	const most = 3
+	if !resolve.SameOrigin(c.base, r.URL.String()) || len(via) > most || via[0].Method != r.Method {
+		return errElsewhere
+	}
+	return nil
+}
+
+// message is what an API says of an error, without the token.
+func (c *client) message(data []byte) string {
+	var said struct {
+		Message any `json:"message"`
+		Errors  any `json:"errors"`
+	}
+	text := ""
+	if json.Unmarshal(data, &said) == nil && said.Message != nil {
+		if text = fmt.Sprint(said.Message); said.Errors != nil {
+			text += fmt.Sprintf(" (%v)", said.Errors)
+		}
+	}
+	const longest = 300
+	text = strings.ReplaceAll(text, c.token, "***")
+	return escape.Line(text[:min(len(text), longest)])
+}
+
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// nextPage is the link to the next page (RFC 8288): <URL>; rel="next".
+func nextPage(h http.Header) string {
+	for _, header := range h.Values("Link") {
+		for link := range strings.SplitSeq(header, ",") {
+			target, parameters, _ := strings.Cut(strings.TrimSpace(link), ";")
+			if strings.Contains(parameters, `rel="next"`) {
+				return strings.Trim(target, "<>")
+			}
+		}
+	}
+	return ""
+}
+
+// pages reads a list that comes in pages.
+func pages[T any](ctx context.Context, c *client, path string) ([]T, error) {
+	var all []T
+	for range maxPages {
+		var page []T
+		next, err := c.send(ctx, http.MethodGet, path, nil, &page)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, page...); next == "" {
+			break
+		}
+		path = next
+	}
+	return all, nil
+}

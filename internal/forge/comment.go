@@ -1,0 +1,161 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// CommentOptions say how a comment is kept up to date.
+type CommentOptions struct {
+	// OnlyUpdate makes no comment where there is none.
+	OnlyUpdate bool
+	// Head is the commit that was planned, Run the number of the run; an older run leaves
+	// alone what a newer one has written. 0 is not known.
+	Head string
+	Run  int
+}
+
+// Outcome is what has become of a comment.
+type Outcome struct {
+	Done Done
+	// URL is the comment's, "" where there is none.
+	URL string
+	// Why says why nothing was sent.
+	Why string
+}
+
+// Done is what was done.
+type Done string
+
+const (
+	Created   Done = "created"
+	Edited    Done = "edited"
+	Unchanged Done = "unchanged"
+	// Skipped: nothing was to be done, or a newer run has done it.
+	Skipped Done = "skipped"
+	// Forbidden: the token may not comment.
+	Forbidden Done = "forbidden"
+)
+
+// ErrNoMarker says that a text is not what "plan -o markdown" has printed.
+var ErrNoMarker = errors.New("it does not begin with the marker that -o markdown prints, by which the comment is found again")
+
+// Put makes the comment of a plan, or brings it up to date. The text begins with its
+// marker: a comment is the plan's own when that is its first line and the token's user has
+// written it. Of several the newest is edited, the others are hidden. The same text is not
+// sent again, so that nobody is notified.
+func Put(ctx context.Context, f Forge, text string, o CommentOptions) (Outcome, error) {
+	marker, rest, _ := strings.Cut(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	if !strings.HasPrefix(marker, "<!-- ") || !strings.HasSuffix(marker, " -->") {
+		return Outcome{}, ErrNoMarker
+	}
+	out, err := put(ctx, f, comment{marker: marker, rest: rest, CommentOptions: o})
+	if code(err) == http.StatusForbidden {
+		return Outcome{Done: Forbidden, Why: err.Error()}, nil
+	}
+	return out, err
+}
+
+// comment is the text of a comment in its parts.
+type comment struct {
+	marker, rest string
+	CommentOptions
+}
+
+// body is the text with a second line, which says of which run it is.
+func (c comment) body() string {
+	return fmt.Sprintf("%s\n<!-- head=%s run=%d -->\n%s", c.marker, c.Head, c.Run, c.rest)
+}
+
+var runLine = regexp.MustCompile(`^<!-- head=\S* run=(\d+) -->$`)
+
+// written are the run that has written a body, and the body without the line that says so.
+func written(body string) (run int, text string) {
+	lines := strings.SplitN(strings.ReplaceAll(body, "\r\n", "\n"), "\n", 3)
+	if len(lines) < 3 {
+		return 0, body
+	}
+	m := runLine.FindStringSubmatch(lines[1])
+	if m == nil {
+		return 0, strings.Join(lines, "\n")
+	}
+	run, _ = strconv.Atoi(m[1]) // more digits than a number has are no run's
+	return run, lines[0] + "\n" + lines[2]
+}
+
+func put(ctx context.Context, f Forge, c comment) (Outcome, error) {
+	own, err := ownComments(ctx, f, c.marker)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if len(own) == 0 {
+		if c.OnlyUpdate {
+			return Outcome{Done: Skipped, Why: "there is no comment to update"}, nil
+		}
+		url, err := sized(f, c, func(body string) (string, error) { return f.Create(ctx, body) })
+		return Outcome{Done: Created, URL: url}, err
+	}
+	newest := own[len(own)-1]
+	defer func() {
+		for _, old := range own[:len(own)-1] {
+			_ = f.Hide(ctx, old) // what can't be hidden stays
+		}
+	}()
+	run, text := written(newest.Body)
+	_, wanted := written(shorten(c.body(), f.Limit()))
+	switch {
+	case run > c.Run && c.Run > 0:
+		return Outcome{Done: Skipped, URL: newest.URL, Why: fmt.Sprintf("run %d, which is newer, has written it", run)}, nil
+	case strings.TrimSpace(text) == strings.TrimSpace(wanted):
+		return Outcome{Done: Unchanged, URL: newest.URL, Why: "it says the same"}, nil
+	}
+	url, err := sized(f, c, func(body string) (string, error) { return f.Edit(ctx, newest.ID, body) })
+	if code(err) == http.StatusNotFound { // deleted since it was listed
+		url, err = sized(f, c, func(body string) (string, error) { return f.Create(ctx, body) })
+		return Outcome{Done: Created, URL: url}, err
+	}
+	return Outcome{Done: Edited, URL: url}, err
+}
+
+func ownComments(ctx context.Context, f Forge, marker string) ([]Comment, error) {
+	all, err := f.Comments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var marked []Comment
+	for _, c := range all {
+		if first, _, _ := strings.Cut(c.Body, "\n"); strings.TrimSuffix(first, "\r") == marker {
+			marked = append(marked, c)
+		}
+	}
+	if len(marked) == 0 {
+		return nil, nil
+	}
+	author, err := f.Author(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var own []Comment
+	for _, c := range marked {
+		if c.Author == author {
+			own = append(own, c)
+		}
+	}
+	return own, nil
+}
+
+// sized sends a body that the forge takes: cut to its limit, and once more to half of that
+// when it says that this is too long after all.
+func sized(f Forge, c comment, send func(body string) (string, error)) (string, error) {
+	body := shorten(c.body(), f.Limit())
+	url, err := send(body)
+	if code(err) == http.StatusUnprocessableEntity || code(err) == http.StatusRequestEntityTooLarge {
+		return send(shorten(body, len(body)/2))
+	}
+	return url, err
+}

@@ -1,0 +1,365 @@
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/findings"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const secret = "t0ken-canary"
+
+// server is a forge that records what it is asked, and answers as GitHub, Gitea and GitLab
+// do: their comments differ in names of fields alone.
+type server struct {
+	*httptest.Server
+	// comments are by their authors' names and bodies; their number is their ID.
+	comments []Comment
+	// refuse answers a request in the place of the forge, once for each status.
+	refuse map[string][]http.HandlerFunc
+	// requests are "METHOD /path", bodies those of requests that have one.
+	requests, bodies []string
+	// perPage is how many comments a page has.
+	perPage int
+	// noUser: /user is not for this token, as for that of a GitHub job.
+	noUser bool
+}
+
+func serve(t *testing.T) *server {
+	t.Helper()
+	s := &server{refuse: map[string][]http.HandlerFunc{}, perPage: 100}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	if len(body) > 0 {
+		s.bodies = append(s.bodies, string(body))
+	}
+	if !slices.Contains([]string{"Bearer " + secret, "token " + secret}, r.Header.Get("Authorization")) && r.Header.Get("Private-Token") != secret {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if planned := s.refuse[r.Method]; len(planned) > 0 {
+		s.refuse[r.Method] = planned[1:]
+		planned[0](w, r)
+		return
+	}
+	var sent struct {
+		Body string `json:"body"`
+	}
+	_ = json.Unmarshal(body, &sent)
+	switch parts := strings.Split(r.URL.Path, "/"); {
+	case r.URL.Path == "/graphql":
+		fmt.Fprint(w, `{"data":{}}`)
+	case r.URL.Path == "/user" && s.noUser:
+		answer(http.StatusForbidden, `{"message":"Resource not accessible by integration"}`)(w, r)
+	case r.URL.Path == "/user":
+		fmt.Fprint(w, `{"login":"planner","username":"planner"}`)
+	case strings.Contains(r.URL.Path, "/check-runs"), strings.Contains(r.URL.Path, "/statuses/"):
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"id":9,"html_url":"https://forge.example/check/9"}`)
+	case r.Method == http.MethodGet:
+		s.page(w, r)
+	case r.Method == http.MethodPost:
+		s.comments = append(s.comments, Comment{Author: "planner", Body: sent.Body})
+		s.write(w, len(s.comments)-1)
+	default:
+		id, _ := strconv.Atoi(parts[len(parts)-1])
+		s.comments[id].Body = sent.Body
+		s.write(w, id)
+	}
+}
+
+func (s *server) one(id int) map[string]any {
+	c := s.comments[id]
+	by := map[string]string{"login": c.Author, "username": c.Author}
+	return map[string]any{"id": id, "node_id": "N" + strconv.Itoa(id), "body": c.Body, "html_url": "https://forge.example/c/" + strconv.Itoa(id), "user": by, "author": by}
+}
+
+func (s *server) write(w http.ResponseWriter, id int) { _ = json.NewEncoder(w).Encode(s.one(id)) }
+
+func (s *server) page(w http.ResponseWriter, r *http.Request) {
+	n, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	first, last := n*s.perPage, min((n+1)*s.perPage, len(s.comments))
+	list := []any{}
+	for id := first; id < last; id++ {
+		list = append(list, s.one(id))
+	}
+	if last < len(s.comments) {
+		w.Header().Add("Link", fmt.Sprintf(`<%s%s?page=0>; rel="first", <%s%s?page=%d>; rel="next"`, s.URL, r.URL.Path, s.URL, r.URL.Path, n+1))
+	}
+	_ = json.NewEncoder(w).Encode(list)
+}
+
+func answer(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+// open is a forge whose API is the server, and the pauses that it made.
+func (s *server) open(t *testing.T, kind string) (Forge, *[]time.Duration) {
+	t.Helper()
+	variables := map[string]string{
+		"GITHUB_TOKEN": secret, "GITHUB_API_URL": s.URL, "GITHUB_REPOSITORY": "shop/charts", "GITHUB_REF": "refs/pull/17/merge", "GITHUB_SHA": "c0ffee",
+		"GITLAB_TOKEN": secret, "CI_API_V4_URL": s.URL, "CI_PROJECT_ID": "shop/charts", "CI_MERGE_REQUEST_IID": "17", "CI_COMMIT_SHA": "c0ffee",
+		"CI_MERGE_REQUEST_PROJECT_URL": "https://forge.example/shop/charts",
+	}
+	var pauses []time.Duration
+	f, err := Open(kind, Environment{
+		Lookup:    func(name string) string { return variables[name] },
+		UserAgent: "kubectl-release/test",
+		Sleep:     func(_ context.Context, d time.Duration) error { pauses = append(pauses, d); return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, &pauses
+}
+
+const (
+	mark = "<!-- kubectl-release plan of shop/web -->"
+	body = mark + "\n### Release shop/web: upgrade 1 → 2\n"
+)
+
+func of(run int, text string) string {
+	return strings.Replace(text, "\n", fmt.Sprintf("\n<!-- head=abc run=%d -->\n", run), 1)
+}
+
+func (s *server) count(prefix string) int {
+	n := 0
+	for _, r := range s.requests {
+		if strings.HasPrefix(r, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// What becomes of a comment, on all forges.
+func TestComment(t *testing.T) {
+	ours := func(bodies ...string) []Comment {
+		var out []Comment
+		for _, b := range bodies {
+			out = append(out, Comment{Author: "planner", Body: b})
+		}
+		return out
+	}
+	long := body + strings.Repeat("a line of some length\n", 2000)
+	for _, tc := range []struct {
+		name  string
+		there []Comment
+		text  string
+		// refuse is what the first request of a method is answered with.
+		refuse  map[string]http.HandlerFunc
+		options CommentOptions
+		done    Done
+		writes  int
+		pauses  []time.Duration
+		check   func(t *testing.T, s *server, out Outcome)
+	}{
+		{name: "create", text: body, done: Created, writes: 1, check: func(t *testing.T, s *server, out Outcome) {
+			if s.comments[0].Body != of(7, body) || out.URL == "" {
+				t.Errorf("%q at %q", s.comments[0].Body, out.URL)
+			}
+		}},
+		{name: "edit", there: ours(of(3, body)), text: body + "more\n", done: Edited, writes: 1, check: func(t *testing.T, s *server, _ Outcome) {
+			if len(s.comments) != 1 || s.comments[0].Body != of(7, body+"more\n") {
+				t.Errorf("%+v", s.comments)
+			}
+		}},
+		{name: "same-body", there: ours(strings.ReplaceAll(of(3, body), "\n", "\r\n")), text: body, done: Unchanged},
+		{name: "only-update", text: body, options: CommentOptions{OnlyUpdate: true}, done: Skipped},
+		{name: "somebody-elses", there: []Comment{{Author: "mallory", Body: of(99, body)}}, text: body, done: Created, writes: 1},
+		{name: "other-marker", there: ours(strings.Replace(of(3, body), "shop/web", "shop/web2", 1)), text: body, done: Created, writes: 1},
+		{name: "quoted-marker", there: ours("> " + of(3, body)), text: body, done: Created, writes: 1},
+		{name: "newer-run", there: ours(of(8, body)), text: body + "more\n", done: Skipped},
+		{name: "forbidden", text: body, refuse: map[string]http.HandlerFunc{"POST": answer(403, `{"message":"Resource not accessible by integration"}`)}, done: Forbidden, writes: 1, check: func(t *testing.T, _ *server, out Outcome) {
+			if !strings.Contains(out.Why, "not accessible") {
+				t.Error(out.Why)
+			}
+		}},
+		{name: "too-long", text: long, refuse: map[string]http.HandlerFunc{"POST": answer(422, `{"message":"Validation Failed","errors":[{"message":"body is too long"}]}`)}, done: Created, writes: 2, check: func(t *testing.T, s *server, _ Outcome) {
+			if got := s.comments[0].Body; len(got) > len(of(7, long))/2 || !strings.HasPrefix(got, mark) || !strings.HasSuffix(got, cutNote) {
+				t.Errorf("%d bytes: …%s", len(got), got[max(0, len(got)-100):])
+			}
+		}},
+		{name: "retry-after", text: body, refuse: map[string]http.HandlerFunc{"POST": answer(429, "", "Retry-After", "7")}, done: Created, writes: 2, pauses: []time.Duration{7 * time.Second}},
+		{name: "limited-for-a-while", text: body, refuse: map[string]http.HandlerFunc{"POST": answer(403, `{"message":"You have exceeded a secondary rate limit"}`, "Retry-After", "30")}, done: Created, writes: 2, pauses: []time.Duration{30 * time.Second}},
+		{name: "limited-for-too-long", text: body, refuse: map[string]http.HandlerFunc{"POST": answer(403, `{"message":"limit"}`, "Retry-After", "3600")}, done: Forbidden, writes: 1},
+		{name: "server-error", there: ours(of(3, body)), text: body + "more\n", refuse: map[string]http.HandlerFunc{"GET": answer(502, "<html>"), "PATCH": answer(500, ""), "PUT": answer(500, "")}, done: Edited, writes: 2, pauses: []time.Duration{time.Second, time.Second}},
+		{name: "gone", there: ours(of(3, body)), text: body + "more\n", refuse: map[string]http.HandlerFunc{"PATCH": answer(404, `{"message":"Not Found"}`), "PUT": answer(404, `{"message":"404 Not found"}`)}, done: Created, writes: 2},
+		{name: "pages", there: append(append(ours(of(3, body)), make([]Comment, 30)...), ours("another")...), text: body + "more\n", done: Edited, writes: 1},
+	} {
+		for _, kind := range Kinds() {
+			t.Run(tc.name+"/"+kind, func(t *testing.T) {
+				s := serve(t)
+				s.comments, s.perPage = slices.Clone(tc.there), 10
+				for method, handler := range tc.refuse {
+					s.refuse[method] = []http.HandlerFunc{handler}
+				}
+				f, pauses := s.open(t, kind)
+				tc.options.Head, tc.options.Run = "abc", 7
+				out, err := Put(t.Context(), f, tc.text, tc.options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if writes := s.count("POST") + s.count("PATCH") + s.count("PUT"); out.Done != tc.done || writes != tc.writes || !slices.Equal(*pauses, tc.pauses) {
+					t.Errorf("%+v after %v, pauses %v, want %s", out, s.requests, *pauses, tc.done)
+				}
+				if tc.check != nil {
+					tc.check(t, s, out)
+				}
+			})
+		}
+	}
+	t.Run("two-markers", func(t *testing.T) {
+		s := serve(t)
+		s.noUser = true
+		s.comments = []Comment{{Author: "github-actions[bot]", Body: of(3, body)}, {Author: "ana", Body: "hello"}, {Author: "github-actions[bot]", Body: of(4, body)}}
+		f, _ := s.open(t, "github")
+		out, err := Put(t.Context(), f, body+"more\n", CommentOptions{Run: 7, Head: "abc"})
+		if err != nil || out.Done != Edited {
+			t.Fatal(out, err)
+		}
+		if s.comments[0].Body != of(3, body) || s.comments[2].Body != of(7, body+"more\n") {
+			t.Errorf("not the newest was edited: %+v", s.comments)
+		}
+		if s.count("POST /graphql") != 1 || !strings.Contains(s.bodies[len(s.bodies)-1], `"id":"N0"`) {
+			t.Errorf("the older one is not hidden: %v", s.bodies)
+		}
+	})
+	t.Run("no-marker", func(t *testing.T) {
+		f, _ := serve(t).open(t, "github")
+		if _, err := Put(t.Context(), f, "hello", CommentOptions{}); err != ErrNoMarker {
+			t.Error(err)
+		}
+	})
+}
+
+// What is cut stays Markdown that closes what it opens.
+func TestShortenClosesWhatIsOpen(t *testing.T) {
+	text := body + "\n<details><summary>x</summary>\n\n````diff\n" + strings.Repeat("+ ``` a line\n", 500) + "````\n\n</details>\n"
+	for _, limit := range []int{100, 1000, 3000, len(text) - 1} {
+		got := shorten(text, limit)
+		if len(got) > max(limit, len(body)+len(cutNote)+len("\n")) || !strings.HasPrefix(got, body) || strings.Count(got, "````")%2 != 0 || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
+			t.Errorf("%d: %d bytes:\n%s", limit, len(got), got)
+		}
+	}
+	if shorten(text, len(text)) != text {
+		t.Error("what fits is changed")
+	}
+}
+
+// The token is in a header for the API's own origin, and nowhere else: on no command line
+// (no program is run), in no request to another server, in no error.
+func TestCommentNeverPutsTheTokenOnACommandLine(t *testing.T) {
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range packages["forge"].Files {
+		for _, i := range file.Imports {
+			if path := strings.Trim(i.Path.Value, `"`); !strings.HasSuffix(name, "_test.go") && (path == "os" || path == "os/exec" || path == "syscall") {
+				t.Errorf("%s imports %s", name, path)
+			}
+		}
+	}
+	elsewhere := serve(t)
+	for _, kind := range Kinds() {
+		for what, handler := range map[string]http.HandlerFunc{
+			"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+"/x", http.StatusFound) },
+			"page":     answer(200, "[]", "Link", "<"+elsewhere.URL+`/x>; rel="next"`),
+			"echo":     answer(400, `{"message":"bad credentials: `+secret+`"}`),
+		} {
+			s := serve(t)
+			s.refuse["GET"] = []http.HandlerFunc{handler}
+			f, _ := s.open(t, kind)
+			_, err := Put(t.Context(), f, body, CommentOptions{})
+			if err == nil || strings.Contains(err.Error(), secret) {
+				t.Errorf("%s, %s: %v", kind, what, err)
+			}
+			for _, sent := range append(s.bodies, s.requests...) {
+				if strings.Contains(sent, secret) {
+					t.Errorf("%s, %s: the token is in %s", kind, what, sent)
+				}
+			}
+		}
+	}
+	if len(elsewhere.requests) > 0 {
+		t.Errorf("another server was asked: %v", elsewhere.requests)
+	}
+}
+
+// A variable that is missing is named.
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	for kind, want := range map[string]string{"github": "GITHUB_TOKEN or GH_TOKEN", "gitlab": "GITLAB_TOKEN", "gitea": "GITEA_TOKEN or GITHUB_TOKEN", "cvs": "github, gitlab, gitea"} {
+		if _, err := Open(kind, Environment{Lookup: func(string) string { return "" }}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	s := serve(t)
+	f, err := Open("github", Environment{Lookup: func(name string) string {
+		return map[string]string{"GITHUB_TOKEN": secret, "GITHUB_API_URL": s.URL, "GITHUB_REPOSITORY": "shop/charts", "GITHUB_REF": "refs/heads/main"}[name]
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Put(t.Context(), f, body, CommentOptions{}); err != errNoPullRequest {
+		t.Error(err)
+	}
+}
+
+// A check-run has all findings that point to a file, fifty with each request; a blocked
+// plan fails it, and risks don't make it neutral.
+func TestCheck(t *testing.T) {
+	var found []findings.Finding
+	for range 120 {
+		found = append(found, findings.Finding{Rule: "risk/delete", Level: findings.Warning, Message: "m", Place: plan.Place{File: "a.yaml", Line: 3}})
+	}
+	found = append(found, findings.Finding{Rule: "risk/delete", Message: "of no file"})
+	for _, blocked := range []bool{false, true} {
+		for kind, want := range map[string]string{"github": `"conclusion":"success"`, "gitea": `"state":"success"`, "gitlab": `"state":"success"`} {
+			if blocked {
+				want = strings.Replace(want, "success", map[string]string{"github": "failure", "gitea": "failure", "gitlab": "failed"}[kind], 1)
+			}
+			s := serve(t)
+			f, _ := s.open(t, kind)
+			if _, err := f.Check(t.Context(), Check{Name: "plan of shop/web", Title: "1 to delete", Blocked: blocked, Text: strings.Repeat(strings.Repeat("x", 199)+"\n", 600), Findings: found}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(s.bodies[0], want) || !strings.Contains(s.bodies[0], "1 to delete") || !strings.Contains(s.bodies[0]+s.requests[0], "c0ffee") {
+				t.Errorf("%s: %.300s", kind, s.bodies[0])
+			}
+			if kind != "github" {
+				continue
+			}
+			if n := strings.Count(strings.Join(s.bodies, ""), `"path":"a.yaml"`); n != 120 || s.count("POST") != 1 || s.count("PATCH") != 2 || strings.Count(s.bodies[0], `"path"`) != 50 {
+				t.Errorf("%d annotations by %v", n, s.requests)
+			}
+			if len(s.bodies[0]) > 65535+50*200 {
+				t.Errorf("the text is not cut: %d bytes", len(s.bodies[0]))
+			}
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package forge
+
+import (
+	"context"
+	"net/http"
+)
+
+// gitea is a pull request of Gitea or Forgejo. Comments are as GitHub's
+// (https://docs.gitea.com/api/, "issue"); there are no check-runs, only statuses.
+type gitea struct{ *github }
+
+func openGitea(e Environment) (Forge, error) {
+	token, err := e.first("GITEA_TOKEN", "GITHUB_TOKEN")
+	if err != nil {
+		return nil, err
+	}
+	api, err := e.first("GITHUB_API_URL")
+	if err != nil {
+		return nil, err
+	}
+	g, err := actions(e, api, http.Header{"Authorization": {"token " + token}}, token)
+	if err != nil {
+		return nil, err
+	}
+	g.bot = "gitea-actions"
+	return &gitea{g}, nil
+}
+
+// Check sets a commit's status.
+func (g *gitea) Check(ctx context.Context, c Check) (string, error) {
+	var answer struct {
+		URL string `json:"target_url"`
+	}
+	_, err := g.send(ctx, http.MethodPost, g.path("/statuses/"+g.head), map[string]string{
+		"state": c.state("failure"), "context": c.Name, "description": c.Title,
+	}, &answer)
+	return answer.URL, err
+}

@@ -1,0 +1,122 @@
+package forge
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// github is a pull request of GitHub, by its REST API of version 2022-11-28
+// (https://docs.github.com/rest/issues/comments), in GraphQL where that can't hide.
+type github struct {
+	*client
+	repository, number, head string
+	graphQL                  string
+	// bot is as whom a job's own token writes, which may not ask who it is.
+	bot string
+}
+
+func openGitHub(e Environment) (Forge, error) {
+	token, err := e.first("GITHUB_TOKEN", "GH_TOKEN")
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{"Authorization": {"Bearer " + token}, "Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {"2022-11-28"}}
+	g, err := actions(e, "https://api.github.com", header, token)
+	if err != nil {
+		return nil, err
+	}
+	g.bot = "github-actions[bot]"
+	g.graphQL = e.Lookup("GITHUB_GRAPHQL_URL")
+	if g.graphQL == "" {
+		g.graphQL = strings.TrimSuffix(g.base, "/v3") + "/graphql" // of GitHub Enterprise Server, and of github.com
+	}
+	return g, nil
+}
+
+// actions is what GitHub Actions, and Gitea's, say in variables.
+func actions(e Environment, api string, header http.Header, token string) (*github, error) {
+	repository, err := e.first("GITHUB_REPOSITORY")
+	if err != nil {
+		return nil, err
+	}
+	if found := e.Lookup("GITHUB_API_URL"); found != "" {
+		api = found
+	}
+	number := ""
+	if rest, ok := strings.CutPrefix(e.Lookup("GITHUB_REF"), "refs/pull/"); ok {
+		number, _, _ = strings.Cut(rest, "/")
+	}
+	head := e.Head
+	if head == "" {
+		head = e.Lookup("GITHUB_SHA")
+	}
+	return &github{client: e.client(api, header, token), repository: repository, number: e.number(number), head: head}, nil
+}
+
+type issueComment struct {
+	ID   int64  `json:"id"`
+	Node string `json:"node_id"`
+	Body string `json:"body"`
+	URL  string `json:"html_url"`
+	User struct {
+		Login string `json:"login"`
+	} `json:"user"`
+}
+
+func (g *github) Author(ctx context.Context) (string, error) {
+	var user struct {
+		Login string `json:"login"`
+	}
+	_, err := g.send(ctx, http.MethodGet, "/user", nil, &user)
+	if c := code(err); c == http.StatusForbidden || c == http.StatusUnauthorized {
+		return g.bot, nil
+	}
+	return user.Login, err
+}
+
+func (g *github) Comments(ctx context.Context) ([]Comment, error) {
+	if g.number == "" {
+		return nil, errNoPullRequest
+	}
+	found, err := pages[issueComment](ctx, g.client, g.path("/issues/"+g.number+"/comments?per_page=100"))
+	if err != nil {
+		return nil, err
+	}
+	var out []Comment
+	for _, c := range found {
+		out = append(out, Comment{ID: strconv.FormatInt(c.ID, 10), Author: c.User.Login, Body: c.Body, URL: c.URL, node: c.Node})
+	}
+	return out, nil
+}
+
+func (g *github) Create(ctx context.Context, body string) (string, error) {
+	return g.write(ctx, http.MethodPost, g.path("/issues/"+g.number+"/comments"), body)
+}
+
+func (g *github) Edit(ctx context.Context, id, body string) (string, error) {
+	return g.write(ctx, http.MethodPatch, g.path("/issues/comments/"+id), body)
+}
+
+func (g *github) write(ctx context.Context, method, path, body string) (string, error) {
+	var answer issueComment
+	_, err := g.send(ctx, method, path, map[string]string{"body": body}, &answer)
+	return answer.URL, err
+}
+
+// Hide folds a comment as outdated
+// (https://docs.github.com/graphql/reference/mutations#minimizecomment).
+func (g *github) Hide(ctx context.Context, c Comment) error {
+	if g.graphQL == "" {
+		return nil
+	}
+	const mutation = `mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }`
+	_, err := g.send(ctx, http.MethodPost, g.graphQL, map[string]any{"query": mutation, "variables": map[string]string{"id": c.node}}, nil)
+	return err
+}
+
+// Limit leaves a bit of the 65,536 characters that GitHub takes.
+func (g *github) Limit() int { return 65500 }
+
+func (g *github) path(rest string) string { return "/repos/" + g.repository + rest }
