@@ -192,6 +192,7 @@ func steeringCommands(chart string) [][]string {
 		"push "+chart+" oci://127.0.0.1:1/charts", "registry login 127.0.0.1:1 --username a --password b", "registry logout 127.0.0.1:1",
 		"repo index .", "search repo web", "search hub web --endpoint http://127.0.0.1:1", "search oci://127.0.0.1:1/charts/web", "cache list", "cache prune --dry-run", "create made", "env",
 		"dependency list "+chart, "dependency update "+chart, "dependency build "+chart, "verify "+chart, "chart bundle "+chart)
+	add("comment plan.md --to github", "check plan.sarif --to github")
 	return out
 }
 

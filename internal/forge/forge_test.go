@@ -3,12 +3,14 @@ package forge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/parser"
 	"go/token"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -251,7 +253,7 @@ func TestComment(t *testing.T) {
 	})
 	t.Run("no-marker", func(t *testing.T) {
 		f, _ := serve(t).open(t, "github")
-		if _, err := Put(t.Context(), f, "hello", CommentOptions{}); err != ErrNoMarker {
+		if _, err := Put(t.Context(), f, "hello", CommentOptions{}); !errors.Is(err, ErrNoMarker) {
 			t.Error(err)
 		}
 	})
@@ -274,11 +276,15 @@ func TestShortenClosesWhatIsOpen(t *testing.T) {
 // The token is in a header for the API's own origin, and nowhere else: on no command line
 // (no program is run), in no request to another server, in no error.
 func TestCommentNeverPutsTheTokenOnACommandLine(t *testing.T) {
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
+	names, err := filepath.Glob("*.go")
+	if err != nil || len(names) < 5 {
+		t.Fatal(names, err)
 	}
-	for name, file := range packages["forge"].Files {
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, i := range file.Imports {
 			if path := strings.Trim(i.Path.Value, `"`); !strings.HasSuffix(name, "_test.go") && (path == "os" || path == "os/exec" || path == "syscall") {
 				t.Errorf("%s imports %s", name, path)
@@ -288,9 +294,11 @@ func TestCommentNeverPutsTheTokenOnACommandLine(t *testing.T) {
 	elsewhere := serve(t)
 	for _, kind := range Kinds() {
 		for what, handler := range map[string]http.HandlerFunc{
-			"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+"/x", http.StatusFound) },
-			"page":     answer(200, "[]", "Link", "<"+elsewhere.URL+`/x>; rel="next"`),
-			"echo":     answer(400, `{"message":"bad credentials: `+secret+`"}`),
+			"redirect": func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, elsewhere.URL+"/x", http.StatusFound)
+			},
+			"page": answer(200, "[]", "Link", "<"+elsewhere.URL+`/x>; rel="next"`),
+			"echo": answer(400, `{"message":"bad credentials: `+secret+`"}`),
 		} {
 			s := serve(t)
 			s.refuse["GET"] = []http.HandlerFunc{handler}
@@ -325,7 +333,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Put(t.Context(), f, body, CommentOptions{}); err != errNoPullRequest {
+	if _, err := Put(t.Context(), f, body, CommentOptions{}); !errors.Is(err, errNoPullRequest) {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,179 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/findings"
+	"github.com/kubectl-release/kubectl-release/internal/forge"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+)
+
+const forgeCategory = "Forge"
+
+// forgeFlags say which pull request of which forge is meant. Tokens come from the
+// environment alone: others can read command lines.
+type forgeFlags struct {
+	to, commit  string
+	pullRequest int
+}
+
+func (o *forgeFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "to", Destination: &o.to, Usage: "the `FORGE`: " + oneOf(forge.Kinds()), Category: forgeCategory},
+		&cli.IntFlag{Name: "pr", Destination: &o.pullRequest, Usage: "`NUMBER` of the pull request (default: that of the job)", Category: forgeCategory},
+		&cli.StringFlag{Name: "commit", Destination: &o.commit, Usage: "`SHA` of the commit that was planned (default: that of the job)", Category: forgeCategory},
+	}
+}
+
+// tokens are the variables that forges' tokens come from, as help tells them.
+const tokens = "The token comes from\nGITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN or GITEA_TOKEN; what else is needed from the\nvariables of the job."
+
+// open is the forge that the flags and the job's variables mean.
+func (o *forgeFlags) open() (forge.Forge, forge.Environment, error) {
+	e := forge.Environment{
+		Lookup: os.Getenv, PullRequest: o.pullRequest, Head: o.commit, UserAgent: "kubectl-release/" + Version, Sleep: pause,
+	}
+	if o.to == "" {
+		return nil, e, usage("--to is missing: it is %s", oneOf(forge.Kinds()))
+	}
+	if e.Head == "" || e.PullRequest == 0 {
+		number, head, err := event(os.Getenv("GITHUB_EVENT_PATH"))
+		if err != nil {
+			return nil, e, err
+		}
+		e.PullRequest, e.Head = cmp.Or(e.PullRequest, number), cmp.Or(e.Head, head)
+	}
+	f, err := forge.Open(o.to, e)
+	if err != nil {
+		return nil, e, fmt.Errorf("--to %s: %w", o.to, err)
+	}
+	return f, e, nil
+}
+
+// event is what the event of a job on GitHub or Gitea says of its pull request: the commit
+// that the job has checked out is a merge of it, which nobody looks at.
+func event(file string) (number int, head string, err error) {
+	if file == "" {
+		return 0, "", nil
+	}
+	data, err := inputfile.Read(file, maxInputBytes)
+	if err != nil {
+		return 0, "", fmt.Errorf("read the job's event: %w", err)
+	}
+	var said struct {
+		PullRequest struct {
+			Number int `json:"number"`
+			Head   struct {
+				SHA string `json:"sha"`
+			} `json:"head"`
+		} `json:"pull_request"`
+	}
+	if err := json.Unmarshal(data, &said); err != nil {
+		return 0, "", fmt.Errorf("read the job's event: %w", err)
+	}
+	return said.PullRequest.Number, said.PullRequest.Head.SHA, nil
+}
+
+// pause waits, or says why it did not.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func (p *program) commentCommand() *cli.Command {
+	var o struct {
+		forge      forgeFlags
+		onlyUpdate bool
+	}
+	return &cli.Command{
+		Name: "comment", Usage: "keep a plan's comment on a pull request up to date", ArgsUsage: "FILE",
+		Description: describe("Makes the comment of a plan, which -o markdown has printed to FILE, on the pull request of\nthe job, or edits it where it is there: a comment with the same first line, by the same\nuser. The same text is not sent again, and an older run does not overwrite a newer one. "+tokens+"\nA token that may not comment is a warning.",
+			"kubectl release comment plan.md --to github\nkubectl release comment plan.md --to gitlab --only-update"),
+		Flags: append(o.forge.flags(),
+			&cli.BoolFlag{Name: "only-update", Destination: &o.onlyUpdate, Usage: "make no comment where there is none, as for a plan that changes nothing", Category: forgeCategory}),
+		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
+			text, err := p.readFile(args[0])
+			if err != nil {
+				return err
+			}
+			f, e, err := o.forge.open()
+			if err != nil {
+				return err
+			}
+			out, err := forge.Put(ctx, f, string(text), forge.CommentOptions{OnlyUpdate: o.onlyUpdate, Head: e.Head, Run: e.Run()})
+			if err != nil {
+				return fmt.Errorf("comment %s: %w", args[0], err)
+			}
+			if out.Done == forge.Forbidden {
+				p.warn("the token may not comment here, and nothing was sent: " + out.Why)
+				return nil
+			}
+			p.done(string(out.Done), out.URL, out.Why)
+			return nil
+		})),
+	}
+}
+
+func (p *program) checkCommand() *cli.Command {
+	var o struct {
+		forge forgeFlags
+		text  string
+		name  string
+	}
+	return &cli.Command{
+		Name: "check", Usage: "tell of a plan as a check of a commit", ArgsUsage: "FILE",
+		Description: describe("Makes a check-run (GitHub) or a commit's status (GitLab, Gitea) of a plan, which -o sarif has\nprinted to FILE: a failure when the plan is blocked, else a success, with what it comes to\nand, on GitHub, a note at each line. "+tokens,
+			"kubectl release check plan.sarif --to github --text plan.md"),
+		Flags: append(o.forge.flags(),
+			&cli.StringFlag{Name: "text", Destination: &o.text, Usage: "`FILE` of Markdown that the check shows, such as the comment's", Category: forgeCategory},
+			&cli.StringFlag{Name: "name", Destination: &o.name, Usage: "`NAME` of the check (default: plan of what was planned)", Category: forgeCategory}),
+		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
+			data, err := p.readFile(args[0])
+			if err != nil {
+				return err
+			}
+			said, err := findings.ReadSARIF(data)
+			if err != nil {
+				return fmt.Errorf("check %s: %w", args[0], err)
+			}
+			c := forge.Check{Name: cmp.Or(o.name, "plan of "+said.Set), Title: said.Verdict, Blocked: said.Blocked, Text: said.Verdict, Findings: said.Findings}
+			if o.text != "" {
+				text, err := p.readFile(o.text)
+				if err != nil {
+					return fmt.Errorf("--text: %w", err)
+				}
+				c.Text = string(text)
+			}
+			f, _, err := o.forge.open()
+			if err != nil {
+				return err
+			}
+			url, err := f.Check(ctx, c)
+			if err != nil {
+				return fmt.Errorf("check %s: %w", args[0], err)
+			}
+			p.done("checked", url, "")
+			return nil
+		})),
+	}
+}
+
+// done prints what was done, and where that can be looked at: "edited https://…".
+func (p *program) done(what, url, why string) {
+	if why != "" {
+		why = "(" + why + ")"
+	}
+	fmt.Fprintln(p.streams.Out, strings.Join(strings.Fields(what+" "+url+" "+why), " "))
+}
