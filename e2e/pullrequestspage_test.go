@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"filippo.io/age"
-	"sigs.k8s.io/yaml"
 )
 
 // TestPullRequestsPage runs what docs/pull-requests.md shows: its commands in
-// their order, the first ones without a cluster, and every step of its workflow.
+// their order, the first ones without a cluster. Its workflow is run by
+// TestActionRunsEveryStep of internal/command.
 func TestPullRequestsPage(t *testing.T) {
 	text, err := os.ReadFile(inTree("docs", "pull-requests.md"))
 	if err != nil {
@@ -28,7 +28,6 @@ func TestPullRequestsPage(t *testing.T) {
 		t.Fatalf("the page shows %d and %d commands, which can't be all", len(shown(offline)), len(shown(online)))
 	}
 	tools := pluginFolder(t)
-	gh := fakeGitHub(t, tools)
 	pr := pullRequest(t)
 	in := func(environment, line string) string {
 		result := cluster.Run(t, "bash", "", "-c", "export PATH="+tools+":$PATH "+environment+"; cd "+pr+"; "+line)
@@ -42,21 +41,9 @@ func TestPullRequestsPage(t *testing.T) {
 	for _, line := range shown(offline) {
 		in(nobody, line)
 	}
-	in(nobody, "git worktree remove ../base; rm plan.md plan-rest.md")
-	environment := nobody + " GITHUB_BASE_REF=main GITHUB_REPOSITORY=shop/charts GITHUB_STEP_SUMMARY=summary.md PR=17"
-	steps := workflow(t, offline)
-	for _, script := range steps {
-		in(environment, "set -e; "+script)
-	}
-	in(environment, "set -e; "+steps[len(steps)-1])
-	if calls := content(t, gh); strings.Count(calls, "-X POST repos/shop/charts/issues/17/comments -F body=@plan.md") != 1 ||
-		strings.Count(calls, "-X PATCH repos/shop/charts/issues/comments/4711 -F body=@plan.md") != 1 {
-		t.Errorf("the workflow does not comment once and then update its comment:\n%s", calls)
-	}
-	summary := content(t, filepath.Join(pr, "summary.md"))
 	for _, want := range []string{"<!-- kubectl-release plan of shop/web -->", "chart shop 1.4.2 → 1.5.0", "replicas 2 → 3", "ConfigMap/web-motd"} {
-		if !strings.Contains(summary, want) {
-			t.Errorf("the comment lacks %q:\n%s", want, summary)
+		if comment := content(t, filepath.Join(pr, "plan.md")); !strings.Contains(comment, want) {
+			t.Errorf("the comment lacks %q:\n%s", want, comment)
 		}
 	}
 
@@ -100,54 +87,6 @@ git commit -q -a -m change
 		}
 	}
 	return pr
-}
-
-// fakeGitHub puts a gh into the folder that notes its calls in a file, whose
-// name it returns. It finds a comment as soon as there is one.
-func fakeGitHub(t *testing.T, tools string) string {
-	t.Helper()
-	calls := filepath.Join(t.TempDir(), "calls")
-	script := `#!/bin/sh
-case "$*" in
-*--jq*) case "$*" in
-	*'startswith("<!-- kubectl-release plan of shop/web -->")'*) ;;
-	*) echo "no marker in $*" >&2; exit 1 ;;
-	esac
-	if grep -q POST ` + calls + ` 2>/dev/null; then echo 4711; fi ;;
-*) shift; echo "$*" >> ` + calls + ` ;;
-esac
-`
-	if err := os.WriteFile(filepath.Join(tools, "gh"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return calls
-}
-
-// workflow are the scripts of the page's workflow.
-func workflow(t *testing.T, page string) []string {
-	t.Helper()
-	_, block, _ := strings.Cut(page, "\n```yaml\n")
-	block, _, _ = strings.Cut(block, "\n```\n")
-	var file struct {
-		Jobs map[string]struct {
-			Steps []struct {
-				Run string `json:"run"`
-			} `json:"steps"`
-		} `json:"jobs"`
-	}
-	if err := yaml.Unmarshal([]byte(block), &file); err != nil {
-		t.Fatal(err)
-	}
-	var scripts []string
-	for _, step := range file.Jobs["plan"].Steps {
-		if step.Run != "" {
-			scripts = append(scripts, step.Run)
-		}
-	}
-	if len(scripts) != 3 {
-		t.Fatalf("the workflow runs %d scripts, want 3: %q", len(scripts), scripts)
-	}
-	return scripts
 }
 
 func content(t *testing.T, file string) string {

@@ -1,0 +1,360 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// action is as much of action.yml as a runner needs.
+type action struct {
+	Inputs map[string]struct {
+		Default string `json:"default"`
+	} `json:"inputs"`
+	Outputs map[string]struct {
+		Value string `json:"value"`
+	} `json:"outputs"`
+	Runs struct {
+		Steps []struct {
+			ID   string            `json:"id"`
+			Name string            `json:"name"`
+			If   string            `json:"if"`
+			Uses string            `json:"uses"`
+			Run  string            `json:"run"`
+			Env  map[string]string `json:"env"`
+		} `json:"steps"`
+	} `json:"runs"`
+}
+
+func readAction(t *testing.T) (action, string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	if err := yaml.Unmarshal(text, &a); err != nil {
+		t.Fatal(err)
+	}
+	return a, string(text)
+}
+
+// runner runs the steps of a composite action as GitHub's runner does, as far as action.yml
+// needs it: contexts of inputs, steps and github, and conditions of terms joined by &&.
+type runner struct {
+	t *testing.T
+	// known are the values of all contexts: "inputs.name", "steps.plan.outputs.blocked".
+	known map[string]string
+	env   []string
+	dir   string
+	log   strings.Builder
+}
+
+var (
+	expression = regexp.MustCompile(`\$\{\{ *(.*?) *\}\}`)
+	output     = regexp.MustCompile(`(?ms)^([a-z-]+)(?:=(.*?)$|<<(\S+)\n(.*?)^(\S+)$)`)
+)
+
+// value is that of a term: a literal or the name of something in a context.
+func (r *runner) value(term string) string {
+	if literal, ok := strings.CutPrefix(term, "'"); ok {
+		return strings.TrimSuffix(literal, "'")
+	}
+	if !regexp.MustCompile(`^(inputs|steps|github)\.`).MatchString(term) {
+		r.t.Fatalf("the runner knows no %q", term)
+	}
+	return r.known[term]
+}
+
+func (r *runner) filled(text string) string {
+	return expression.ReplaceAllStringFunc(text, func(e string) string { return r.value(expression.FindStringSubmatch(e)[1]) })
+}
+
+func (r *runner) holds(condition string) bool {
+	if condition == "" {
+		return true
+	}
+	for term := range strings.SplitSeq(expression.FindStringSubmatch(condition)[1], " && ") {
+		if left, right, ok := strings.Cut(term, " == "); ok && r.value(left) != r.value(right) {
+			return false
+		}
+		if left, right, ok := strings.Cut(term, " != "); ok && r.value(left) == r.value(right) {
+			return false
+		}
+	}
+	return true
+}
+
+// run runs the action's steps and returns its outputs, and whether it has succeeded.
+func (r *runner) run(a action, given map[string]string) (map[string]string, bool) {
+	for name, in := range a.Inputs {
+		r.known["inputs."+name] = r.filled(in.Default)
+	}
+	for name, value := range given {
+		r.known["inputs."+name] = value
+	}
+	succeeded := true
+	for i, step := range a.Runs.Steps {
+		// A step without a condition does not run after one that has failed.
+		if step.If == "" && !succeeded || !r.holds(step.If) {
+			fmt.Fprintf(&r.log, "== %s is skipped\n", step.Name)
+			continue
+		}
+		file := filepath.Join(r.t.TempDir(), "output")
+		command := exec.Command("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step.Run)
+		command.Dir = r.dir
+		command.Env = append(append(os.Environ(), r.env...), "GITHUB_OUTPUT="+file)
+		for name, value := range step.Env {
+			command.Env = append(command.Env, name+"="+r.filled(value))
+		}
+		said, err := command.CombinedOutput()
+		fmt.Fprintf(&r.log, "== %s\n%s", step.Name, said)
+		if err != nil {
+			fmt.Fprintf(&r.log, "step %d: %v\n", i, err)
+			succeeded = false
+		}
+		set, _ := os.ReadFile(file)
+		for _, m := range output.FindAllStringSubmatch(string(set), -1) {
+			r.known["steps."+step.ID+".outputs."+m[1]] = strings.TrimSuffix(m[2]+m[4], "\n")
+		}
+	}
+	out := map[string]string{}
+	for name, o := range a.Outputs {
+		out[name] = r.filled(o.Value)
+	}
+	return out, succeeded
+}
+
+// mergedPullRequest is what actions/checkout makes of a pull request: its merge with the
+// base, of which it has the first parents.
+func mergedPullRequest(t *testing.T, values string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart, err := filepath.Abs(filepath.Join("..", "..", "testdata", "charts", "shop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("bash", "-ec", `git init -q -b main pr && cd pr
+cp -R "$CHART" chart && printf '# production\nreplicas: 2\n' > prod.yaml
+git add . && git commit -q -m base && git checkout -q -b change
+printf '%b' "$VALUES" > prod.yaml && git commit -q --allow-empty -a -m change && git checkout -q main
+echo other > other && git add . && git commit -q -m other && git merge -q --no-ff -m merge change`)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "CHART="+chart, "VALUES="+values, "HOME="+dir, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return filepath.Join(dir, "pr")
+}
+
+// recordingGitHub notes what it is asked, and keeps one comment.
+func recordingGitHub(t *testing.T) (url string, comment *string, requests *[]string) {
+	t.Helper()
+	comment, requests = new(string), new([]string)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*requests = append(*requests, r.Method+" "+r.URL.Path)
+		var sent struct {
+			Body string `json:"body"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&sent)
+		if r.Header.Get("Authorization") != "Bearer job-token" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		switch {
+		case r.URL.Path == "/user":
+			w.WriteHeader(http.StatusForbidden)
+		case r.Method == http.MethodGet && *comment == "":
+			fmt.Fprint(w, "[]")
+		case r.Method == http.MethodGet:
+			_ = json.NewEncoder(w).Encode([]any{map[string]any{"id": 4711, "body": *comment, "html_url": "https://forge.example/c/4711", "user": map[string]any{"login": "github-actions[bot]"}}})
+		default:
+			if sent.Body != "" {
+				*comment = sent.Body
+			}
+			fmt.Fprint(w, `{"id":4711,"html_url":"https://forge.example/c/4711"}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, comment, requests
+}
+
+// The steps of action.yml are run as GitHub runs them, for pull requests of the repository
+// and of forks.
+func TestActionRunsEveryStep(t *testing.T) {
+	program, err := exec.LookPath("kubectl-release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := readAction(t)
+	for _, tc := range []struct {
+		name, values, head string
+		with               map[string]string
+		succeeds           bool
+		outputs            map[string]string
+		requests, comment  string
+	}{
+		{
+			name: "same repository", values: `replicas: 3\nmotd: "::error::forged"\n`, head: "shop/charts", succeeds: true, with: map[string]string{"check": "true"},
+			outputs:  map[string]string{"exit-code": "2", "changed": "true", "blocked": "false", "comment-url": "https://forge.example/c/4711"},
+			requests: "GET /repos/shop/charts/issues/17/comments POST /repos/shop/charts/issues/17/comments POST /repos/shop/charts/check-runs", comment: "replicas 2 → 3",
+		},
+		{name: "fork", values: `replicas: 3\n`, head: "mallory/charts", succeeds: true, outputs: map[string]string{"exit-code": "2", "comment-url": ""}},
+		{
+			name: "blocked", values: `# production\nreplicas: 1\n`, head: "shop/charts", with: map[string]string{"deny": "scale-down"},
+			outputs:  map[string]string{"exit-code": "1", "blocked": "true", "changed": "false"},
+			requests: "GET /repos/shop/charts/issues/17/comments POST /repos/shop/charts/issues/17/comments", comment: "--deny scale-down forbids",
+		},
+		{name: "no change", values: `# production\nreplicas: 2\n`, head: "shop/charts", succeeds: true, outputs: map[string]string{"exit-code": "0", "changed": "false"}, requests: "GET /repos/shop/charts/issues/17/comments"},
+		{name: "broken", values: `replicas: [\n`, head: "shop/charts", outputs: map[string]string{"exit-code": "1", "blocked": "false"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			url, comment, requests := recordingGitHub(t)
+			temp := t.TempDir()
+			r := &runner{t: t, dir: mergedPullRequest(t, tc.values), known: map[string]string{
+				"github.token": "job-token", "github.repository": "shop/charts", "github.event.pull_request.head.repo.full_name": tc.head,
+			}, env: []string{
+				"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_API_URL=" + url, "GITHUB_REPOSITORY=shop/charts",
+				"GITHUB_REF=refs/pull/17/merge", "GITHUB_SHA=c0ffee", "GITHUB_RUN_NUMBER=5", "GITHUB_EVENT_PATH=", "GITHUB_TOKEN=", "GH_TOKEN=",
+				"KUBECONFIG=/nowhere", "HOME=" + temp,
+			}}
+			with := map[string]string{"name": "web", "chart": "chart", "values": "prod.yaml", "namespace": "shop", "binary": program}
+			for name, value := range tc.with {
+				with[name] = value
+			}
+			got, succeeded := r.run(a, with)
+			if succeeded != tc.succeeds || strings.Join(*requests, " ") != tc.requests {
+				t.Errorf("succeeded: %t, requests %q", succeeded, *requests)
+			}
+			for name, want := range tc.outputs {
+				if got[name] != want {
+					t.Errorf("output %s is %q, want %q", name, got[name], want)
+				}
+			}
+			if !strings.Contains(*comment, tc.comment) || strings.Contains(r.log.String(), "job-token") {
+				t.Errorf("comment:\n%s", *comment)
+			}
+			if tc.name != "broken" {
+				if summary, err := os.ReadFile(filepath.Join(temp, "summary")); err != nil || !strings.HasPrefix(string(summary), "<!-- kubectl-release plan of shop/web -->") {
+					t.Errorf("summary: %v\n%s", err, summary)
+				}
+				if got["verdict"] == "" || strings.Contains(got["verdict"], "fail") != (got["blocked"] == "true") {
+					t.Errorf("verdict %q", got["verdict"])
+				}
+			}
+			if tc.name == "blocked" && !strings.Contains(r.log.String(), "::error file=prod.yaml,line=2,title=shop/web policy/scale-down::") {
+				t.Error("the error is not at the line that makes it so")
+			}
+			if t.Failed() {
+				t.Log(r.log.String())
+			}
+		})
+	}
+}
+
+// No script of the action has an expression in it, by which an event could write into the
+// script; every action that is used is pinned to a commit.
+func TestActionsAreSafe(t *testing.T) {
+	a, text := readAction(t)
+	for _, step := range a.Runs.Steps {
+		if strings.Contains(step.Run, "${{") {
+			t.Errorf("%s: an expression in its script", step.Name)
+		}
+		if out, err := exec.Command("bash", "-n", "-c", step.Run).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", step.Name, err, out)
+		}
+	}
+	all := text
+	for _, name := range []string{"docs/pull-requests.md", "docs/ci/github.yaml"} {
+		data, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(data)
+	}
+	found := regexp.MustCompile(`uses: (\S+)(.*)`).FindAllStringSubmatch(all, -1)
+	for _, m := range found {
+		if m[1] == "./" || m[1] == "kubectl-release/kubectl-release@COMMIT" {
+			continue
+		}
+		if !regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40}$`).MatchString(m[1]) || !strings.HasPrefix(m[2], " # v") {
+			t.Errorf("%s is not pinned to a commit with its version beside it", m[1])
+		}
+	}
+	if len(found) < 3 {
+		t.Errorf("only %d actions are used", len(found))
+	}
+}
+
+// The component of GitLab has a header that declares every input it uses, and no keyword
+// that belongs to who includes it.
+func TestGitLabComponent(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "templates", "plan.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, body, found := strings.Cut(string(data), "\n---\n")
+	var spec struct {
+		Spec struct {
+			Inputs map[string]any `json:"inputs"`
+		} `json:"spec"`
+	}
+	var jobs map[string]any
+	if err := yaml.Unmarshal([]byte(header), &spec); err != nil || !found {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal([]byte(body), &jobs); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`\$\[\[ inputs\.(\w+) \]\]`).FindAllStringSubmatch(body, -1) {
+		if spec.Spec.Inputs[m[1]] == nil {
+			t.Errorf("input %s is not declared", m[1])
+		}
+	}
+	for _, keyword := range []string{"stages", "variables", "default", "workflow"} {
+		if jobs[keyword] != nil {
+			t.Errorf("%s belongs to who includes it", keyword)
+		}
+	}
+	if len(jobs) != 1 {
+		t.Errorf("%d jobs", len(jobs))
+	}
+}
+
+// The page names every input and output of the action, and shows the workflow that
+// actionlint checks.
+func TestEveryFlagOfTheActionIsDocumented(t *testing.T) {
+	a, _ := readAction(t)
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "pull-requests.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range a.Inputs {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/pull-requests.md says nothing of the input %s", name)
+		}
+	}
+	for name := range a.Outputs {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/pull-requests.md says nothing of the output %s", name)
+		}
+	}
+	workflow, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci", "github.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := strings.ReplaceAll(string(workflow), "uses: ./", "uses: kubectl-release/kubectl-release@COMMIT"); !strings.Contains(string(page), shown) {
+		t.Errorf("docs/pull-requests.md does not show docs/ci/github.yaml:\n%s", shown)
+	}
+}
