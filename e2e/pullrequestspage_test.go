@@ -41,7 +41,7 @@ func TestPullRequestsPage(t *testing.T) {
 	for _, line := range shown(offline) {
 		in(nobody, line)
 	}
-	for _, want := range []string{"<!-- kubectl-release plan of shop/web -->", "chart shop 1.4.2 → 1.5.0", "replicas 2 → 3", "ConfigMap/web-motd"} {
+	for _, want := range []string{"<!-- kubectl-release plan of shop/web -->", "label helm.sh/chart shop-1.4.2 → 1.5.0", "ConfigMap/web-motd"} {
 		if comment := content(t, filepath.Join(pr, "plan.md")); !strings.Contains(comment, want) {
 			t.Errorf("the comment lacks %q:\n%s", want, comment)
 		}
