@@ -56,13 +56,3 @@ func (r Refusal) kind() ProblemKind {
 	}
 	return ProblemInvalid
 }
-
-// Place is a line of a file that people have written: of values, of a chart, of a set of
-// releases.
-type Place struct {
-	// File is a path with slashes: relative to the repository's root where it lies in a
-	// repository, else as it was named.
-	File string `json:"file"`
-	// Line counts from 1; 0 is the file as a whole.
-	Line int `json:"line,omitempty"`
-}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
-	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // formatted is a plan's format and the file that it goes to.
@@ -38,21 +37,21 @@ func (o *showFlags) printsMarkdown() bool {
 	return o.output == "markdown" || o.output == "md" || slices.ContainsFunc(wanted, func(r formatted) bool { return r.format == "markdown" })
 }
 
-// writeReports prints what --report asks for. The plan is masked already.
-func (o *showFlags) writeReports(out io.Writer, made *plan.Plan) error {
+// writeReports has printed what --report asks for. What is printed is masked already.
+func (o *showFlags) writeReports(out io.Writer, print func(format string, w io.Writer) error) error {
 	wanted, err := o.wantedReports()
 	if err != nil {
 		return err
 	}
 	for _, r := range wanted {
 		if r.file == "-" {
-			if err := renderAs(o, r.format, out, made); err != nil {
+			if err := print(r.format, out); err != nil {
 				return err
 			}
 			continue
 		}
 		var text bytes.Buffer
-		if err := renderAs(o, r.format, &text, made); err != nil {
+		if err := print(r.format, &text); err != nil {
 			return err
 		}
 		if err := outputfile.Write(r.file, text.Bytes(), 0o600); err != nil {

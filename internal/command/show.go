@@ -26,10 +26,11 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 		return err
 	}
 	made = p.masked(made)
-	if err := renderAs(o, orDefault(o.output, "text"), w, made); err != nil {
+	print := func(format string, w io.Writer) error { return renderAs(o, format, w, made) }
+	if err := print(orDefault(o.output, "text"), w); err != nil {
 		return err
 	}
-	return o.writeReports(w, made)
+	return o.writeReports(w, print)
 }
 
 // renderAs prints what may be seen of a plan in a format.

@@ -3,23 +3,34 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/findings"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // setOutputs are the forms in which the plan of a set is shown.
-var setOutputs = []string{"text", "json", "yaml", "markdown", "html"}
+var setOutputs = append([]string{"text", "json", "yaml", "markdown", "html"}, findings.Formats()...)
 
 // renderSet prints the plan of a set.
 func (p *program) renderSet(o *showFlags, d *releaseset.Document) error {
-	w := p.raw.Out
-	switch o.output {
+	print := func(format string, w io.Writer) error { return renderSetAs(o, format, w, d) }
+	if err := print(o.output, p.raw.Out); err != nil {
+		return err
+	}
+	return o.writeReports(p.raw.Out, print)
+}
+
+// renderSetAs prints the plan of a set in a format.
+func renderSetAs(o *showFlags, format string, w io.Writer, d *releaseset.Document) error {
+	switch format {
 	case "json":
 		return report.SetJSON(w, d)
 	case "yaml":
@@ -33,18 +44,43 @@ func (p *program) renderSet(o *showFlags, d *releaseset.Document) error {
 		}
 		return err
 	case "markdown", "md":
-		return p.setMarkdown(o, d)
+		return o.setMarkdown(w, d)
 	case "html":
 		return report.SetHTML(w, d)
+	case "text":
+		return report.SetText(w, d, o.text(w))
 	}
-	return report.SetText(w, d, o.text(w))
+	if !slices.Contains(setOutputs, format) {
+		return usage("-o %s: of a set it is %s", format, oneOf(setOutputs))
+	}
+	return findings.Print(content(w), format, strings.Join(d.Files, ","), setPlans(d)...)
+}
+
+// setPlans are the plans of a set as findings are made of them: each points to its entry of
+// the set, and is told from those of other clusters. An entry that can't be planned is one
+// that is blocked by what stands against that.
+func setPlans(d *releaseset.Document) []*plan.Document {
+	var out []*plan.Document
+	for _, r := range d.Releases {
+		made := r.Plan
+		if r.Error != "" {
+			made = &plan.Document{
+				Release: r.Release, Summary: plan.Summary{Blocking: 1},
+				Problems: []plan.Problem{{Kind: plan.ProblemInvalid, Blocking: true, What: r.Error}},
+			}
+		}
+		if made != nil {
+			out = append(out, made.Entry(r.Cluster, plan.Place(r.From)))
+		}
+	}
+	return out
 }
 
 // setMarkdown prints a comment, and writes what it has no room for to a file.
-func (p *program) setMarkdown(show *showFlags, d *releaseset.Document) error {
+func (show *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {
 	o := report.MarkdownOptions{Budget: show.maxBytes.value, Marker: show.marker.value, RestName: show.spill.value}
 	if o.RestName == "" {
-		return report.SetMarkdown(p.raw.Out, d, o)
+		return report.SetMarkdown(w, d, o)
 	}
 	var comment, rest bytes.Buffer
 	o.Rest = &rest
@@ -54,7 +90,7 @@ func (p *program) setMarkdown(show *showFlags, d *releaseset.Document) error {
 	if err := outputfile.Write(o.RestName, rest.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("--spill: %w", err)
 	}
-	_, err := p.raw.Out.Write(comment.Bytes())
+	_, err := w.Write(comment.Bytes())
 	return err
 }
 

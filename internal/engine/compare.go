@@ -161,7 +161,7 @@ func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan
 		return nil, err
 	}
 	p, _, err := plan.Build(in)
-	c.Source.putPlaces(p)
+	c.Source.locate(p)
 	return p, err
 }
 

@@ -58,7 +58,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	in.Warnings, in.Secrets = target.warnings, g.lookups.read()
 	in.Values = valuesChanges(g.history, target.Record)
 	p, err := e.decide(ctx, in)
-	d.Source.putPlaces(p)
+	d.Source.locate(p)
 	return p, g.lookups.quoted(err)
 }
 

@@ -10,27 +10,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// mostPlaced is of how many values the line is looked for: each look reads the files.
-const mostPlaced = 100
-
-// putPlaces says in a plan in which lines of which files stands what it speaks of: values
-// in the files that set them, objects in their templates, the release in Chart.yaml.
-func (s Source) putPlaces(p *plan.Plan) {
-	if p == nil {
-		return
+// locate says in a plan in which lines of which files stands what it speaks of: values in
+// the files that set them, objects in their templates, the release in Chart.yaml.
+func (s Source) locate(p *plan.Plan) {
+	if p != nil {
+		p.Locate(plan.Places{
+			Release: s.inChart("Chart.yaml", 1), Object: s.ofObject,
+			Value: func(path string) plan.Place { return s.ofValue(jsontree.SplitPath(path)) },
+		})
 	}
-	p.Place = s.inChart("Chart.yaml", 1)
-	for i := range p.Values[:min(len(p.Values), mostPlaced)] {
-		if p.Values[i].Cause == plan.CauseValues {
-			p.Values[i].Place = s.ofValue(jsontree.SplitPath(p.Values[i].Path))
-		}
-	}
-	p.Steps(func(_ plan.StageName, step *plan.Step) {
-		// The template of what is deleted was the last revision's.
-		if step.Source != "" && (step.Op != plan.OpDelete || step.HookDeletion()) {
-			step.Place = s.ofObject(step.Source, step.Object)
-		}
-	})
 }
 
 // ofValue is the line that sets a value; of one that is set no more, the line of the

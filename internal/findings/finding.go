@@ -81,7 +81,7 @@ var index = regexp.MustCompile(`\[\d+\]`)
 
 // fingerprint is of what a finding is about: texts, and values in them, may change.
 func fingerprint(p *plan.Document, f Finding, about string) string {
-	cluster := cmp.Or(p.Cluster.UID, p.Cluster.Server)
+	cluster := cmp.Or(p.Cluster.UID, p.Cluster.Server, p.Cluster.Context)
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, cluster, f.Release, f.Step, index.ReplaceAllString(about, "[]")}, "\n")))
 	return hex.EncodeToString(sum[:])
 }

@@ -1,10 +1,12 @@
 package setrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
@@ -26,6 +28,12 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		return d, err
 	}
 	sources, read := s.values(e)
+	tables := map[string]releaseset.Place{}
+	for _, v := range e.Values {
+		if v.File == "" {
+			tables[v.From.String()] = v.From
+		}
+	}
 	given, warnings, err := sources.Merge(read)
 	if err != nil {
 		return d, err
@@ -33,8 +41,18 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	d.Source = engine.Source{
 		Chart: chart.chart, Fetched: chart.pin, Warnings: append(warnings, chart.warnings...),
 		Values: given, Reuse: values.ResetValues,
-		Origin: func(path []string) values.Origin { return sources.Origin(path, read) },
+		Path: func(name string) string { return cmp.Or(tables[name].File, name) },
+		Origin: func(path []string) values.Origin {
+			out := sources.Origin(path, read)
+			if table, ok := tables[out.Name]; ok {
+				out.Line = table.Line // where it begins in the set's file
+			}
+			return out
+		},
 		Render: engine.RenderOptions{SkipSchema: e.Options.SkipSchema},
+	}
+	if !strings.HasSuffix(e.Chart.Path, ".tgz") {
+		d.Source.Folder = e.Chart.Path
 	}
 	return d, nil
 }

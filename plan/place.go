@@ -1,0 +1,51 @@
+package plan
+
+import "github.com/kubectl-release/kubectl-release/internal/manifest"
+
+// Place is a line of a file that people have written: of values, of a chart, of a set of
+// releases.
+type Place struct {
+	// File is a path with slashes: relative to the repository's root where it lies in a
+	// repository, else as it was named.
+	File string `json:"file"`
+	// Line counts from 1; 0 is the file as a whole.
+	Line int `json:"line,omitempty"`
+}
+
+// Places say where stands what a plan speaks of.
+type Places struct {
+	Release Place
+	// Value is of one of the user's values, by its path as in Change.Path.
+	Value func(path string) Place
+	// Object is of an object that the template source renders.
+	Object func(source string, id manifest.ID) Place
+}
+
+// mostPlaced is of how many values the place is looked for: each look reads files.
+const mostPlaced = 100
+
+// Locate fills in where stands what the plan speaks of.
+func (p *Plan) Locate(at Places) {
+	p.Place = at.Release
+	for i := range p.Values[:min(len(p.Values), mostPlaced)] {
+		if p.Values[i].Cause == CauseValues {
+			p.Values[i].Place = at.Value(p.Values[i].Path)
+		}
+	}
+	p.Steps(func(_ StageName, s *Step) {
+		// The template of what is deleted was the last revision's.
+		if s.Source != "" && (s.Op != OpDelete || s.HookDeletion()) {
+			s.Place = at.Object(s.Source, s.Object)
+		}
+	})
+}
+
+// Entry is the document of a plan that is one of a set's: its place is that of the entry,
+// and its cluster is called as the set calls it.
+func (p Document) Entry(cluster string, at Place) *Document {
+	p.Place = at
+	if cluster != "" {
+		p.Cluster.Context = cluster
+	}
+	return &p
+}
