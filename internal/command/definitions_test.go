@@ -116,8 +116,11 @@ var lacking = map[string]string{
 	// A picture is neither text nor Markdown, and is not kept.
 	"plan graph": "planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out " +
 		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.sensitive showFlags.spill showFlags.summary",
-	"show all": "showChartFlags.jsonPath",
-	"unlock":   "outputFlags.output",
+	// Links out of the tree are never followed for a set, and its run shows it as text.
+	"plan many":  "fetchFlags.load",
+	"apply many": "showFlags.color showFlags.contextLines showFlags.full showFlags.hideNotes showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.spill showFlags.summary",
+	"show all":   "showChartFlags.jsonPath",
+	"unlock":     "outputFlags.output",
 }
 
 // everywhere are fields of flags that mean the same to every command, and that are there
