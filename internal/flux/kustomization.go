@@ -69,5 +69,5 @@ type KustomizationStatus struct {
 	LastAppliedRevision string             `json:"lastAppliedRevision,omitempty"`
 }
 
-// Prunes says whether objects that vanish from the build are deleted.
-func (k *Kustomization) Prunes() bool { return k.Spec.Prune && !k.Spec.Suspend }
+// String is "namespace/name".
+func (k *Kustomization) String() string { return k.Metadata.Namespace + "/" + k.Metadata.Name }

@@ -39,14 +39,16 @@ type Step struct {
 	Settled bool
 	// HelmRelease is the state after the step, nil when it is gone.
 	HelmRelease *flux.HelmRelease
-	// Others are further HelmReleases.
+	// Others are further HelmReleases, as they were recorded last.
 	Others []*flux.HelmRelease
 	// Sources are those of source.toolkit.fluxcd.io.
 	Sources []*flux.Source
 	// Objects are what was in the namespaces.
 	Objects []map[string]any
 	// Records are all that were stored after the step.
-	Records []*release.Revision
+	Records []Record
+	// Writes are those of the status, in order, as what changed in it.
+	Writes []map[string]any
 	// Actions are those that ran, in Flux's words: "install", "upgrade", "test",
 	// "rollback", "uninstall", "correct cluster drift".
 	Actions []string
@@ -54,15 +56,21 @@ type Step struct {
 	Conditions []string
 }
 
+// Record is a release record in its namespace.
+type Record struct {
+	*release.Revision
+	StorageNamespace string
+}
+
 type after struct {
-	Step        string            `json:"step"`
-	Settled     bool              `json:"settled"`
-	Answer      json.RawMessage   `json:"answer"`
-	HelmRelease map[string]any    `json:"helmrelease"`
-	Others      []map[string]any  `json:"others"`
-	Sources     []map[string]any  `json:"sources"`
-	Objects     []map[string]any  `json:"objects"`
-	Transitions []json.RawMessage `json:"transitions"`
+	Step        string           `json:"step"`
+	Settled     bool             `json:"settled"`
+	Answer      json.RawMessage  `json:"answer"`
+	HelmRelease map[string]any   `json:"helmrelease"`
+	Others      []map[string]any `json:"others"`
+	Sources     []map[string]any `json:"sources"`
+	Objects     []map[string]any `json:"objects"`
+	Transitions []map[string]any `json:"transitions"`
 	Records     []struct {
 		Name, StorageNamespace, Namespace string
 		Version                           int
@@ -115,6 +123,9 @@ func read(t *testing.T, dir string) *Trace {
 			t.Fatalf("%s: %v", step.Name, err)
 		}
 		step.fill(t, a, stored)
+		if n > 1 && len(step.Others) == 0 {
+			step.Others = out.Steps[n-2].Others
+		}
 		out.Steps = append(out.Steps, step)
 	}
 }
@@ -143,32 +154,31 @@ func (s *Step) fill(t *testing.T, a after, stored map[string]*release.Revision) 
 		if record == nil {
 			t.Fatalf("%s: record %d of %s was not recorded", s.Name, r.Version, r.Name)
 		}
-		s.Records = append(s.Records, record)
+		s.Records = append(s.Records, Record{record, r.StorageNamespace})
 	}
-	for _, data := range a.Transitions {
-		s.transition(data)
-	}
-}
-
-// transition notes the actions and conditions of one write of the status.
-func (s *Step) transition(data json.RawMessage) {
-	var fields map[string]any
-	if json.Unmarshal(data, &fields) != nil {
-		return
-	}
-	for name, value := range fields {
-		text, ok := value.(string)
-		kind, isCondition := strings.CutPrefix(name, "condition ")
-		if !ok || !isCondition {
-			continue
+	s.Writes = a.Transitions
+	for _, fields := range a.Transitions {
+		for name, value := range fields {
+			text, ok := value.(string)
+			kind, isCondition := strings.CutPrefix(name, "condition ")
+			if !ok || !isCondition {
+				continue
+			}
+			about, _, _ := strings.Cut(text, " (gen")
+			s.Conditions = append(s.Conditions, kind+" "+about)
 		}
-		about, _, _ := strings.Cut(text, " (gen")
-		s.Conditions = append(s.Conditions, kind+" "+about)
-		if _, rest, ok := strings.Cut(text, "Running '"); ok && kind == "Reconciling" {
-			action, _, _ := strings.Cut(rest, "'")
+		if action := Running(fields); action != "" {
 			s.Actions = append(s.Actions, action)
 		}
 	}
+}
+
+// Running is the action that a write of the status says has begun, "" for none.
+func Running(write map[string]any) string {
+	text, _ := write["condition Reconciling"].(string)
+	_, rest, _ := strings.Cut(text, "Running '")
+	action, _, _ := strings.Cut(rest, "'")
+	return action
 }
 
 func helmRelease(t *testing.T, object map[string]any) *flux.HelmRelease {

@@ -42,10 +42,10 @@ func TestCheck5SnapshotDigestsEqualTheTraces(t *testing.T) {
 	}
 }
 
-func find(records []*release.Revision, namespace, name string, version int) *release.Revision {
+func find(records []fluxtest.Record, namespace, name string, version int) *release.Revision {
 	for _, r := range records {
 		if r.Namespace == namespace && r.Name == name && r.Version == version {
-			return r
+			return r.Revision
 		}
 	}
 	return nil
