@@ -38,7 +38,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/fluxcd/pkg/envsubst v1.8.0 // indirect
+require github.com/fluxcd/pkg/envsubst v1.8.0
 
 require (
 	dario.cat/mergo v1.0.1 // indirect

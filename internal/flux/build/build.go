@@ -1,5 +1,6 @@
 // Package build makes the objects of a Flux Kustomization of a tree of files, with
-// kustomize's own library: overlays, components, patches, images, generators.
+// kustomize's own library: overlays, components, patches, images, generators. It
+// also post-renders what the chart of a HelmRelease renders.
 //
 // Nothing is fetched and nothing is run: remote bases are refused, and so are
 // plugins and charts that kustomize would render. It does not substitute
