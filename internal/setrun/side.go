@@ -32,6 +32,10 @@ type Reading struct {
 	Environment string
 	// Variables are the environment variables that files may read.
 	Variables map[string]string
+	// Flux says that the files are folders that Flux's Kustomizations begin at.
+	Flux bool
+	// Sources are charts of Flux's sources, as paths, by Kind/namespace/name.
+	Sources map[string]string
 }
 
 // Open opens a tree and reads the set that files of it declare, which are slash-separated
@@ -44,6 +48,7 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	}
 	s := &Side{Tree: root.FS(), Set: &releaseset.Set{}, root: root}
 	s.charts = newCharts(dir, s.Tree, fetch)
+	objects, files := fluxFiles(s.Tree, files, r)
 	for _, name := range files {
 		set, err := read(s.Tree, name, r)
 		if errors.Is(err, fs.ErrNotExist) && !there(s.Tree, name) {
@@ -56,6 +61,10 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 			s.Close()
 			return nil, err
 		}
+	}
+	if err := s.readFlux(objects, r); err != nil {
+		root.Close()
+		return nil, err
 	}
 	return s, nil
 }

@@ -36,7 +36,11 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		Origin: func(path []string) string { return sources.Origin(path, read) },
 		Render: engine.RenderOptions{SkipSchema: e.Options.SkipSchema},
 	}
-	return d, nil
+	if m := e.Manager; m != nil {
+		d.Source.Render.PostRender = func(_ context.Context, text string) (string, error) { return m.Rewrite(text) }
+		d.Source.Chart, err = s.withValues(chart.chart, m)
+	}
+	return d, err
 }
 
 // values are an entry's layers as the command line would name them, and what reads

@@ -1,0 +1,38 @@
+package releaseset
+
+import "github.com/kubectl-release/kubectl-release/internal/chart"
+
+// Manager is the object of a controller that deploys an entry, such as a HelmRelease
+// of Flux's, in the place of somebody at a command line.
+type Manager interface {
+	// String is "HelmRelease apps/web".
+	String() string
+	// Err is why the entry can't be planned, nil when it can.
+	Err() error
+	// Unknown are the objects that values come from and whose content is not known,
+	// "Secret apps/database".
+	Unknown() []string
+	// ChartValues are files of the tree that replace the values of the chart itself.
+	ChartValues() (files []string, ignoreMissing bool)
+	// Sum stands for all that the release depends on besides chart and values.
+	Sum() string
+	// Rewrite changes what the chart renders.
+	Rewrite(manifest string) (string, error)
+	// Next is what the controller does where base, nil for nothing, is what it has
+	// deployed, of the chart was. rewritten says that the charts' files differ.
+	Next(base Manager, is, was *chart.Metadata, rewritten bool) Verdict
+	// Removed is what it does when the object is gone.
+	Removed() Verdict
+}
+
+// Verdict is what a controller does about an entry.
+type Verdict struct {
+	// Action is "upgrade", "nothing", "wait" and their like; Then are those that follow.
+	Action string   `json:"action"`
+	Then   []string `json:"then,omitempty"`
+	// Notes are sentences about it, the main one first.
+	Notes []string `json:"notes,omitempty"`
+	// Plans says that the objects of the release may change, so that there is
+	// something to plan.
+	Plans bool `json:"-"`
+}
