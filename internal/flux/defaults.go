@@ -152,3 +152,25 @@ func (hr *HelmRelease) ActiveRetry() *Strategy {
 	}
 	return s
 }
+
+// Defaulted is a copy with the defaults that the API server fills in by the CRD, so
+// that a spec of a file can be compared with a live one.
+func (s HelmReleaseSpec) Defaulted() HelmReleaseSpec {
+	if s.Chart != nil && s.Chart.Spec != nil && s.Chart.Kind != KindOCIRepository {
+		template, spec := *s.Chart, *s.Chart.Spec
+		if spec.Version == "" {
+			spec.Version = "*"
+		}
+		if spec.ReconcileStrategy == "" {
+			spec.ReconcileStrategy = ByChartVersion
+		}
+		template.Spec = &spec
+		s.Chart = &template
+	}
+	if s.Uninstall != nil && s.Uninstall.DeletionPropagation == "" {
+		u := *s.Uninstall
+		u.DeletionPropagation = "background"
+		s.Uninstall = &u
+	}
+	return s
+}

@@ -1,6 +1,9 @@
 package releaseset
 
-import "github.com/kubectl-release/kubectl-release/internal/chart"
+import (
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
 
 // Manager is the object of a controller that deploys an entry, such as a HelmRelease
 // of Flux's, in the place of somebody at a command line.
@@ -21,9 +24,18 @@ type Manager interface {
 	// Next is what the controller does where base, nil for nothing, is what it has
 	// deployed, of the chart was. rewritten says that the charts' files differ.
 	Next(base Manager, is, was *chart.Metadata, rewritten bool) Verdict
+	// Storage is where the controller keeps the release's records.
+	Storage() release.Key
+	// Live is Next by what is in the cluster: the object with its status, nil when there
+	// is none, and the records. lookup gives other objects of the cluster, nil for those
+	// that are not there. Errors are those of lookup, and of an object that can't be read.
+	Live(lookup Lookup, records []*release.Revision, is *chart.Metadata, rewritten bool) (Verdict, error)
 	// Removed is what it does when the object is gone.
 	Removed() Verdict
 }
+
+// Lookup gives an object of a cluster, nil when it is not there.
+type Lookup func(apiVersion, kind, namespace, name string) (map[string]any, error)
 
 // Verdict is what a controller does about an entry.
 type Verdict struct {
@@ -35,4 +47,7 @@ type Verdict struct {
 	// Plans says that the objects of the release may change, so that there is
 	// something to plan.
 	Plans bool `json:"-"`
+	// OldChart says that the chart stays the one that was deployed, whatever its files
+	// are now.
+	OldChart bool `json:"-"`
 }

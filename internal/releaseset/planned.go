@@ -69,11 +69,11 @@ type Summary struct {
 	Changed   int `json:"changed"`
 	Untouched int `json:"untouched"`
 	// Idle are those that are touched and that their controller does nothing about.
-	Idle int `json:"idle,omitempty"`
-	Left      int `json:"left"`
-	Blocked   int `json:"blocked"`
-	Failed    int `json:"failed"`
-	Deferred  int `json:"deferred"`
+	Idle     int `json:"idle,omitempty"`
+	Left     int `json:"left"`
+	Blocked  int `json:"blocked"`
+	Failed   int `json:"failed"`
+	Deferred int `json:"deferred"`
 	// Objects is what the plans' summaries come to.
 	Objects plan.Summary `json:"objects"`
 }

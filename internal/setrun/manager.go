@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -31,19 +32,70 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 		}
 		base, was, rewritten = j.managed.Manager, before.chart.Metadata, p.rewritten(j)
 	}
-	v := m.Next(base, is.chart.Metadata, was, rewritten)
+	asked, err := p.Clusters.Engine(j.head.Cluster, p.Head.Set.Clusters[j.head.Cluster])
+	if err != nil {
+		return false, err
+	}
+	var v releaseset.Verdict
+	if asked == nil {
+		v = m.Next(base, is.chart.Metadata, was, rewritten)
+	} else if v, err = live(ctx, asked, m, is.chart.Metadata, rewritten); err != nil {
+		return false, err
+	}
 	j.out.Verdict = &v
 	return v.Plans, nil
 }
 
-// rewritten says whether the files of a chart in the tree differ.
+// live is the verdict by what is in the cluster. The engine looks for records in the
+// release's own namespace.
+func live(ctx context.Context, asked *engine.Engine, m releaseset.Manager, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
+	records, err := asked.Records(ctx, m.Storage())
+	if err != nil {
+		return releaseset.Verdict{}, err
+	}
+	lookup := func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+		object, err := asked.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
+		if err != nil || object == nil {
+			return nil, err
+		}
+		return object.Object, nil
+	}
+	return m.Live(lookup, records, is, rewritten)
+}
+
+// rewritten says whether the files of a chart in the tree differ, or those that replace
+// its values.
 func (p *Planner) rewritten(j *job) bool {
 	if j.head.Chart.Path == "" || j.managed.Chart.Path == "" {
 		return false
 	}
 	is, err := p.Head.charts.sum(j.head.Chart.Path)
 	was, baseErr := p.Base.charts.sum(j.managed.Chart.Path)
-	return err != nil || baseErr != nil || is != was
+	return err != nil || baseErr != nil || is != was || p.Head.valuesSum(j.head.Manager) != p.Base.valuesSum(j.managed.Manager)
+}
+
+// valuesSum stands for the files that replace a chart's values.
+func (s *Side) valuesSum(m releaseset.Manager) string {
+	files, _ := m.ChartValues()
+	var sums []string
+	for _, name := range files {
+		sums = append(sums, s.fileSum(name))
+	}
+	return strings.Join(sums, " ")
+}
+
+// chartOf puts the chart of the base in the place of the head's where the controller
+// keeps it.
+func (p *Planner) chartOf(ctx context.Context, j *job, d *engine.Deployment) error {
+	if j.out.Verdict == nil || !j.out.Verdict.OldChart || j.managed == nil {
+		return nil
+	}
+	before, err := p.Base.deployment(ctx, j.managed, p.Defaults)
+	if err != nil {
+		return &BaseError{p.BaseName, err}
+	}
+	d.Source.Chart = before.Source.Chart
+	return nil
 }
 
 // left notes what becomes of an entry that has left the set, and says whether it is

@@ -3,6 +3,7 @@ package repository
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -70,38 +71,61 @@ func (m *Managed) estimated() bool {
 // is nil for a release that is new. is and was are the charts, rewritten says that
 // their files differ.
 func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritten bool) releaseset.Verdict {
-	if m.cycle != nil {
-		return releaseset.Verdict{Action: string(decision.Wait), Notes: append([]string{"a cycle of dependencies: " + strings.Join(m.cycle, " → ") + "; all of them wait for ever"}, m.notes...)}
-	}
-	if m.owner != nil && m.owner.Spec.Suspend {
-		return releaseset.Verdict{Action: string(decision.Nothing), Notes: append([]string{fmt.Sprintf("Kustomization %s is suspended: nothing happens", m.owner)}, m.notes...)}
-	}
 	in := decision.Input{ValuesDigest: m.values, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten}}
 	next := *m.hr
 	next.Metadata.Generation = 1
 	before, _ := base.(*Managed)
-	var baseline *flux.HelmRelease
 	if before != nil {
-		baseline = before.hr
 		next.Metadata.Generation = 2
 		next.Status = before.deployed(was)
-		if before.hr.Spec.ReleaseName == next.Spec.ReleaseName {
+		if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() {
 			in.Records = []*release.Revision{record(next.Status.History[0])}
 		}
 	}
-	if m.git && m.strategy == flux.ByRevision && rewritten {
+	in.HelmRelease = &next
+	return m.verdict(in, before, was)
+}
+
+// verdict puts a decision into words.
+func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata) releaseset.Verdict {
+	if m.cycle != nil {
+		return m.idle(decision.Wait, "a cycle of dependencies: "+strings.Join(m.cycle, " → ")+"; all of them wait for ever")
+	}
+	if m.owner != nil && m.owner.Spec.Suspend {
+		return m.idle(decision.Nothing, fmt.Sprintf("Kustomization %s is suspended: nothing happens", m.owner))
+	}
+	if m.git && m.strategy == flux.ByRevision && in.Chart.Rewritten {
 		in.Chart.Version += "+commit"
 	}
-	in.HelmRelease = &next
+	var baseline *flux.HelmRelease
+	if before != nil {
+		baseline = before.hr
+	}
 	d := decision.Next(in)
-	notes := slices.Concat(d.Because, decision.Notes(in, d, baseline), m.notes)
+	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d)}
+	out.Notes = slices.Concat(d.Because, decision.Notes(in, d, baseline), m.notes)
+	if out.OldChart = out.Plans && before != nil && m.keepsArtifact(before, in, was); out.OldChart {
+		out.Notes = append(out.Notes, fmt.Sprintf("chart version %s is unchanged: the change of the chart's files does not come with it", was.Version))
+	}
 	if m.estimated() {
-		notes = append(notes, "the chart's version "+is.Version+" gets metadata that is not known before the change is merged: it is estimated without")
+		out.Notes = append(out.Notes, "the chart's version gets metadata that is not known before the change is merged: it is estimated without")
 	}
 	for _, name := range m.unknown {
-		notes = append(notes, name+" is not known: it is taken to be the same before and after")
+		out.Notes = append(out.Notes, name+" is not known: it is taken to be the same before and after")
 	}
-	return releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Notes: notes, Plans: plans(d)}
+	return out
+}
+
+func (m *Managed) idle(a decision.Action, why string) releaseset.Verdict {
+	return releaseset.Verdict{Action: string(a), Notes: append([]string{why}, m.notes...)}
+}
+
+// keepsArtifact says whether source-controller makes no new artifact of the chart:
+// it is of Git, packaged by its version, which is the same, and so is what is asked
+// of it.
+func (m *Managed) keepsArtifact(before *Managed, in decision.Input, was *chart.Metadata) bool {
+	return m.git && before.git && in.Chart.Rewritten && m.strategy != flux.ByRevision && in.Chart.Version == was.Version &&
+		reflect.DeepEqual(m.hr.Spec.Defaulted().Chart, before.hr.Spec.Defaulted().Chart)
 }
 
 func actions(then []decision.Action) []string {
