@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
@@ -34,7 +36,8 @@ type Reading struct {
 	Variables map[string]string
 	// Flux says that the files are folders that Flux's Kustomizations begin at.
 	Flux bool
-	// Sources are charts of Flux's sources, as paths, by Kind/namespace/name.
+	// Sources are charts and trees of Flux's sources by Kind/namespace/name: paths of the
+	// tree, or absolute ones outside of it.
 	Sources map[string]string
 }
 
@@ -48,6 +51,7 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	}
 	s := &Side{Tree: root.FS(), Set: &releaseset.Set{}, root: root}
 	s.charts = newCharts(dir, s.Tree, fetch)
+	s.charts.outside = slices.Collect(maps.Values(r.Sources))
 	objects, files := fluxFiles(s.Tree, files, r)
 	for _, name := range files {
 		set, err := read(s.Tree, name, r)

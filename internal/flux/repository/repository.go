@@ -33,7 +33,7 @@ type Repository struct {
 	// built are the Kustomizations by "namespace/name".
 	built map[string]bool
 	tree  fs.FS
-	// sources are places of sources outside of the tree, by Kind/namespace/name.
+	// sources are where sources are that users have named, by Kind/namespace/name.
 	sources map[string]string
 }
 
@@ -59,8 +59,8 @@ func Holds(data []byte) bool {
 const maxFiles = 20_000
 
 // Files reads objects from files, and from all YAML below folders, but for
-// charts. sources are places of sources, as paths of the command line, by
-// Kind/namespace/name. Errors: files that are no YAML; below a folder these are
+// charts. sources are charts and trees of sources by Kind/namespace/name: paths
+// of the tree, or absolute ones outside of it. Errors: files that are no YAML; below a folder these are
 // warnings.
 func Files(tree fs.FS, names []string, sources map[string]string) (*Repository, error) {
 	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}

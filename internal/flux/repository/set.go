@@ -108,7 +108,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
 	ref := hr.ChartSource()
 	if given := r.sources[ref.String()]; given != "" {
-		return releaseset.Chart{Name: given}, nil
+		return place(given), nil
 	}
 	if hr.Spec.Chart != nil {
 		t := hr.Spec.Chart.Spec
@@ -134,6 +134,15 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 	return releaseset.Chart{}, fmt.Errorf("a chart of %s can't be fetched here: give it with --source %s=DIR", ref, ref)
 }
 
+// place is a chart that a user has named: in the tree, or an absolute path outside
+// of it.
+func place(given string) releaseset.Chart {
+	if path.IsAbs(given) {
+		return releaseset.Chart{Name: given}
+	}
+	return releaseset.Chart{Path: given}
+}
+
 // chartOf are the fields that HelmChart and its template share.
 type chartOf struct {
 	name, version string
@@ -146,9 +155,9 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	ref = ref.In(namespace)
 	if given := r.sources[ref.String()]; given != "" {
 		if ref.Kind == flux.KindHelmRepository {
-			return releaseset.Chart{Name: given}, nil
+			return place(given), nil
 		}
-		return releaseset.Chart{Name: strings.TrimSuffix(given, "/") + "/" + path.Clean(c.name)}, nil
+		return place(path.Join(given, path.Clean("/"+c.name))), nil
 	}
 	source, err := r.source(ref)
 	if err != nil {
