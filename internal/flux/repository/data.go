@@ -23,7 +23,9 @@ const (
 // makers are the kinds of objects that a Secret of their name is made from in the
 // cluster.
 var makers = []struct{ group, kind string }{
-	{"external-secrets.io", "ExternalSecret"}, {"bitnami.com", "SealedSecret"}, {"secrets.hashicorp.com", "VaultStaticSecret"},
+	{"external-secrets.io", "ExternalSecret"},
+	{"bitnami.com", "SealedSecret"},
+	{"secrets.hashicorp.com", "VaultStaticSecret"},
 	{"onepassword.com", "OnePasswordItem"},
 }
 
