@@ -67,7 +67,7 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 		}
 	}
 	if err := s.readFlux(objects, r); err != nil {
-		_ = root.Close() // it was only read
+		s.Close()
 		return nil, err
 	}
 	return s, nil
