@@ -22,6 +22,7 @@ type trees struct {
 	baseName               string
 	headCommit, baseCommit string
 	temporary              string
+	reading                setrun.Reading
 }
 
 func (t *trees) sides() []*setrun.Side {
@@ -58,12 +59,15 @@ func (t *trees) policyChanged(files []string) bool {
 
 // openTrees reads the set, and what it was before.
 func openTrees(ctx context.Context, o *manyFlags, files []string, fetch setrun.Fetch) (*trees, error) {
-	t := &trees{}
+	t := &trees{reading: o.set.reading()}
 	root, inGit, err := rootOf(files[0])
 	if err != nil {
 		return nil, err
 	}
 	t.root = root
+	if err := o.flux.add(&t.reading, root); err != nil {
+		return nil, err
+	}
 	for _, file := range files {
 		if _, err := os.Stat(file); err != nil {
 			return nil, err
@@ -74,7 +78,7 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, fetch setrun.F
 		}
 		t.files = append(t.files, name)
 	}
-	if t.head, err = setrun.Open(root, t.files, o.set.reading(), fetch); err != nil {
+	if t.head, err = setrun.Open(root, t.files, t.reading, fetch); err != nil {
 		return nil, err
 	}
 	if err := t.openBase(ctx, o, inGit, fetch); err != nil {
@@ -122,7 +126,7 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 				files = append(files, filepath.Base(name))
 			}
 		}
-		t.base, err = setrun.Open(dir, files, o.set.reading(), fetch)
+		t.base, err = setrun.Open(dir, files, t.reading, fetch)
 	case o.since != "" && !inGit:
 		return usage("--changed-since %s: %s is in no Git repository; --base-dir names a folder to compare with", o.since, files[0])
 	case o.since != "":
@@ -138,7 +142,7 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 			return err
 		}
 		if err = gittree.Checkout(ctx, t.root, t.baseCommit, t.temporary); err == nil {
-			t.base, err = setrun.Open(t.temporary, files, o.set.reading(), fetch)
+			t.base, err = setrun.Open(t.temporary, files, t.reading, fetch)
 		}
 	}
 	if err != nil {

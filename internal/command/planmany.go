@@ -38,6 +38,7 @@ func (o *setFlags) reading() setrun.Reading {
 type manyFlags struct {
 	planningFlags
 	set                              setFlags
+	flux                             fluxFlags
 	files                            planFileFlags
 	capable                          capabilityFlags
 	fetch                            fetchFlags
@@ -50,8 +51,8 @@ func (o *manyFlags) flags(p *program) []cli.Flag {
 	toggle := func(name string, to *bool, usage string) cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: setCategory}
 	}
-	return joined(o.set.flags(), []cli.Flag{
-		&cli.StringFlag{Name: "changed-since", Destination: &o.since, Usage: "plan what differs from where HEAD has parted from `REF`", Category: setCategory},
+	return joined(o.set.flags(), o.flux.flags(), []cli.Flag{
+		&cli.StringFlag{Name: "changed-since", Destination: &o.since, Aliases: []string{"against-ref"}, Usage: "plan what differs from where HEAD has parted from `REF`", Category: setCategory},
 		&cli.StringFlag{Name: "base-dir", Destination: &o.baseDir, Usage: "plan what differs from the files in `DIR`: the folder of FILE, or its whole repository, as it was", Category: setCategory},
 		toggle("all", &o.all, "plan what is not touched, too"),
 		toggle("prune", &o.prune, "plan to uninstall what has left the set"),

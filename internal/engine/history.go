@@ -42,6 +42,18 @@ func (e *Engine) Newest(ctx context.Context, key release.Key) (*release.Revision
 	return h.Last(), err
 }
 
+// Records reads what all revisions of a release have sent, for judging how it came to
+// be; without any record it gives none.
+func (e *Engine) Records(ctx context.Context, key release.Key) (release.History, error) {
+	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
+		parts := map[int]release.Part{}
+		for _, r := range h {
+			parts[r.Version] = release.Sent
+		}
+		return parts
+	})
+}
+
 // goals names the revisions that a plan needs beside those that every plan needs.
 type goals func(release.History) []*release.Revision
 

@@ -86,6 +86,9 @@ type Entry struct {
 	Options     Options
 	// From is where the entry is declared.
 	From Place
+	// Manager is the object of a controller that deploys the entry; nil where there is
+	// none.
+	Manager Manager
 }
 
 // Chart says which chart an entry deploys: Path, or Name with what finds it.

@@ -47,6 +47,10 @@ type Planned struct {
 	Because []string `json:"because,omitempty"`
 	// Left says that the base has the entry and the set does not.
 	Left bool `json:"left,omitempty"`
+	// Manager is the object that deploys the entry, "HelmRelease apps/web", and Verdict
+	// what its controller does about it.
+	Manager string   `json:"manager,omitempty"`
+	Verdict *Verdict `json:"verdict,omitempty"`
 	// Plan is nil for what is not planned: entries that are untouched, that have left
 	// the set, or whose planning has failed, with Error.
 	Plan  *plan.Document `json:"plan,omitempty"`
@@ -64,10 +68,12 @@ type Summary struct {
 	Planned   int `json:"planned"`
 	Changed   int `json:"changed"`
 	Untouched int `json:"untouched"`
-	Left      int `json:"left"`
-	Blocked   int `json:"blocked"`
-	Failed    int `json:"failed"`
-	Deferred  int `json:"deferred"`
+	// Idle are those that are touched and that their controller does nothing about.
+	Idle     int `json:"idle,omitempty"`
+	Left     int `json:"left"`
+	Blocked  int `json:"blocked"`
+	Failed   int `json:"failed"`
+	Deferred int `json:"deferred"`
 	// Objects is what the plans' summaries come to.
 	Objects plan.Summary `json:"objects"`
 }
@@ -137,6 +143,8 @@ func (s *Summary) add(p *Planned) {
 		s.Planned++
 	case p.Left:
 		s.Left++
+	case p.Verdict != nil:
+		s.Idle++
 	default:
 		s.Untouched++
 	}

@@ -35,7 +35,7 @@ const mostRows = 150
 func newSetPage(d *releaseset.Document) *setPage {
 	p := &setPage{title: setTitle(d), dangers: Dangers(d.Summary.Objects.Risks)}
 	for i := range d.Releases {
-		if r := &d.Releases[i]; r.Plan != nil || r.Error != "" || r.Left {
+		if r := &d.Releases[i]; r.Plan != nil || r.Error != "" || r.Left || r.Verdict != nil {
 			p.rows = append(p.rows, newSetRow(r))
 		}
 	}
@@ -74,6 +74,7 @@ func setTitle(d *releaseset.Document) string {
 		add(changing, "change")
 	}
 	add(s.Left, "left the set")
+	add(s.Idle, "not released now")
 	add(s.Planned-s.Blocked-changing, "stay as they are")
 	if len(parts) == 0 {
 		return "Plan of " + count(len(d.Releases), "release", "releases") + ": nothing is touched"
@@ -92,6 +93,10 @@ func newSetRow(r *releaseset.Planned) setRow {
 		row.op, row.notes = "can't be planned", escape.Line(r.Error)
 		row.chart = escape.Line(r.Chart.String())
 		return row
+	case r.Plan == nil && r.Verdict != nil:
+		row.op, row.notes = verdictText(r.Verdict), escape.Line(strings.Join(r.Verdict.Notes, "; "))
+		row.chart = escape.Line(r.Chart.String())
+		return row
 	case r.Plan == nil:
 		row.op, row.notes = "left the set", "nothing uninstalls it"
 		return row
@@ -102,7 +107,16 @@ func newSetRow(r *releaseset.Planned) setRow {
 	}
 	row.objects, row.risks = objectsText(r.Plan.Summary), strings.TrimPrefix(Dangers(r.Plan.Summary.Risks), "Risks: ")
 	row.notes = strings.Join(rowNotes(r), ", ")
+	if r.Verdict != nil {
+		row.op = verdictText(r.Verdict)
+		row.notes = strings.Join(append(rowNotes(r), escape.Line(strings.Join(r.Verdict.Notes, "; "))), ", ")
+	}
 	return row
+}
+
+// verdictText is "uninstall, then install".
+func verdictText(v *releaseset.Verdict) string {
+	return strings.Join(append([]string{v.Action}, v.Then...), ", then ")
 }
 
 // operationText is "blocked", or what is done: "upgrade 7 → 8".

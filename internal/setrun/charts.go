@@ -38,6 +38,8 @@ type charts struct {
 	dir   string
 	tree  releaseset.Tree
 	fetch Fetch
+	// outside are folders outside of the tree that users have named.
+	outside []string
 
 	mu     sync.Mutex
 	loaded map[releaseset.Chart]func() (loaded, error)
@@ -69,6 +71,10 @@ func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, erro
 }
 
 func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, error) {
+	if c.named(which.Name) {
+		out, warnings, err := chartload.Load(which.Name, chartload.Options{})
+		return loaded{chart: out, warnings: warnings}, err
+	}
 	if which.Path == "" {
 		fetched, err := c.fetch(ctx, which)
 		if err != nil {
@@ -88,6 +94,13 @@ func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, erro
 		return loaded{}, err
 	}
 	return loaded{chart: out, warnings: warnings}, c.complete(ctx, which.Path, out)
+}
+
+// named says whether a user has named the path, or a folder that it is in.
+func (c *charts) named(name string) bool {
+	return slices.ContainsFunc(c.outside, func(dir string) bool {
+		return filepath.IsAbs(dir) && (name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/"))
+	})
 }
 
 func (c *charts) at(name string) string { return filepath.Join(c.dir, filepath.FromSlash(name)) }

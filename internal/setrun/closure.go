@@ -46,6 +46,13 @@ func (s *Side) closure(e *releaseset.Entry) closure {
 			add("values "+v.File, s.fileSum(v.File))
 		}
 	}
+	if m := e.Manager; m != nil {
+		add(m.String(), checksum([]byte(m.Sum())))
+		files, _ := m.ChartValues()
+		for _, name := range files {
+			add("values "+name, s.fileSum(name))
+		}
+	}
 	settings := e.Settings
 	settings.File = nil
 	for _, text := range e.Settings.File {

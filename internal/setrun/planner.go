@@ -62,6 +62,10 @@ type job struct {
 	made *plan.Plan
 	// given are the values of both sides, for masking what templates quote of them.
 	given []map[string]any
+	// managed is what the base has of the object that deploys the entry; successor says
+	// that the head has the object of an entry that has left, under another release.
+	managed   *releaseset.Entry
+	successor bool
 }
 
 // Plan plans all entries that are selected and touched. What goes wrong with one of
@@ -99,11 +103,14 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 
 // jobs are the selected entries of both sides, in the order of their needs.
 func (p *Planner) jobs() ([]*job, error) {
-	before := map[releaseset.Key]*releaseset.Entry{}
+	before, managed := map[releaseset.Key]*releaseset.Entry{}, map[string]*releaseset.Entry{}
 	if p.Base != nil {
 		for i := range p.Base.Set.Entries {
 			e := &p.Base.Set.Entries[i]
 			before[e.Key] = e
+			if e.Manager != nil {
+				managed[e.Manager.String()] = e
+			}
 		}
 	}
 	var selected []releaseset.Entry
@@ -118,10 +125,18 @@ func (p *Planner) jobs() ([]*job, error) {
 	}
 	var out []*job
 	for _, e := range slices.Concat(waves...) {
-		out = append(out, &job{out: planned(&e), head: &e, base: before[e.Key]})
+		j := &job{out: planned(&e), head: &e, base: before[e.Key]}
+		if e.Manager != nil {
+			j.managed = managed[e.Manager.String()]
+		}
+		out = append(out, j)
 	}
+	stayed := map[string]bool{}
 	for _, e := range p.Head.Set.Entries {
 		delete(before, e.Key)
+		if e.Manager != nil {
+			stayed[e.Manager.String()] = true
+		}
 	}
 	if p.Base == nil {
 		return out, nil
@@ -130,6 +145,7 @@ func (p *Planner) jobs() ([]*job, error) {
 		if before[e.Key] != nil && !e.Uninstalled && p.Selector.Selects(e) {
 			left := &job{out: planned(&e), base: &e}
 			left.out.Left = true
+			left.successor = e.Manager != nil && stayed[e.Manager.String()]
 			out = append(out, left)
 		}
 	}
@@ -137,12 +153,20 @@ func (p *Planner) jobs() ([]*job, error) {
 }
 
 func planned(e *releaseset.Entry) *releaseset.Planned {
-	return &releaseset.Planned{Key: e.Key, Release: e.Release(), Cluster: e.Cluster, Chart: e.Chart, From: e.From, Needs: e.Needs}
+	out := &releaseset.Planned{Key: e.Key, Release: e.Release(), Cluster: e.Cluster, Chart: e.Chart, From: e.From, Needs: e.Needs}
+	if e.Manager != nil {
+		out.Manager = e.Manager.String()
+	}
+	return out
 }
 
 // run settles whether an entry is touched, and plans it if so.
 func (p *Planner) run(ctx context.Context, j *job) {
 	switch {
+	case j.head == nil && j.base.Manager != nil:
+		if j.out.Touched = true; !j.left() && !p.Prune {
+			return
+		}
 	case j.head == nil && !p.Prune:
 		return
 	case j.head == nil, p.Base == nil:
@@ -161,9 +185,16 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		j.out.Because = nil
 		return
 	}
-	made, err := p.plan(ctx, j)
+	planned, err := p.verdict(ctx, j)
+	if err == nil && !planned && !p.All {
+		return
+	}
+	var made *plan.Plan
+	if err == nil {
+		made, err = p.plan(ctx, j)
+	}
 	if err != nil {
-		j.out.Error = p.errorText(err, j.given)
+		j.out.Error = j.unknown() + p.errorText(err, j.given)
 		return
 	}
 	if made == nil {

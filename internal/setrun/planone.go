@@ -46,6 +46,9 @@ func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*pl
 		return nil, err
 	}
 	j.given = append(j.given, d.Source.Values)
+	if err := p.chartOf(ctx, j, &d); err != nil {
+		return nil, err
+	}
 	return asked.PlanDeployment(ctx, d)
 }
 
@@ -80,6 +83,9 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 		return nil, err
 	}
 	j.given = append(j.given, d.Source.Values)
+	if err := p.chartOf(ctx, j, &d); err != nil {
+		return nil, err
+	}
 	return engine.PlanOffline(ctx, api, p.ToolVersion, d, base)
 }
 

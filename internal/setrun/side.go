@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset/helmfile"
@@ -33,6 +35,11 @@ type Reading struct {
 	Environment string
 	// Variables are the environment variables that files may read.
 	Variables map[string]string
+	// Flux says that the files are folders that Flux's Kustomizations begin at.
+	Flux bool
+	// Sources are charts and trees of Flux's sources by Kind/namespace/name: paths of the
+	// tree, or absolute ones outside of it.
+	Sources map[string]string
 }
 
 // Open opens a tree and reads the set that files of it declare, which are slash-separated
@@ -45,6 +52,8 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	}
 	s := &Side{Tree: root.FS(), Set: &releaseset.Set{}, root: root}
 	s.charts = newCharts(dir, s.Tree, fetch)
+	s.charts.outside = slices.Collect(maps.Values(r.Sources))
+	objects, files := fluxFiles(s.Tree, files, r)
 	for _, name := range files {
 		set, err := read(s.Tree, name, r)
 		if errors.Is(err, fs.ErrNotExist) && !there(s.Tree, name) {
@@ -57,6 +66,10 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 			s.Close()
 			return nil, err
 		}
+	}
+	if err := s.readFlux(objects, r); err != nil {
+		s.Close()
+		return nil, err
 	}
 	return s, nil
 }

@@ -56,7 +56,11 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	if !strings.HasSuffix(e.Chart.Path, ".tgz") {
 		d.Source.Folder = e.Chart.Path
 	}
-	return d, nil
+	if m := e.Manager; m != nil {
+		d.Source.Render.PostRender = func(_ context.Context, text string) (string, error) { return m.Rewrite(text) }
+		d.Source.Chart, err = s.withValues(chart.chart, m)
+	}
+	return d, err
 }
 
 // values are an entry's layers as the command line would name them, and what reads

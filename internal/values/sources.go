@@ -38,7 +38,7 @@ func (s Sources) Merge(read func(name string) ([]byte, error)) (map[string]any, 
 		if err != nil {
 			return nil, nil, err
 		}
-		out = overlay(out, table)
+		out = Overlay(out, table)
 		warnings = append(append(warnings, found...), literals(data, shown)...)
 	}
 	out, err := s.setAll(out, read)
@@ -63,7 +63,7 @@ func (s Sources) setAll(out map[string]any, read func(string) ([]byte, error)) (
 			if err := json.Unmarshal([]byte(doc), &table); err != nil {
 				return nil, fmt.Errorf("parse --set-json: %w", err)
 			}
-			out = overlay(out, table)
+			out = Overlay(out, table)
 			continue
 		}
 		if err := (&setter{input{text: text}, jsonScalars{}, &slots}).apply(out); err != nil {
@@ -89,4 +89,16 @@ func (s Sources) setAll(out map[string]any, read func(string) ([]byte, error)) (
 		}
 	}
 	return out, nil
+}
+
+// Set assigns what an argument of --set says ("key=value,…") to table, which it
+// changes, tables within included. With asText values stay text, as those of
+// --set-string do.
+func Set(table map[string]any, argument string, asText bool) error {
+	slots := maxSetSlots
+	convert := typed
+	if asText {
+		convert = untyped
+	}
+	return (&setter{input{text: argument}, textScalars{convert}, &slots}).apply(table)
 }

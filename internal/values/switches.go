@@ -20,7 +20,7 @@ func switches(c *chart.Chart) map[string]any {
 			if i := strings.LastIndex(condition, "."); i >= 0 {
 				parent, key = condition[:i], condition[i+1:]
 			}
-			out = overlay(out, nest(parent, map[string]any{key: nil}))
+			out = Overlay(out, nest(parent, map[string]any{key: nil}))
 		}
 	}
 	return out
@@ -31,11 +31,11 @@ func tags(c *chart.Chart) map[string]any {
 	out := map[string]any{}
 	for _, dep := range c.Metadata.Dependencies {
 		for _, tag := range dep.Tags {
-			out = overlay(out, map[string]any{"tags": map[string]any{tag: nil}})
+			out = Overlay(out, map[string]any{"tags": map[string]any{tag: nil}})
 		}
 	}
 	for _, sub := range c.Dependencies() {
-		out = overlay(out, tags(sub))
+		out = Overlay(out, tags(sub))
 	}
 	return out
 }

@@ -5,7 +5,7 @@
 // those of Helm 4.3.1.
 //
 // It does not read files (callers pass content or a read function), does not
-// render, and never changes what it is given.
+// render, and never changes what it is given, but for Set.
 package values
 
 // globalKey is the table that every chart of the tree shares.
@@ -44,9 +44,9 @@ func Clone(t map[string]any) map[string]any {
 	return out
 }
 
-// overlay merges tables: upper's keys win, tables are merged key by key. The
+// Overlay merges tables: upper's keys win, tables are merged key by key. The
 // result shares content with both.
-func overlay(lower, upper map[string]any) map[string]any {
+func Overlay(lower, upper map[string]any) map[string]any {
 	out := make(map[string]any, len(lower)+len(upper))
 	for k, v := range lower {
 		out[k] = v
@@ -55,7 +55,7 @@ func overlay(lower, upper map[string]any) map[string]any {
 		below, ok := out[k].(map[string]any)
 		above, isMap := v.(map[string]any)
 		if ok && isMap {
-			out[k] = overlay(below, above)
+			out[k] = Overlay(below, above)
 			continue
 		}
 		out[k] = v

@@ -60,7 +60,7 @@ func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning
 			return nil, nil, err
 		}
 		warnings = append(warnings, warningsOf(source, found)...)
-		out = overlay(out, table)
+		out = Overlay(out, table)
 	}
 }
 

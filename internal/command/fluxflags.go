@@ -1,0 +1,43 @@
+package command
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/setrun"
+)
+
+// fluxFlags say how files of Flux's are read.
+type fluxFlags struct {
+	kustomizations bool
+	sources        cli.StringSlice
+}
+
+func (o *fluxFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "flux", Destination: &o.kustomizations, Usage: "FILE is a folder that Flux begins at: its Kustomizations are built, and the HelmReleases in them planned", Category: setCategory},
+		&cli.StringSliceFlag{Name: "source", Destination: &o.sources, Usage: "the chart or tree of a source of Flux's that is not in the repository, as `KIND/NAMESPACE/NAME=DIR` (repeatable)", Category: setCategory},
+	}
+}
+
+// add puts into the reading of a set what the flags say. Places of sources are paths
+// from root, where they are in it.
+func (o *fluxFlags) add(to *setrun.Reading, root string) error {
+	to.Flux, to.Sources = o.kustomizations, map[string]string{}
+	for _, arg := range o.sources.Value() {
+		name, place, ok := strings.Cut(arg, "=")
+		if !ok || place == "" || strings.Count(name, "/") != 2 {
+			return usage("--source %q is not of the form KIND/NAMESPACE/NAME=DIR", arg)
+		}
+		within, err := setrun.Within(root, place)
+		if err != nil {
+			if within, err = filepath.Abs(place); err != nil {
+				return err
+			}
+		}
+		to.Sources[name] = within
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package flux
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Names of strategies.
+const (
+	RemediateOnFailure = "RemediateOnFailure"
+	RetryOnFailure     = "RetryOnFailure"
+
+	RemedyRollback  = "rollback"
+	RemedyUninstall = "uninstall"
+
+	InPlaceUpdate = "InPlaceUpdate"
+
+	DriftEnabled = "enabled"
+	DriftWarn    = "warn"
+)
+
+// Install are the options of installs.
+type Install struct {
+	Timeout                  *metav1.Duration `json:"timeout,omitempty"`
+	Strategy                 *Strategy        `json:"strategy,omitempty"`
+	Remediation              *Remediation     `json:"remediation,omitempty"`
+	DisableTakeOwnership     bool             `json:"disableTakeOwnership,omitempty"`
+	DisableWait              bool             `json:"disableWait,omitempty"`
+	DisableWaitForJobs       bool             `json:"disableWaitForJobs,omitempty"`
+	DisableHooks             bool             `json:"disableHooks,omitempty"`
+	DisableOpenAPIValidation bool             `json:"disableOpenAPIValidation,omitempty"`
+	DisableSchemaValidation  bool             `json:"disableSchemaValidation,omitempty"`
+	Replace                  bool             `json:"replace,omitempty"`
+	SkipCRDs                 bool             `json:"skipCRDs,omitempty"`
+	CRDs                     string           `json:"crds,omitempty"`
+	CreateNamespace          bool             `json:"createNamespace,omitempty"`
+	ServerSideApply          *bool            `json:"serverSideApply,omitempty"`
+}
+
+// Upgrade are the options of upgrades.
+type Upgrade struct {
+	Timeout                  *metav1.Duration `json:"timeout,omitempty"`
+	Strategy                 *Strategy        `json:"strategy,omitempty"`
+	Remediation              *Remediation     `json:"remediation,omitempty"`
+	DisableTakeOwnership     bool             `json:"disableTakeOwnership,omitempty"`
+	DisableWait              bool             `json:"disableWait,omitempty"`
+	DisableWaitForJobs       bool             `json:"disableWaitForJobs,omitempty"`
+	DisableHooks             bool             `json:"disableHooks,omitempty"`
+	DisableOpenAPIValidation bool             `json:"disableOpenAPIValidation,omitempty"`
+	DisableSchemaValidation  bool             `json:"disableSchemaValidation,omitempty"`
+	Force                    bool             `json:"force,omitempty"`
+	PreserveValues           bool             `json:"preserveValues,omitempty"`
+	CleanupOnFail            bool             `json:"cleanupOnFail,omitempty"`
+	CRDs                     string           `json:"crds,omitempty"`
+	ServerSideApply          string           `json:"serverSideApply,omitempty"`
+	ChartNameChangeStrategy  string           `json:"chartNameChangeStrategy,omitempty"`
+}
+
+// Strategy is what is done about a failed install or upgrade.
+type Strategy struct {
+	Name          string           `json:"name"`
+	RetryInterval *metav1.Duration `json:"retryInterval,omitempty"`
+}
+
+// Remediation is what RemediateOnFailure does. Installs have no Strategy: they
+// are uninstalled.
+type Remediation struct {
+	Retries              int    `json:"retries,omitempty"`
+	IgnoreTestFailures   *bool  `json:"ignoreTestFailures,omitempty"`
+	RemediateLastFailure *bool  `json:"remediateLastFailure,omitempty"`
+	Strategy             string `json:"strategy,omitempty"`
+}
+
+// Test are the options of tests.
+type Test struct {
+	Enable         bool             `json:"enable,omitempty"`
+	Timeout        *metav1.Duration `json:"timeout,omitempty"`
+	IgnoreFailures bool             `json:"ignoreFailures,omitempty"`
+	Filters        []TestFilter     `json:"filters,omitempty"`
+}
+
+// TestFilter takes a test by name, or leaves it out.
+type TestFilter struct {
+	Name    string `json:"name"`
+	Exclude bool   `json:"exclude,omitempty"`
+}
+
+// Selects says whether the filters take the test.
+func (t Test) Selects(name string) bool {
+	includes, included := false, false
+	for _, f := range t.Filters {
+		if f.Exclude && f.Name == name {
+			return false
+		}
+		if !f.Exclude {
+			includes = true
+			included = included || f.Name == name
+		}
+	}
+	return included || !includes
+}
+
+// Rollback are the options of rollbacks, which are only ever remediations.
+type Rollback struct {
+	Timeout            *metav1.Duration `json:"timeout,omitempty"`
+	DisableWait        bool             `json:"disableWait,omitempty"`
+	DisableWaitForJobs bool             `json:"disableWaitForJobs,omitempty"`
+	DisableHooks       bool             `json:"disableHooks,omitempty"`
+	Recreate           bool             `json:"recreate,omitempty"`
+	Force              bool             `json:"force,omitempty"`
+	CleanupOnFail      bool             `json:"cleanupOnFail,omitempty"`
+	ServerSideApply    string           `json:"serverSideApply,omitempty"`
+}
+
+// Uninstall are the options of uninstalls.
+type Uninstall struct {
+	Timeout             *metav1.Duration `json:"timeout,omitempty"`
+	DisableHooks        bool             `json:"disableHooks,omitempty"`
+	KeepHistory         bool             `json:"keepHistory,omitempty"`
+	DisableWait         bool             `json:"disableWait,omitempty"`
+	DeletionPropagation string           `json:"deletionPropagation,omitempty"`
+}
+
+// retryInterval is that of RetryOnFailure when none is given.
+const retryInterval = 5 * time.Minute
+
+// Interval is the time between a failure and the next try.
+func (s Strategy) Interval() time.Duration {
+	if s.RetryInterval == nil {
+		return retryInterval
+	}
+	return s.RetryInterval.Duration
+}

@@ -1,0 +1,216 @@
+// Package build makes the objects of a Flux Kustomization of a tree of files, with
+// kustomize's own library: overlays, components, patches, images, generators. It
+// also post-renders what the chart of a HelmRelease renders.
+//
+// Nothing is fetched and nothing is run: remote bases are refused, and so are
+// plugins and charts that kustomize would render. It does not substitute
+// variables (package substitution).
+package build
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// one keeps builds apart: kustomize has state of its own (kustomize#3659).
+var one sync.Mutex
+
+// Objects are what the Kustomization's path comes to: the kustomization there, or
+// one of all YAML below it, with the fields of spec on top. Errors name the
+// Kustomization; a folder that is not there, remote bases and what kustomize
+// refuses.
+func Objects(tree fs.FS, k *flux.Kustomization) ([]map[string]any, error) {
+	dir := within(k.Spec.Path)
+	made, err := kustomization(tree, dir, k.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("build Kustomization %s: %w", k, err)
+	}
+	data, err := yaml.Marshal(made)
+	if err != nil {
+		return nil, err
+	}
+	over := files{tree: tree, root: map[string][]byte{path.Join(dir, fileOf(tree, dir)): data}}
+	if err := local(over, dir, made, nil); err != nil {
+		return nil, fmt.Errorf("build Kustomization %s: %w", k, err)
+	}
+	if len(made.Resources)+len(made.Components)+len(made.Bases)+len(made.ConfigMapGenerator)+len(made.SecretGenerator)+len(made.Generators) == 0 {
+		return nil, nil
+	}
+	out, err := run(over, dir)
+	if err != nil {
+		return nil, fmt.Errorf("build Kustomization %s: %w", k, err)
+	}
+	for _, o := range out {
+		mark(o, k)
+	}
+	return out, nil
+}
+
+func run(over files, dir string) ([]map[string]any, error) {
+	one.Lock()
+	defer one.Unlock()
+	options := krusty.MakeDefaultOptions()
+	options.LoadRestrictions = types.LoadRestrictionsNone
+	built, err := krusty.MakeKustomizer(options).Run(over, "/"+strings.TrimPrefix(dir, "."))
+	if err != nil {
+		return nil, err
+	}
+	var out []map[string]any
+	for _, r := range built.Resources() {
+		object, err := r.Map()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, object)
+	}
+	return out, nil
+}
+
+// mark puts the common metadata and kustomize-controller's own labels on an
+// object.
+func mark(object map[string]any, k *flux.Kustomization) {
+	labels := map[string]string{
+		flux.KustomizeGroup + "/name": k.Metadata.Name, flux.KustomizeGroup + "/namespace": k.Metadata.Namespace,
+	}
+	if m := k.Spec.CommonMetadata; m != nil {
+		set(object, "labels", m.Labels)
+		set(object, "annotations", m.Annotations)
+	}
+	set(object, "labels", labels)
+}
+
+func set(object map[string]any, field string, values map[string]string) {
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok || len(values) == 0 {
+		return
+	}
+	table, ok := metadata[field].(map[string]any)
+	if !ok {
+		table = map[string]any{}
+		metadata[field] = table
+	}
+	for k, v := range values {
+		table[k] = v
+	}
+}
+
+// fileOf is the name of the folder's kustomization, the default one where there is
+// none.
+func fileOf(tree fs.FS, dir string) string {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if info, err := fs.Stat(tree, path.Join(dir, name)); err == nil && !info.IsDir() {
+			return name
+		}
+	}
+	return konfig.DefaultKustomizationFileName()
+}
+
+// kustomization is the folder's own, or one of all that is below it, with the
+// fields of spec (fluxcd/pkg kustomize.Generator).
+func kustomization(tree fs.FS, dir string, spec flux.KustomizationSpec) (*types.Kustomization, error) {
+	if info, err := fs.Stat(tree, dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("path %s is no folder of the repository", dir)
+	}
+	out := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
+	data, err := fs.ReadFile(tree, path.Join(dir, fileOf(tree, dir)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if out.Resources, err = below(tree, dir); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if err := yaml.Unmarshal(data, out); err != nil {
+			return nil, fmt.Errorf("%s: %w", path.Join(dir, fileOf(tree, dir)), err)
+		}
+	}
+	if spec.TargetNamespace != "" {
+		out.Namespace = spec.TargetNamespace
+	}
+	if spec.NamePrefix != "" {
+		out.NamePrefix = spec.NamePrefix
+	}
+	if spec.NameSuffix != "" {
+		out.NameSuffix = spec.NameSuffix
+	}
+	for _, p := range spec.Patches {
+		out.Patches = append(out.Patches, types.Patch{Patch: p.Patch, Target: selector(p.Target)})
+	}
+	for _, name := range spec.Components {
+		if _, err := fs.Stat(tree, within(path.Join(dir, name))); err != nil && spec.IgnoreMissingComponents {
+			continue
+		}
+		out.Components = append(out.Components, name)
+	}
+	for _, image := range spec.Images {
+		addImage(out, image)
+	}
+	return out, nil
+}
+
+func selector(s *flux.Selector) *types.Selector {
+	if s == nil {
+		return nil
+	}
+	return &types.Selector{
+		ResId:              resid.ResId{Gvk: resid.Gvk{Group: s.Group, Version: s.Version, Kind: s.Kind}, Name: s.Name, Namespace: s.Namespace},
+		AnnotationSelector: s.AnnotationSelector, LabelSelector: s.LabelSelector,
+	}
+}
+
+// addImage merges with the entry of the same name.
+func addImage(out *types.Kustomization, image flux.Image) {
+	i := slices.IndexFunc(out.Images, func(have types.Image) bool { return have.Name == image.Name })
+	if i < 0 {
+		out.Images = append(out.Images, types.Image{Name: image.Name, NewName: image.NewName, NewTag: image.NewTag, Digest: image.Digest})
+		return
+	}
+	have := &out.Images[i]
+	if image.NewName != "" {
+		have.NewName = image.NewName
+	}
+	if image.NewTag != "" || image.Digest != "" {
+		have.NewTag, have.Digest = image.NewTag, image.Digest
+	}
+}
+
+// below are all YAML files under a folder, and folders with a kustomization of
+// their own in place of what is in them. Hidden folders and files are left out,
+// as source-controller does with those of version control and CI.
+func below(tree fs.FS, dir string) ([]string, error) {
+	var out []string
+	err := fs.WalkDir(tree, dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == dir {
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".")
+		name := strings.TrimPrefix(p, dir+"/")
+		switch {
+		case d.IsDir() && hidden:
+			return fs.SkipDir
+		case d.IsDir():
+			if _, err := fs.Stat(tree, path.Join(p, fileOf(tree, p))); err == nil {
+				out = append(out, name)
+				return fs.SkipDir
+			}
+		case !hidden && (path.Ext(p) == ".yaml" || path.Ext(p) == ".yml"):
+			out = append(out, name)
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,104 @@
+package build
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+func tree(files map[string]string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for name, text := range files {
+		out[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return out
+}
+
+func configMap(name string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {image: web}\n", name)
+}
+
+func kustomize(path string) *flux.Kustomization {
+	return &flux.Kustomization{
+		Metadata: flux.Metadata{Namespace: "flux-system", Name: "apps"}, Spec: flux.KustomizationSpec{Path: path, Prune: true},
+	}
+}
+
+// Check 49 of FLUX.md, the part without substitution.
+func TestCheck49OverlaysComponentsAndSpec(t *testing.T) {
+	files := tree(map[string]string{
+		"base/kustomization.yaml":  "resources: [app.yaml]\nconfigMapGenerator: [{name: made, literals: [a=b], options: {disableNameSuffixHash: true}}]\n",
+		"base/app.yaml":            configMap("app"),
+		"prod/kustomization.yaml":  "resources: [../base]\npatches: [{patch: '- {op: add, path: /data/prod, value: \"1\"}', target: {kind: ConfigMap, name: app}}]\n",
+		"extra/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [more.yaml]\n",
+		"extra/more.yaml":          configMap("more"),
+	})
+	k := kustomize("./prod")
+	k.Spec.TargetNamespace, k.Spec.NamePrefix = "web", "p-"
+	k.Spec.Components, k.Spec.IgnoreMissingComponents = []string{"../extra", "../gone"}, true
+	k.Spec.Patches = []flux.Patch{{Patch: `- {op: add, path: /data/spec, value: "2"}`, Target: &flux.Selector{Kind: "ConfigMap", Name: ".*app"}}}
+	k.Spec.CommonMetadata = &flux.CommonMetadata{Labels: map[string]string{"team": "a"}}
+	got, err := Objects(files, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]map[string]any{}
+	for _, o := range got {
+		names[o["metadata"].(map[string]any)["name"].(string)] = o
+	}
+	app := names["p-app"]
+	if len(got) != 3 || app == nil || names["p-made"] == nil || names["p-more"] == nil {
+		t.Fatalf("%v", got)
+	}
+	want := "map[image:web prod:1 spec:2] map[labels:map[kustomize.toolkit.fluxcd.io/name:apps kustomize.toolkit.fluxcd.io/namespace:flux-system team:a] name:p-app namespace:web]"
+	if text := fmt.Sprint(app["data"], " ", app["metadata"]); text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+}
+
+func TestAFolderWithoutKustomizationIsAllThatIsBelow(t *testing.T) {
+	got, err := Objects(tree(map[string]string{
+		"prod/a.yaml": configMap("a"), "prod/sub/b.yml": configMap("b"), "prod/.hidden/c.yaml": configMap("c"), "prod/README.md": "text",
+		"prod/own/kustomization.yaml": "namePrefix: own-\nresources: [d.yaml]\n", "prod/own/d.yaml": configMap("d"),
+	}), kustomize("prod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range got {
+		names = append(names, o["metadata"].(map[string]any)["name"].(string))
+	}
+	if text := strings.Join(names, " "); text != "a own-d b" {
+		t.Error(text)
+	}
+}
+
+func TestRemoteBasesAreRefused(t *testing.T) {
+	for _, c := range []struct{ file, fails string }{
+		{"resources: ['https://example.com/app.yaml']", "remote bases are not fetched"},
+		{"resources: ['github.com/owner/repo/path']", "remote bases are not fetched"},
+		{"resources: ['git@example.com:owner/repo']", "remote bases are not fetched"},
+		{"resources: ['../base?ref=main']", "remote bases are not fetched"},
+		{"configMapGenerator: [{name: a, files: ['k=https://example.com/a']}]", "remote bases are not fetched"},
+		{"resources: [gone.yaml]", "gone.yaml of the kustomization in prod is not in the repository"},
+		{"resources: ['../../out.yaml']", "is not in the repository"},
+		{"helmCharts: [{name: a}]", "renders charts"},
+		{"resources: [../base]", "remote bases are not fetched"},
+	} {
+		_, err := Objects(tree(map[string]string{
+			"prod/kustomization.yaml": c.file, "base/kustomization.yaml": "resources: ['https://example.com/nested']", "out.yaml": configMap("out"),
+		}), kustomize("prod"))
+		if err == nil || !strings.Contains(err.Error(), c.fails) || !strings.Contains(err.Error(), "flux-system/apps") {
+			t.Errorf("%s: %v, want %s", c.file, err, c.fails)
+		}
+	}
+}
+
+func TestAPathThatIsNotThere(t *testing.T) {
+	if _, err := Objects(tree(nil), kustomize("gone")); err == nil || !strings.Contains(err.Error(), "path gone is no folder") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,98 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// files is a tree as kustomize wants it: paths begin with /, the tree's root, and
+// nothing leads out of it. It can't be written.
+type files struct {
+	tree fs.FS
+	// root is the kustomization of the folder that is built, in the place of what is
+	// there.
+	root map[string][]byte
+}
+
+var errReadOnly = errors.New("the tree can't be written")
+
+// within is the path in the tree.
+func within(name string) string {
+	name = strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(name)), "/")
+	if name == "" {
+		return "."
+	}
+	return name
+}
+
+func (f files) ReadFile(name string) ([]byte, error) {
+	if data, ok := f.root[within(name)]; ok {
+		return data, nil
+	}
+	return fs.ReadFile(f.tree, within(name))
+}
+
+func (f files) Exists(name string) bool {
+	if _, ok := f.root[within(name)]; ok {
+		return true
+	}
+	_, err := fs.Stat(f.tree, within(name))
+	return err == nil
+}
+
+func (f files) IsDir(name string) bool {
+	info, err := fs.Stat(f.tree, within(name))
+	return err == nil && info.IsDir()
+}
+
+func (f files) ReadDir(name string) ([]string, error) {
+	entries, err := fs.ReadDir(f.tree, within(name))
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = e.Name()
+	}
+	return out, err
+}
+
+// CleanedAbs tells folder and file of a path.
+func (f files) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	whole := "/" + strings.TrimPrefix(within(name), ".")
+	switch {
+	case f.IsDir(name):
+		return filesys.ConfirmedDir(path.Clean(whole)), "", nil
+	case f.Exists(name):
+		return filesys.ConfirmedDir(path.Dir(whole)), path.Base(whole), nil
+	}
+	return "", "", fmt.Errorf("%s does not exist in the repository", name)
+}
+
+func (f files) Glob(pattern string) ([]string, error) {
+	found, err := fs.Glob(f.tree, within(pattern))
+	for i := range found {
+		found[i] = "/" + found[i]
+	}
+	return found, err
+}
+
+func (f files) Walk(name string, walk filepath.WalkFunc) error {
+	return fs.WalkDir(f.tree, within(name), func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return walk("/"+p, nil, err)
+		}
+		info, err := d.Info()
+		return walk("/"+p, info, err)
+	})
+}
+
+func (f files) Create(string) (filesys.File, error) { return nil, errReadOnly }
+func (f files) Open(string) (filesys.File, error)   { return nil, errReadOnly }
+func (f files) Mkdir(string) error                  { return errReadOnly }
+func (f files) MkdirAll(string) error               { return errReadOnly }
+func (f files) RemoveAll(string) error              { return errReadOnly }
+func (f files) WriteFile(string, []byte) error      { return errReadOnly }

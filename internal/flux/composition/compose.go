@@ -1,0 +1,147 @@
+// Package composition puts the values of a HelmRelease together as
+// helm-controller does, its quirks with targetPath included, and says what has
+// no effect, what was left out and what is not known.
+//
+// It fetches nothing: ConfigMaps and Secrets come from a lookup.
+package composition
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+)
+
+// Found is how much is known of what a reference names.
+type Found int
+
+const (
+	// Missing is an object or a key that is not there.
+	Missing Found = iota
+	// Known is content that is at hand.
+	Known
+	// Unknown is content that exists, or may, and can't be read: a Secret that is
+	// encrypted, made in the cluster, or forbidden.
+	Unknown
+)
+
+// Lookup gives the content of a key of a ConfigMap or Secret in the
+// HelmRelease's own namespace. The object is always of the cluster that Flux
+// runs in.
+type Lookup func(kind, name, key string) (data []byte, found Found)
+
+// Composed are the values of a HelmRelease.
+type Composed struct {
+	// Values are the result. Where a targetPath's content is not known a marker
+	// stands, see Marker.
+	Values map[string]any
+	// Unknown are the references whose content is not known. When there are any,
+	// Values are an estimate and their digest says nothing.
+	Unknown []flux.ValuesReference
+	// Skipped are the optional references that were not found.
+	Skipped []flux.ValuesReference
+	// Notes are sentences about what has no effect.
+	Notes []string
+}
+
+// Error is a reference that can't be resolved; helm-controller shows it as
+// ValuesError and tries again.
+type Error struct {
+	Reference flux.ValuesReference
+	Namespace string
+	Err       error
+}
+
+// Error names the reference as helm-controller does.
+func (e *Error) Error() string {
+	return fmt.Sprintf("could not resolve %s chart values reference '%s/%s' with key '%s': %s",
+		e.Reference.Kind, e.Namespace, e.Reference.Name, e.Reference.Key(), e.Err)
+}
+
+// Unwrap is the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Marker is the text that stands for content that is not known. It is the same
+// on every side of a comparison, so that it makes no difference.
+func Marker(namespace string, r flux.ValuesReference) string {
+	return fmt.Sprintf("(unknown %s/%s/%s %s)", r.Kind, namespace, r.Name, r.Key())
+}
+
+// Compose merges valuesFrom in order and spec.values on top (fluxcd/pkg
+// chartutil.ChartValuesFromReferences). A reference with a targetPath sets one
+// value instead: spec.values are merged before it is set, and at the end once
+// more, so that it loses against them in most places. As the first of
+// valuesFrom it changes nested tables of spec.values themselves and wins.
+//
+// Errors are of type *Error: what is missing and not optional, and content
+// that is no table or can't be set.
+func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
+	out := &Composed{}
+	inline := hr.InlineValues()
+	result := map[string]any{}
+	var assigned []assignment
+	for i, ref := range hr.Spec.ValuesFrom {
+		fail := func(err error) error {
+			return &Error{Reference: ref, Namespace: hr.Metadata.Namespace, Err: err}
+		}
+		data, found := lookup(ref.Kind, ref.Name, ref.Key())
+		switch {
+		case found == Missing && ref.Optional:
+			out.Skipped = append(out.Skipped, ref)
+			continue
+		case found == Missing:
+			return nil, fail(ErrNotFound)
+		case found == Unknown:
+			out.Unknown = append(out.Unknown, ref)
+		}
+		if ref.TargetPath == "" {
+			if found == Unknown {
+				continue
+			}
+			table, err := read(data)
+			if err != nil {
+				return nil, fail(err)
+			}
+			result = values.Overlay(result, table)
+			continue
+		}
+		result = values.Overlay(result, inline)
+		a := assignment{entry: i, path: ref.TargetPath, value: string(data), literal: ref.Literal}
+		if found == Unknown {
+			a.value, a.literal = Marker(hr.Metadata.Namespace, ref), true
+		}
+		if err := a.apply(result); err != nil {
+			return nil, fail(err)
+		}
+		assigned = append(assigned, a)
+	}
+	out.Values = values.Overlay(result, inline)
+	for _, a := range assigned {
+		out.Notes = append(out.Notes, a.lost(out.Values, hr.InlineValues())...)
+	}
+	return out, nil
+}
+
+// ErrNotFound says that an object or its key is missing.
+var ErrNotFound = fmt.Errorf("object or key not found")
+
+// read reads a values file as Helm's ReadValues: one document, numbers as they
+// are written.
+func read(data []byte) (map[string]any, error) {
+	if _, err := values.CheckYAML(data, "values"); err != nil {
+		return nil, err
+	}
+	var out map[string]any
+	err := sigsyaml.Unmarshal(data, &out, func(d *json.Decoder) *json.Decoder {
+		d.UseNumber()
+		return d
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))
+	}
+	return out, nil
+}

@@ -1,0 +1,169 @@
+// Package decision says what helm-controller would do in its next pass over a
+// HelmRelease, and why: one pure function over the object with its status, the
+// records of the release, the chart, the composed values and the sources.
+//
+// It is the state machine of helm-controller 1.6 (internal/reconcile/state.go
+// and atomic_release.go there), held against recorded runs of it. It runs
+// nothing and knows no cluster; a plan and a controller use it alike.
+package decision
+
+import (
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Action is what a pass does first.
+type Action string
+
+const (
+	// Nothing is done: the release is as it should be, or nobody looks.
+	Nothing Action = "nothing"
+	Install Action = "install"
+	Upgrade Action = "upgrade"
+	Test    Action = "test"
+	// RollBack is a remediation: to the newest good revision of status.history.
+	RollBack Action = "roll back"
+	// Uninstall is a remediation, the end of a HelmRelease, or the first half of a
+	// move to another release.
+	Uninstall Action = "uninstall"
+	// Unlock marks a revision that is pending as failed.
+	Unlock Action = "unlock"
+	// CorrectDrift patches and creates live objects, without a new revision.
+	CorrectDrift Action = "correct drift"
+	// Stall ends the tries until something changes.
+	Stall Action = "stall"
+	// Wait looks again after a while, for a dependency or a source.
+	Wait Action = "wait"
+	// Fail is an error that is tried again with growing pauses.
+	Fail Action = "fail"
+	// Unknown depends on values or a chart that are not known.
+	Unknown Action = "unknown"
+)
+
+// State is how the release stands to the HelmRelease, in helm-controller's words.
+type State string
+
+const (
+	Absent    State = "Absent"
+	Locked    State = "Locked"
+	Unmanaged State = "Unmanaged"
+	OutOfSync State = "OutOfSync"
+	Failed    State = "Failed"
+	Untested  State = "Untested"
+	Drifted   State = "Drifted"
+	InSync    State = "InSync"
+	// Undetermined is a state that helm-controller has no rule for, or that depends
+	// on what is not known.
+	Undetermined State = "Unknown"
+)
+
+// Input is what one pass looks at.
+type Input struct {
+	// HelmRelease has the spec and the generation that are planned, and the status
+	// that is there.
+	HelmRelease *flux.HelmRelease
+	// Records are those of the release's name in its storage namespace, in any
+	// order, whole or their part release.Sent.
+	Records []*release.Revision
+	// Chart is what the source's artifact holds.
+	Chart Chart
+	// ValuesDigest is digest.Values of the composed values, "" when they are not
+	// known.
+	ValuesDigest string
+	// Dependencies are those of spec.dependsOn, in its order.
+	Dependencies []Dependency
+	// Drift is what a comparison with live objects has found. It is looked at when
+	// spec.driftDetection asks for it.
+	Drift Drift
+	// Obstacles are what stands in the way of a pass.
+	Obstacles Obstacles
+}
+
+// Chart is the chart that a pass would release.
+type Chart struct {
+	// Name of Chart.yaml; "" when it is not known.
+	Name string
+	// Version is the one that the templates see, metadata included; "" when it is
+	// not known.
+	Version string
+	// Digest is the OCI artifact's, which is noted in the status.
+	Digest string
+	// Rewritten says that the chart's files are not those that were released, or
+	// that a change that is planned rewrites them.
+	Rewritten bool
+}
+
+// Drift is the outcome of a comparison of live objects with the stored manifest.
+type Drift int
+
+const (
+	// DriftNotLooked is no comparison.
+	DriftNotLooked Drift = iota
+	DriftNone
+	DriftFound
+	// DriftUnknown is a dry run that failed, and no other difference.
+	DriftUnknown
+)
+
+// Dependency is a HelmRelease of spec.dependsOn.
+type Dependency struct {
+	// Name is "namespace/name".
+	Name string
+	// HelmRelease is nil when there is none.
+	HelmRelease *flux.HelmRelease
+	// Expression says that readyExpr is given: Ready is its value.
+	Expression bool
+	Ready      bool
+	// Invalid is why readyExpr does not compile.
+	Invalid error
+	// Failed is why it could not be evaluated.
+	Failed error
+}
+
+// Obstacles end a pass before it looks at the release. The first that is set, in
+// this order, counts; dependencies come behind Expression.
+type Obstacles struct {
+	// Expression is why a health check does not compile.
+	Expression error
+	// Denied is why the source may not be used.
+	Denied error
+	// NoSource is why the source could not be read.
+	NoSource error
+	// SourceNotReady is why its artifact is not taken, "" when it is.
+	SourceNotReady string
+	// Values is why the values could not be composed.
+	Values error
+	// Chart is why the chart could not be loaded.
+	Chart error
+	// Version is why it may not get its version, flux.VersionOf's error.
+	Version error
+	// Client is why the cluster can't be reached.
+	Client error
+	// Records is why the records could not be read.
+	Records error
+}
+
+// Decision is what a pass would do.
+type Decision struct {
+	Action Action
+	// State is how the release was found; "" when the pass ended before.
+	State State
+	// Reason is the word for it: that of the condition that helm-controller writes
+	// where it writes one, such as "RetriesExceeded", "DependencyNotReady".
+	Reason string
+	// Because are sentences, the first the main one.
+	Because []string
+	// Then are the actions that follow when this one goes well: the rest of the
+	// pass, and for a remediation and a move the pass behind.
+	Then []Action
+	// Resets says why the counters of failures start anew, "" when they do not.
+	Resets string
+	// Target is the revision that is rolled back to.
+	Target int
+	// OnFailure is what follows when an install or upgrade fails.
+	OnFailure *OnFailure
+}
+
+func decide(a Action, reason, because string) Decision {
+	return Decision{Action: a, Reason: reason, Because: []string{because}}
+}

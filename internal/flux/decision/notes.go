@@ -1,0 +1,62 @@
+package decision
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// Notes are sentences about the decision that a reviewer should read and no
+// condition of Flux says before: whether a stalled release is tried again, what a
+// failure comes to, and which fields have changed without an effect now. base
+// is the HelmRelease before the change that is planned, nil when it is new or
+// nothing is compared.
+func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
+	hr := in.HelmRelease
+	var out []string
+	if flux.ConditionTrue(hr.Status.Conditions, "Stalled") && d.State != "" {
+		if d.Resets != "" {
+			out = append(out, "stalled until now: this change resets the retries ("+d.Resets+")")
+		} else {
+			out = append(out, "stalled: this change does not reset the retries")
+		}
+	}
+	if d.OnFailure != nil {
+		out = append(out, d.OnFailure.String())
+	}
+	if base == nil {
+		return out
+	}
+	if hr.Spec.Suspend && !base.Spec.Suspend {
+		out = append(out, "the change suspends the release")
+	}
+	if !hr.Spec.Suspend && base.Spec.Suspend {
+		out = append(out, "the change resumes the release: all that has changed since it was suspended comes now")
+	}
+	if later := Uncompared(base, hr); len(later) > 0 && d.Action == Nothing {
+		out = append(out, "no release now; with the next one take effect: "+strings.Join(later, ", "))
+	}
+	return out
+}
+
+// compared are the fields of spec that a pass looks at, or that make it another
+// one. A change of any other is no reason for a release.
+var compared = []string{
+	"chart", "chartRef", "values", "valuesFrom", "postRenderers", "commonMetadata", "releaseName", "targetNamespace",
+	"storageNamespace", "suspend", "dependsOn", "test", "driftDetection", "kubeConfig", "serviceAccountName",
+}
+
+// Uncompared are the fields of spec that differ and that helm-controller does not
+// compare: "spec.timeout", "spec.upgrade.remediation.retries".
+func Uncompared(base, head *flux.HelmRelease) []string {
+	var out []string
+	for _, change := range fielddiff.Compare(base.Object, head.Object) {
+		name, in := strings.CutPrefix(change.Path, "spec.")
+		if name, _, _ = strings.Cut(name, "."); in && !slices.Contains(compared, name) {
+			out = append(out, change.Path)
+		}
+	}
+	return out
+}

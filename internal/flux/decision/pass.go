@@ -1,0 +1,143 @@
+package decision
+
+import (
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Next is what the next pass would do first, and what would follow.
+func Next(in Input) Decision {
+	hr := in.HelmRelease
+	if hr.Metadata.DeletionTimestamp != nil {
+		return deletion(hr)
+	}
+	if (hr.Spec.Chart == nil) == (hr.Spec.ChartRef == nil) {
+		return decide(Stall, "InvalidChartReference", "exactly one of spec.chart and spec.chartRef must be set")
+	}
+	if hr.Spec.Suspend {
+		return decide(Nothing, "Suspended", "suspended: nothing happens, what changes until it is resumed comes at once then")
+	}
+	if d, ended := prerequisites(in); ended {
+		return d
+	}
+	if d, moved := move(in); moved {
+		return d
+	}
+	next := *hr
+	in.HelmRelease = &next
+	resets := resetReason(in)
+	if resets != "" {
+		next.Status.Failures, next.Status.InstallFailures, next.Status.UpgradeFailures = 0, 0, 0
+	}
+	d := in.release()
+	d.Resets = resets
+	return d
+}
+
+// deletion is the end of a HelmRelease.
+func deletion(hr *flux.HelmRelease) Decision {
+	switch {
+	case hr.Spec.Suspend:
+		return decide(Nothing, "Suspended", "suspended: the HelmRelease goes, the release is left running")
+	case hr.Status.StorageNamespace == "":
+		return decide(Nothing, "NotReleased", "nothing was released")
+	}
+	return decide(Uninstall, "Deleted", "the HelmRelease is deleted")
+}
+
+// prerequisites end a pass before the release is looked at, in
+// helm-controller's order.
+func prerequisites(in Input) (Decision, bool) {
+	o := in.Obstacles
+	if o.Expression != nil {
+		return decide(Stall, "InvalidCELExpression", o.Expression.Error()), true
+	}
+	for _, dep := range in.Dependencies {
+		if d, ended := dep.decide(); ended {
+			return d, true
+		}
+	}
+	switch {
+	case o.Denied != nil:
+		return decide(Stall, "AccessDenied", o.Denied.Error()), true
+	case o.NoSource != nil:
+		return decide(Fail, "ArtifactFailed", "could not get Source object: "+o.NoSource.Error()), true
+	case o.SourceNotReady != "":
+		return decide(Wait, "SourceNotReady", o.SourceNotReady), true
+	case o.Values != nil:
+		return decide(Fail, "ValuesError", o.Values.Error()), true
+	case o.Chart != nil:
+		return decide(Fail, "ArtifactFailed", o.Chart.Error()), true
+	case o.Version != nil:
+		return decide(Fail, "ChartMutateError", o.Version.Error()), true
+	case o.Client != nil:
+		return decide(Fail, "RESTClientError", o.Client.Error()), true
+	}
+	return Decision{}, false
+}
+
+// decide says whether the dependency holds the release back.
+func (d Dependency) decide() (Decision, bool) {
+	switch {
+	case d.HelmRelease == nil:
+		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which does not exist", d.Name)), true
+	case d.Invalid != nil:
+		return decide(Stall, "InvalidCELExpression", fmt.Sprintf("readyExpr of dependency %s: %v", d.Name, d.Invalid)), true
+	case d.Failed != nil:
+		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s: its readyExpr: %v", d.Name, d.Failed)), true
+	case d.Expression && d.Ready, !d.Expression && Ready(d.HelmRelease):
+		return Decision{}, false
+	case d.Expression:
+		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready by its readyExpr", d.Name)), true
+	}
+	return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready", d.Name)), true
+}
+
+// Ready says whether others that depend on the HelmRelease may go on: its status
+// is of its generation and it is Ready.
+func Ready(hr *flux.HelmRelease) bool {
+	return hr.Metadata.Generation == hr.Status.ObservedGeneration && flux.ConditionTrue(hr.Status.Conditions, "Ready")
+}
+
+// resetReason is why the counters of failures start anew. What is not known is
+// taken for unchanged.
+func resetReason(in Input) string {
+	hr, s := in.HelmRelease, in.HelmRelease.Status
+	switch {
+	case s.LastAttemptedGeneration != hr.Metadata.Generation:
+		return "generation differs from last attempt"
+	case in.Chart.Version != "" && s.LastAttemptedRevision != in.Chart.Version:
+		return "chart version differs from last attempt"
+	case in.ValuesDigest != "" && s.LastAttemptedConfigDigest != "" && s.LastAttemptedConfigDigest != in.ValuesDigest:
+		return "values differ from last attempt"
+	case requested(hr, flux.AnnotationResetAt, s.LastHandledResetAt):
+		return "reset requested through annotation"
+	}
+	return ""
+}
+
+// requested says whether an annotation asks for something that was not handled
+// yet: it has to be equal to requestedAt, both of them new.
+func requested(hr *flux.HelmRelease, annotation, handled string) bool {
+	at, ok := hr.Metadata.Annotations[annotation]
+	asked, asks := hr.Metadata.Annotations[flux.AnnotationRequestedAt]
+	return ok && asks && at == asked && hr.Status.LastHandledReconcileAt != asked && handled != at
+}
+
+// forced says whether an install or upgrade is asked for.
+func (in Input) forced() bool {
+	return requested(in.HelmRelease, flux.AnnotationForceAt, in.HelmRelease.Status.LastHandledForceAt)
+}
+
+// newest is the record with the highest revision, nil when there is none.
+func (in Input) newest() *release.Revision {
+	var out *release.Revision
+	for _, r := range in.Records {
+		if out == nil || r.Version > out.Version {
+			out = r
+		}
+	}
+	return out
+}

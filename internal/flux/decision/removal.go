@@ -1,0 +1,66 @@
+package decision
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// Removed is what becomes of a release whose HelmRelease vanishes from the
+// repository. owner is the Kustomization that has applied it, nil when there is
+// none that is known.
+func Removed(hr *flux.HelmRelease, owner *flux.Kustomization) Decision {
+	switch {
+	case owner == nil:
+		return decide(Nothing, "LeftRunning", "left running: no Kustomization is known that would delete the HelmRelease")
+	case owner.Spec.Suspend:
+		return decide(Nothing, "LeftRunning", fmt.Sprintf("left running: Kustomization %s is suspended", owner))
+	case !owner.Spec.Prune:
+		return decide(Nothing, "LeftRunning", fmt.Sprintf("left running: Kustomization %s does not prune", owner))
+	case hr.Spec.Suspend:
+		return decide(Nothing, "LeftRunning", "left running: the HelmRelease is suspended, and goes without an uninstall")
+	}
+	return decide(Uninstall, "Deleted", fmt.Sprintf("Kustomization %s prunes: the HelmRelease is deleted, and the release uninstalled", owner))
+}
+
+// Cycles are the circles of spec.dependsOn, each beginning and ending with the
+// same "namespace/name". helm-controller does not notice: all of a circle wait
+// for ever. A dependency that is none of the HelmReleases ends a path.
+func Cycles(releases []*flux.HelmRelease) [][]string {
+	s := search{needs: map[string][]string{}, done: map[string]bool{}}
+	for _, hr := range releases {
+		for _, dep := range hr.Spec.DependsOn {
+			namespace := dep.Namespace
+			if namespace == "" {
+				namespace = hr.Metadata.Namespace
+			}
+			s.needs[hr.String()] = append(s.needs[hr.String()], namespace+"/"+dep.Name)
+		}
+	}
+	for _, hr := range releases {
+		s.visit(hr.String(), nil)
+	}
+	return s.found
+}
+
+type search struct {
+	needs map[string][]string
+	done  map[string]bool
+	found [][]string
+}
+
+func (s *search) visit(name string, path []string) {
+	if i := slices.Index(path, name); i >= 0 {
+		s.found = append(s.found, append(slices.Clone(path[i:]), name))
+		return
+	}
+	if s.done[name] {
+		return
+	}
+	path = append(path, name)
+	for _, next := range s.needs[name] {
+		s.visit(next, path)
+	}
+	s.done[name] = true
+}

@@ -1,0 +1,176 @@
+package flux
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Strategies of HelmCharts: which change makes a new artifact.
+const (
+	ByChartVersion = "ChartVersion"
+	ByRevision     = "Revision"
+)
+
+// The defaults of the CRD and of helm-controller's code.
+const (
+	defaultTimeout    = 5 * time.Minute
+	defaultMaxHistory = 5
+)
+
+// Timeout is that of an action: its own, else spec.timeout, else five minutes.
+func (hr *HelmRelease) Timeout() time.Duration {
+	if hr.Spec.Timeout == nil {
+		return defaultTimeout
+	}
+	return hr.Spec.Timeout.Duration
+}
+
+// MaxHistory is how many records are kept, 0 for all.
+func (hr *HelmRelease) MaxHistory() int {
+	if hr.Spec.MaxHistory == nil {
+		return defaultMaxHistory
+	}
+	return *hr.Spec.MaxHistory
+}
+
+// InlineValues are spec.values, nil when they are no table: helm-controller
+// takes such for none. Numbers are float64, as it reads them.
+func (hr *HelmRelease) InlineValues() map[string]any {
+	var out map[string]any
+	if json.Unmarshal(hr.Spec.Values, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// Tests are the options of tests.
+func (hr *HelmRelease) Tests() Test {
+	if hr.Spec.Test == nil {
+		return Test{}
+	}
+	return *hr.Spec.Test
+}
+
+// DriftMode is spec.driftDetection.mode, "" when live objects are not compared.
+func (hr *HelmRelease) DriftMode() string {
+	if d := hr.Spec.DriftDetection; d != nil && (d.Mode == DriftEnabled || d.Mode == DriftWarn) {
+		return d.Mode
+	}
+	return ""
+}
+
+// Reinstalls says whether a chart of another name is an uninstall and an
+// install.
+func (hr *HelmRelease) Reinstalls() bool {
+	return hr.Spec.Upgrade == nil || hr.Spec.Upgrade.ChartNameChangeStrategy != InPlaceUpdate
+}
+
+// Remedy is what is done about failures of an attempt.
+type Remedy struct {
+	Retries int
+	// Last says whether the last failure is remedied, too.
+	Last bool
+	// IgnoreTests says that a failed test is none.
+	IgnoreTests bool
+	// Strategy is RemedyRollback or RemedyUninstall.
+	Strategy string
+	// Failures is the counter.
+	Failures int64
+}
+
+// Exhausted says whether no try is left: Retries below 0 never end.
+func (r Remedy) Exhausted() bool { return r.Retries >= 0 && r.Failures > int64(r.Retries) }
+
+// InstallRemedy is what is done about failed installs: they are uninstalled,
+// the last one by default not.
+func (hr *HelmRelease) InstallRemedy() Remedy {
+	var r *Remediation
+	if hr.Spec.Install != nil {
+		r = hr.Spec.Install.Remediation
+	}
+	out := hr.remedy(r)
+	out.Strategy, out.Failures = RemedyUninstall, hr.Status.InstallFailures
+	return out
+}
+
+// UpgradeRemedy is what is done about failed upgrades. With retries the last
+// one is remedied by default.
+func (hr *HelmRelease) UpgradeRemedy() Remedy {
+	var r *Remediation
+	if hr.Spec.Upgrade != nil {
+		r = hr.Spec.Upgrade.Remediation
+	}
+	out := hr.remedy(r)
+	out.Strategy, out.Failures = RemedyRollback, hr.Status.UpgradeFailures
+	if r != nil && r.Strategy != "" {
+		out.Strategy = r.Strategy
+	}
+	if r != nil && r.RemediateLastFailure == nil {
+		out.Last = r.Retries > 0
+	}
+	return out
+}
+
+func (hr *HelmRelease) remedy(r *Remediation) Remedy {
+	out := Remedy{IgnoreTests: hr.Tests().IgnoreFailures}
+	if r == nil {
+		return out
+	}
+	out.Retries = r.Retries
+	if r.RemediateLastFailure != nil {
+		out.Last = *r.RemediateLastFailure
+	}
+	if r.IgnoreTestFailures != nil {
+		out.IgnoreTests = *r.IgnoreTestFailures
+	}
+	return out
+}
+
+// ActiveRemedy is that of the last attempt; ok is false when there was none.
+func (hr *HelmRelease) ActiveRemedy() (r Remedy, ok bool) {
+	switch hr.Status.LastAttemptedReleaseAction {
+	case AttemptInstall:
+		return hr.InstallRemedy(), true
+	case AttemptUpgrade:
+		return hr.UpgradeRemedy(), true
+	}
+	return Remedy{}, false
+}
+
+// ActiveRetry is the strategy RetryOnFailure of the last attempt, nil when it
+// has another one or there was none.
+func (hr *HelmRelease) ActiveRetry() *Strategy {
+	var s *Strategy
+	switch {
+	case hr.Status.LastAttemptedReleaseAction == AttemptInstall && hr.Spec.Install != nil:
+		s = hr.Spec.Install.Strategy
+	case hr.Status.LastAttemptedReleaseAction == AttemptUpgrade && hr.Spec.Upgrade != nil:
+		s = hr.Spec.Upgrade.Strategy
+	}
+	if s == nil || s.Name != RetryOnFailure {
+		return nil
+	}
+	return s
+}
+
+// Defaulted is a copy with the defaults that the API server fills in by the CRD, so
+// that a spec of a file can be compared with a live one.
+func (s HelmReleaseSpec) Defaulted() HelmReleaseSpec {
+	if s.Chart != nil && s.Chart.Spec != nil && s.Chart.Kind != KindOCIRepository {
+		template, spec := *s.Chart, *s.Chart.Spec
+		if spec.Version == "" {
+			spec.Version = "*"
+		}
+		if spec.ReconcileStrategy == "" {
+			spec.ReconcileStrategy = ByChartVersion
+		}
+		template.Spec = &spec
+		s.Chart = &template
+	}
+	if s.Uninstall != nil && s.Uninstall.DeletionPropagation == "" {
+		u := *s.Uninstall
+		u.DeletionPropagation = "background"
+		s.Uninstall = &u
+	}
+	return s
+}

@@ -1,0 +1,73 @@
+package flux
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Kustomization says what kustomize-controller builds and applies.
+type Kustomization struct {
+	Metadata Metadata            `json:"metadata"`
+	Spec     KustomizationSpec   `json:"spec"`
+	Status   KustomizationStatus `json:"status,omitzero"`
+	Decoded  `json:"-"`
+}
+
+// KustomizationSpec is what the user asks for.
+type KustomizationSpec struct {
+	CommonMetadata          *CommonMetadata  `json:"commonMetadata,omitempty"`
+	DependsOn               []Dependency     `json:"dependsOn,omitempty"`
+	Decryption              *Decryption      `json:"decryption,omitempty"`
+	Interval                metav1.Duration  `json:"interval"`
+	RetryInterval           *metav1.Duration `json:"retryInterval,omitempty"`
+	KubeConfig              *KubeConfig      `json:"kubeConfig,omitempty"`
+	Path                    string           `json:"path,omitempty"`
+	PostBuild               *PostBuild       `json:"postBuild,omitempty"`
+	Prune                   bool             `json:"prune"`
+	DeletionPolicy          string           `json:"deletionPolicy,omitempty"`
+	HealthChecks            []Reference      `json:"healthChecks,omitempty"`
+	HealthCheckExprs        []HealthCheck    `json:"healthCheckExprs,omitempty"`
+	NamePrefix              string           `json:"namePrefix,omitempty"`
+	NameSuffix              string           `json:"nameSuffix,omitempty"`
+	Patches                 []Patch          `json:"patches,omitempty"`
+	Images                  []Image          `json:"images,omitempty"`
+	ServiceAccountName      string           `json:"serviceAccountName,omitempty"`
+	SourceRef               Reference        `json:"sourceRef"`
+	Suspend                 bool             `json:"suspend,omitempty"`
+	TargetNamespace         string           `json:"targetNamespace,omitempty"`
+	Timeout                 *metav1.Duration `json:"timeout,omitempty"`
+	Force                   bool             `json:"force,omitempty"`
+	Wait                    bool             `json:"wait,omitempty"`
+	BuildMetadata           []string         `json:"buildMetadata,omitempty"`
+	Components              []string         `json:"components,omitempty"`
+	IgnoreMissingComponents bool             `json:"ignoreMissingComponents,omitempty"`
+	Ignore                  []DriftIgnore    `json:"ignore,omitempty"`
+}
+
+// Decryption says how Secrets of the build are decrypted.
+type Decryption struct {
+	Provider           string          `json:"provider"`
+	ServiceAccountName string          `json:"serviceAccountName,omitempty"`
+	SecretRef          *LocalReference `json:"secretRef,omitempty"`
+}
+
+// PostBuild substitutes variables in what was built.
+type PostBuild struct {
+	SubstituteStrategy string                `json:"substituteStrategy,omitempty"`
+	Substitute         map[string]string     `json:"substitute,omitempty"`
+	SubstituteFrom     []SubstituteReference `json:"substituteFrom,omitempty"`
+}
+
+// SubstituteReference is a ConfigMap or Secret whose keys are variables.
+type SubstituteReference struct {
+	Kind     string `json:"kind"`
+	Name     string `json:"name"`
+	Optional bool   `json:"optional,omitempty"`
+}
+
+// KustomizationStatus is what kustomize-controller has done.
+type KustomizationStatus struct {
+	ObservedGeneration  int64              `json:"observedGeneration,omitempty"`
+	Conditions          []metav1.Condition `json:"conditions,omitempty"`
+	LastAppliedRevision string             `json:"lastAppliedRevision,omitempty"`
+}
+
+// String is "namespace/name".
+func (k *Kustomization) String() string { return k.Metadata.Namespace + "/" + k.Metadata.Name }

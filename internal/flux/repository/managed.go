@@ -1,0 +1,176 @@
+package repository
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/build"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// Managed is the HelmRelease behind an entry. It implements releaseset.Manager.
+type Managed struct {
+	hr    *flux.HelmRelease
+	owner *flux.Kustomization
+	// git says that the chart is of a GitRepository, packaged by strategy.
+	git      bool
+	strategy string
+	// valuesFiles replace the chart's own values.
+	valuesFiles   []string
+	ignoreMissing bool
+	// values is the digest of the composed values, unknown what of them is not known.
+	values  string
+	unknown []string
+	notes   []string
+	cycle   []string
+	err     error
+}
+
+// String is "HelmRelease apps/web".
+func (m *Managed) String() string { return flux.KindHelmRelease + " " + m.hr.String() }
+
+// Err is why the entry can't be planned.
+func (m *Managed) Err() error { return m.err }
+
+// Unknown are the objects whose content is not known, "Secret apps/database".
+func (m *Managed) Unknown() []string { return m.unknown }
+
+// ChartValues are the files that replace the chart's own values.
+func (m *Managed) ChartValues() (files []string, ignoreMissing bool) {
+	return m.valuesFiles, m.ignoreMissing
+}
+
+// Sum stands for all of the HelmRelease that its release depends on.
+func (m *Managed) Sum() string {
+	suspended := m.owner != nil && m.owner.Spec.Suspend
+	data, err := json.Marshal([]any{m.hr.Object["spec"], m.hr.Metadata.Name, m.hr.Metadata.Namespace, suspended})
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+// Rewrite is the post-rendering.
+func (m *Managed) Rewrite(text string) (string, error) { return build.PostRender(m.hr, text) }
+
+// estimated says that the chart's version gets metadata, digits of a commit or
+// digest and a generation, that are not known before a change is merged.
+func (m *Managed) estimated() bool {
+	return m.git && m.strategy == flux.ByRevision || len(m.valuesFiles) > 0 || m.hr.ChartSource().Kind == flux.KindOCIRepository
+}
+
+// Next is what helm-controller would do where base is what it has deployed; base
+// is nil for a release that is new. is and was are the charts, rewritten says that
+// their files differ.
+func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritten bool) releaseset.Verdict {
+	in := decision.Input{ValuesDigest: m.values, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten}}
+	next := *m.hr
+	next.Metadata.Generation = 1
+	before, _ := base.(*Managed)
+	if before != nil {
+		next.Metadata.Generation = 2
+		next.Status = before.deployed(was)
+		if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() {
+			in.Records = []*release.Revision{record(next.Status.History[0])}
+		}
+	}
+	in.HelmRelease = &next
+	return m.verdict(in, before, was)
+}
+
+// verdict puts a decision into words.
+func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata) releaseset.Verdict {
+	if m.cycle != nil {
+		return m.idle(decision.Wait, "a cycle of dependencies: "+strings.Join(m.cycle, " → ")+"; all of them wait for ever")
+	}
+	if m.owner != nil && m.owner.Spec.Suspend {
+		return m.idle(decision.Nothing, fmt.Sprintf("Kustomization %s is suspended: nothing happens", m.owner))
+	}
+	if m.git && m.strategy == flux.ByRevision && in.Chart.Rewritten {
+		in.Chart.Version += "+commit"
+	}
+	var baseline *flux.HelmRelease
+	if before != nil {
+		baseline = before.hr
+	}
+	d := decision.Next(in)
+	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d)}
+	out.Notes = slices.Concat(d.Because, decision.Notes(in, d, baseline), m.notes)
+	if out.OldChart = out.Plans && before != nil && m.keepsArtifact(before, in, was); out.OldChart {
+		out.Notes = append(out.Notes, fmt.Sprintf("chart version %s is unchanged: the change of the chart's files does not come with it", was.Version))
+	}
+	if m.estimated() {
+		out.Notes = append(out.Notes, "the chart's version gets metadata that is not known before the change is merged: it is estimated without")
+	}
+	for _, name := range m.unknown {
+		out.Notes = append(out.Notes, name+" is not known: it is taken to be the same before and after")
+	}
+	return out
+}
+
+func (m *Managed) idle(a decision.Action, why string) releaseset.Verdict {
+	return releaseset.Verdict{Action: string(a), Notes: append([]string{why}, m.notes...)}
+}
+
+// keepsArtifact says whether source-controller makes no new artifact of the chart:
+// it is of Git, packaged by its version, which is the same, and so is what is asked
+// of it.
+func (m *Managed) keepsArtifact(before *Managed, in decision.Input, was *chart.Metadata) bool {
+	return m.git && before.git && in.Chart.Rewritten && m.strategy != flux.ByRevision && in.Chart.Version == was.Version &&
+		reflect.DeepEqual(m.hr.Spec.Defaulted().Chart, before.hr.Spec.Defaulted().Chart)
+}
+
+func actions(then []decision.Action) []string {
+	var out []string
+	for _, a := range then {
+		out = append(out, string(a))
+	}
+	return out
+}
+
+// plans says whether the objects of the release would change.
+func plans(d decision.Decision) bool {
+	switch d.Action {
+	case decision.Install, decision.Upgrade, decision.Unknown, decision.Uninstall:
+		return true
+	case decision.Nothing, decision.Test, decision.RollBack, decision.Unlock, decision.CorrectDrift, decision.Stall, decision.Wait, decision.Fail:
+	}
+	return false
+}
+
+// Removed is what becomes of the release when the HelmRelease leaves the
+// repository.
+func (m *Managed) Removed() releaseset.Verdict {
+	d := decision.Removed(m.hr, m.owner)
+	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
+}
+
+// deployed is the status of a HelmRelease that was released as it says.
+func (m *Managed) deployed(was *chart.Metadata) flux.HelmReleaseStatus {
+	return flux.HelmReleaseStatus{
+		ObservedGeneration: 1, LastAttemptedGeneration: 1, LastAttemptedReleaseAction: flux.AttemptUpgrade,
+		LastAttemptedRevision: was.Version, LastAttemptedConfigDigest: m.values, StorageNamespace: m.hr.StorageNamespace(),
+		ObservedPostRenderersDigest:  digest.PostRenderers(m.hr.Spec.PostRenderers),
+		ObservedCommonMetadataDigest: digest.CommonMetadata(m.hr.Spec.CommonMetadata),
+		History: []flux.Snapshot{{
+			Name: m.hr.ReleaseName(), Namespace: m.hr.ReleaseNamespace(), Version: 1, Status: string(release.StatusDeployed),
+			ChartName: was.Name, ChartVersion: was.Version, ConfigDigest: m.values, TestHooks: map[string]*flux.TestHook{},
+		}},
+	}
+}
+
+// record is the one that a snapshot is of; its digest is not checked.
+func record(s flux.Snapshot) *release.Revision {
+	return &release.Revision{
+		Name: s.Name, Namespace: s.Namespace, Version: s.Version, Info: release.Info{Status: release.Status(s.Status)},
+		Chart: &chart.Chart{Metadata: &chart.Metadata{Name: s.ChartName, Version: s.ChartVersion}},
+	}
+}

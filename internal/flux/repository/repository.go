@@ -1,0 +1,267 @@
+// Package repository reads what a repository deploys by Flux: HelmReleases in
+// files and folders, or in what its Kustomizations build, with the sources,
+// ConfigMaps and Secrets around them. It gives them as a releaseset.Set, and says
+// what helm-controller would do about each.
+//
+// It is handed a tree of files, fetches nothing and asks no cluster.
+package repository
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/build"
+	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
+)
+
+// Repository is what was read.
+type Repository struct {
+	// Warnings are about objects and files that were passed over.
+	Warnings []string
+	objects  []placed
+	// built are the Kustomizations by "namespace/name".
+	built map[string]bool
+	tree  fs.FS
+	// sources are where sources are that users have named, by Kind/namespace/name.
+	sources map[string]string
+}
+
+// placed is an object, the Kustomization that applies it (nil for files that are
+// named), and the file or folder it is from.
+type placed struct {
+	object map[string]any
+	owner  *flux.Kustomization
+	from   string
+}
+
+// Holds says whether a file is one for this package: it has an object of Flux's.
+func Holds(data []byte) bool {
+	for _, group := range []string{flux.HelmGroup, flux.SourceGroup, flux.KustomizeGroup} {
+		if bytes.Contains(data, []byte("apiVersion: "+group+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxFiles is how many files of a folder are read.
+const maxFiles = 20_000
+
+// Files reads objects from files, and from all YAML below folders, but for
+// charts. sources are charts and trees of sources by Kind/namespace/name: paths
+// of the tree, or absolute ones outside of it. Errors: files that are no YAML; below a folder these are
+// warnings.
+func Files(tree fs.FS, names []string, sources map[string]string) (*Repository, error) {
+	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
+	for _, name := range names {
+		info, err := fs.Stat(tree, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			err = r.folder(name)
+		default:
+			err = r.file(name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *Repository) file(name string) error {
+	data, err := fs.ReadFile(r.tree, name)
+	if err != nil {
+		return err
+	}
+	objects, err := parse(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, o := range objects {
+		r.objects = append(r.objects, placed{object: o, from: name})
+	}
+	return nil
+}
+
+func (r *Repository) folder(dir string) error {
+	read := 0
+	return fs.WalkDir(r.tree, dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != dir && (strings.HasPrefix(d.Name(), ".") || r.isChart(name)):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != ".yaml" && path.Ext(name) != ".yml":
+			return nil
+		}
+		if read++; read > maxFiles {
+			return fmt.Errorf("%s has more than %d files", dir, maxFiles)
+		}
+		if err := r.file(name); err != nil {
+			r.Warnings = append(r.Warnings, err.Error())
+		}
+		return nil
+	})
+}
+
+func (r *Repository) isChart(dir string) bool {
+	_, err := fs.Stat(r.tree, path.Join(dir, "Chart.yaml"))
+	return err == nil
+}
+
+// parse reads the objects of a file; documents that are no objects are passed
+// over.
+func parse(data []byte) ([]map[string]any, error) {
+	var out []map[string]any
+	docs := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(append(data, '\n'))))
+	for {
+		doc, err := docs.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var object map[string]any
+		if err := sigsyaml.Unmarshal(doc, &object); err != nil {
+			return nil, err
+		}
+		if object["kind"] != nil && object["apiVersion"] != nil {
+			out = append(out, object)
+		}
+	}
+}
+
+// Root builds the folder root as kustomize-controller would, and the
+// Kustomizations that come of it, and so on. What can't be built is a warning, and
+// the others are built. Errors: root itself can't be.
+func Root(tree fs.FS, root string, sources map[string]string) (*Repository, error) {
+	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
+	first := &flux.Kustomization{Spec: flux.KustomizationSpec{Path: root}}
+	objects, err := build.Objects(tree, first)
+	if err != nil {
+		return nil, err
+	}
+	r.add(objects, nil, root)
+	return r, nil
+}
+
+// add takes objects of a build, and builds the Kustomizations among them. One
+// that was there already is replaced: the folder of a cluster is often built by a
+// Kustomization that lies in it.
+func (r *Repository) add(objects []map[string]any, owner *flux.Kustomization, from string) {
+	for _, o := range objects {
+		i := slices.IndexFunc(r.objects, func(p placed) bool { return identity(p.object) == identity(o) })
+		if i >= 0 {
+			r.objects[i] = placed{o, owner, from}
+		} else {
+			r.objects = append(r.objects, placed{o, owner, from})
+		}
+	}
+	for _, o := range objects {
+		if group(o) != flux.KustomizeGroup || o["kind"] != flux.KindKustomization {
+			continue
+		}
+		k, err := flux.DecodeKustomization(o)
+		if err != nil {
+			r.Warnings = append(r.Warnings, err.Error())
+			continue
+		}
+		if err := r.build(k); err != nil {
+			r.Warnings = append(r.Warnings, err.Error())
+		}
+	}
+}
+
+// build builds a Kustomization, once.
+func (r *Repository) build(k *flux.Kustomization) error {
+	if r.built[k.String()] {
+		return nil
+	}
+	r.built[k.String()] = true
+	for _, field := range k.Unknown {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: field %s is not known here", k, field))
+	}
+	source := k.Spec.SourceRef.In(k.Metadata.Namespace)
+	if source.Kind != flux.KindGitRepository || r.sources[source.String()] != "" {
+		return fmt.Errorf("Kustomization %s is of %s, which is not this repository: it is not built", k, source)
+	}
+	objects, err := build.Objects(r.tree, k)
+	if err != nil {
+		return err
+	}
+	vars, err := substitution.Of(k, r.variables(k.Metadata.Namespace))
+	if err != nil {
+		return fmt.Errorf("Kustomization %s: %w", k, err)
+	}
+	for i, o := range objects {
+		if objects[i], err = vars.Object(o); err != nil {
+			return fmt.Errorf("Kustomization %s, %s: %w", k, identity(o), err)
+		}
+	}
+	r.add(objects, k, path.Clean(k.Spec.Path))
+	return nil
+}
+
+// variables looks up what is substituted. An object that the repository does not
+// have is one that may be in the cluster.
+func (r *Repository) variables(namespace string) substitution.Lookup {
+	return func(kind, name string) (map[string]string, bool, bool) {
+		object, how := r.data(kind, namespace, name)
+		return object, how == there, how == there
+	}
+}
+
+// identity is "group/Kind/namespace/name".
+func identity(o map[string]any) string {
+	metadata, _ := o["metadata"].(map[string]any)
+	return fmt.Sprintf("%s/%v/%v/%v", group(o), o["kind"], orEmpty(metadata["namespace"]), orEmpty(metadata["name"]))
+}
+
+func orEmpty(v any) any {
+	if v == nil {
+		return ""
+	}
+	return v
+}
+
+func group(o map[string]any) string {
+	apiVersion, _ := o["apiVersion"].(string)
+	name, _, grouped := strings.Cut(apiVersion, "/")
+	if !grouped {
+		return ""
+	}
+	return name
+}
+
+// find is the object of that group, kind and name.
+func (r *Repository) find(group, kind, namespace, name string) (placed, bool) {
+	want := fmt.Sprintf("%s/%s/%s/%s", group, kind, namespace, name)
+	i := slices.IndexFunc(r.objects, func(p placed) bool { return identity(p.object) == want })
+	if i < 0 {
+		return placed{}, false
+	}
+	return r.objects[i], true
+}
+
+// source is a source of the repository, nil when it has none of that name.
+func (r *Repository) source(ref flux.Reference) (*flux.Source, error) {
+	p, ok := r.find(flux.SourceGroup, ref.Kind, ref.Namespace, ref.Name)
+	if !ok {
+		return nil, nil
+	}
+	return flux.DecodeSource(p.object)
+}

@@ -1,0 +1,245 @@
+package repository
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// Set is the HelmReleases as entries of a set, each under its release's name. One
+// that can't be read, or whose chart or values can't be found, is an entry that
+// says why.
+func (r *Repository) Set() *releaseset.Set {
+	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings)}
+	var all []*flux.HelmRelease
+	keys := map[string]releaseset.Key{}
+	for _, p := range r.objects {
+		if group(p.object) != flux.HelmGroup || p.object["kind"] != flux.KindHelmRelease {
+			continue
+		}
+		hr, err := r.helmRelease(p)
+		if err != nil {
+			out.Warnings = append(out.Warnings, p.from+": "+err.Error())
+			continue
+		}
+		all = append(all, hr)
+		e := r.entry(hr, p)
+		keys[hr.String()] = e.Key
+		out.Entries = append(out.Entries, e)
+	}
+	cycles := decision.Cycles(all)
+	for i, hr := range all {
+		e := &out.Entries[i]
+		managed := e.Manager.(*Managed)
+		for _, cycle := range cycles {
+			if slices.Contains(cycle, hr.String()) {
+				managed.cycle = cycle
+			}
+		}
+		for _, dep := range hr.Spec.DependsOn {
+			namespace := dep.Namespace
+			if namespace == "" {
+				namespace = hr.Metadata.Namespace
+			}
+			if key, ok := keys[namespace+"/"+dep.Name]; ok && managed.cycle == nil {
+				e.Needs = append(e.Needs, key)
+			}
+		}
+	}
+	return out
+}
+
+// helmRelease reads one, with what the API server would refuse.
+func (r *Repository) helmRelease(p placed) (*flux.HelmRelease, error) {
+	hr, err := flux.DecodeHelmRelease(p.object)
+	if err != nil {
+		return nil, err
+	}
+	if hr.Metadata.Namespace == "" {
+		hr.Metadata.Namespace = "default"
+	}
+	if err := hr.Validate(); err != nil {
+		return nil, fmt.Errorf("HelmRelease %s: %w", hr, err)
+	}
+	return hr, nil
+}
+
+func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
+	m := &Managed{hr: hr, owner: p.owner}
+	e := releaseset.Entry{
+		Key:    releaseset.Key{Namespace: hr.ReleaseNamespace(), Name: hr.ReleaseName()},
+		Labels: hr.Metadata.Labels, Options: options(hr), From: releaseset.Place{File: p.from}, Manager: m,
+	}
+	e.Chart, m.err = r.chart(hr, p.owner, m)
+	composed, err := composition.Compose(hr, r.values(hr))
+	if err != nil {
+		m.err = err
+		return e
+	}
+	m.notes = append(m.notes, composed.Notes...)
+	for _, ref := range composed.Unknown {
+		m.unknown = append(m.unknown, ref.Kind+" "+hr.Metadata.Namespace+"/"+ref.Name)
+	}
+	for _, field := range hr.Unknown {
+		m.notes = append(m.notes, field+" is a field that is not known here: what it does is not planned")
+	}
+	data, err := json.Marshal(composed.Values)
+	if err == nil {
+		m.values, err = digest.Values(composed.Values)
+	}
+	if err != nil {
+		m.err = err
+	}
+	if len(composed.Values) > 0 {
+		e.Values = []releaseset.Value{{Inline: data, From: e.From}}
+	}
+	return e
+}
+
+// chart is where the chart comes from.
+func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
+	ref := hr.ChartSource()
+	if given := r.sources[ref.String()]; given != "" {
+		return place(given), nil
+	}
+	if hr.Spec.Chart != nil {
+		t := hr.Spec.Chart.Spec
+		if hr.Spec.Chart.Kind == flux.KindOCIRepository {
+			return oci(t.URL, t.Ref), nil
+		}
+		m.strategy = t.ReconcileStrategy
+		return r.fromSource(*t.SourceRef, hr.Metadata.Namespace, chartOf{t.Chart, t.Version, t.ValuesFiles, t.IgnoreMissingValuesFiles}, owner, m)
+	}
+	source, err := r.source(ref)
+	switch {
+	case err != nil:
+		return releaseset.Chart{}, err
+	case source == nil:
+		return releaseset.Chart{}, fmt.Errorf("%s is not in the repository: give its chart with --source %s=DIR", ref, ref)
+	case source.Kind == flux.KindOCIRepository:
+		return oci(source.Spec.URL, source.Spec.Ref), nil
+	case source.Kind == flux.KindHelmChart && source.Spec.SourceRef != nil:
+		s := source.Spec
+		m.strategy = s.ReconcileStrategy
+		return r.fromSource(*s.SourceRef, source.Metadata.Namespace, chartOf{s.Chart, s.Version, s.ValuesFiles, s.IgnoreMissingValuesFiles}, owner, m)
+	}
+	return releaseset.Chart{}, fmt.Errorf("a chart of %s can't be fetched here: give it with --source %s=DIR", ref, ref)
+}
+
+// place is a chart that a user has named: in the tree, or an absolute path outside
+// of it.
+func place(given string) releaseset.Chart {
+	if path.IsAbs(given) {
+		return releaseset.Chart{Name: given}
+	}
+	return releaseset.Chart{Path: given}
+}
+
+// chartOf are the fields that HelmChart and its template share.
+type chartOf struct {
+	name, version string
+	valuesFiles   []string
+	ignoreMissing bool
+}
+
+// fromSource is a chart of a HelmRepository, or of the repository itself.
+func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
+	ref = ref.In(namespace)
+	if given := r.sources[ref.String()]; given != "" {
+		if ref.Kind == flux.KindHelmRepository {
+			return place(given), nil
+		}
+		return place(path.Join(given, path.Clean("/"+c.name))), nil
+	}
+	source, err := r.source(ref)
+	if err != nil {
+		return releaseset.Chart{}, err
+	}
+	switch {
+	case ref.Kind == flux.KindGitRepository && r.own(ref, c.name, owner):
+		m.git = true
+		return releaseset.Chart{Path: inTree(c.name)}, r.valuesFiles(c, m)
+	case ref.Kind != flux.KindHelmRepository, source == nil:
+		return releaseset.Chart{}, fmt.Errorf("chart %s is of %s, which is not in this repository: give it with --source %s=DIR", c.name, ref, ref)
+	case len(c.valuesFiles) > 0 && !slices.Equal(c.valuesFiles, []string{"values.yaml"}):
+		return releaseset.Chart{}, fmt.Errorf("valuesFiles of a chart of %s are not supported", ref)
+	}
+	version := c.version
+	if version == "*" {
+		version = ""
+	}
+	if source.Spec.Type == "oci" {
+		return releaseset.Chart{Name: strings.TrimSuffix(source.Spec.URL, "/") + "/" + c.name, Version: version}, nil
+	}
+	return releaseset.Chart{Name: c.name, Repo: source.Spec.URL, Version: version}, nil
+}
+
+// own says whether a GitRepository is this repository: the one that the
+// Kustomization builds from, or one that has the chart's path.
+func (r *Repository) own(ref flux.Reference, chart string, owner *flux.Kustomization) bool {
+	if owner != nil && owner.Spec.SourceRef.In(owner.Metadata.Namespace).String() == ref.String() {
+		return true
+	}
+	return r.isChart(inTree(chart))
+}
+
+// valuesFiles are read from the root of the repository, and replace the chart's
+// own values.
+func (r *Repository) valuesFiles(c chartOf, m *Managed) error {
+	if slices.Equal(c.valuesFiles, []string{"values.yaml"}) {
+		return nil
+	}
+	for _, name := range c.valuesFiles {
+		m.valuesFiles = append(m.valuesFiles, inTree(name))
+	}
+	m.ignoreMissing = c.ignoreMissing
+	return nil
+}
+
+// inTree is a path of the repository, which leads nowhere else.
+func inTree(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
+
+// oci is a chart of a registry: a digest counts more than a range of versions, and
+// that more than a tag.
+func oci(url string, ref *flux.SourceVersion) releaseset.Chart {
+	out := releaseset.Chart{Name: url}
+	switch {
+	case ref == nil:
+	case ref.Digest != "":
+		out.Name += "@" + ref.Digest
+	case ref.SemVer != "":
+		out.Version = ref.SemVer
+	default:
+		out.Version = ref.Tag
+	}
+	return out
+}
+
+// options are those of upgrades, and of installs what only they have.
+func options(hr *flux.HelmRelease) releaseset.Options {
+	history := hr.MaxHistory()
+	o := releaseset.Options{Timeout: hr.Timeout(), HistoryMax: &history, ForceConflicts: true, Wait: true, WaitForJobs: true, TakeOwnership: true}
+	if i := hr.Spec.Install; i != nil {
+		o.CreateNamespace = i.CreateNamespace && hr.Spec.TargetNamespace != ""
+	}
+	u := hr.Spec.Upgrade
+	if u == nil {
+		return o
+	}
+	if u.Timeout != nil {
+		o.Timeout = u.Timeout.Duration
+	}
+	o.Wait, o.WaitForJobs = !u.DisableWait, !u.DisableWait && !u.DisableWaitForJobs
+	o.NoHooks, o.SkipSchema, o.CleanupOnFail = u.DisableHooks, u.DisableSchemaValidation, u.CleanupOnFail
+	o.TakeOwnership, o.SkipCRDs = !u.DisableTakeOwnership, u.CRDs == "Skip"
+	o.ServerSide = map[string]string{"enabled": "true", "disabled": "false"}[u.ServerSideApply]
+	return o
+}

@@ -1,0 +1,107 @@
+package substitution
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// Check 50 of FLUX.md.
+func TestCheck50Operators(t *testing.T) {
+	v := Variables{Values: map[string]string{"v": "abcABC", "path": "a/b/c", "e": ""}}
+	for _, c := range []struct{ text, want string }{
+		{"${v}", "abcABC"},
+		{"$v", "$v"},
+		{"$${v}", "${v}"},
+		{"${undefined}", ""},
+		{"${#v}", "6"},
+		{"${v^}", "AbcABC"},
+		{"${v^^}", "ABCABC"},
+		{"${v,}", "abcABC"},
+		{"${v,,}", "abcabc"},
+		{"${v:2}", "cABC"},
+		{"${v:2:2}", "cA"},
+		{"${v:1:-1}", "bcAB"},
+		{"${path#*/}", "b/c"},
+		{"${path##*/}", "c"},
+		{"${path%/*}", "a/b"},
+		{"${path%%/*}", "a"},
+		{"${undefined:-x}", "x"},
+		{"${e:=x}", "x"},
+		{"${undefined=x}", "x"},
+		{"${v:-x}", "abcABC"},
+		{"${path/\\//-}", "a-b/c"},
+		{"${path//\\//-}", "a-b-c"},
+		{"${v/#abc/x}", "xABC"},
+		{"${v/%ABC/x}", "abcx"},
+		{"${undefined:-${v}}", "abcABC"},
+	} {
+		if got, err := v.Text(c.text); got != c.want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", c.text, got, err, c.want)
+		}
+	}
+	for _, text := range []string{"${v", "${}"} {
+		if got, err := v.Text(text); err == nil {
+			t.Errorf("%s: %q, want an error", text, got)
+		}
+	}
+}
+
+func TestCheck50ObjectsAndVariables(t *testing.T) {
+	k := &flux.Kustomization{Metadata: flux.Metadata{Namespace: "flux-system", Name: "apps"}}
+	k.Spec.PostBuild = &flux.PostBuild{
+		Substitute:     map[string]string{"v": "own\n"},
+		SubstituteFrom: []flux.SubstituteReference{{Kind: "ConfigMap", Name: "vars"}, {Kind: "Secret", Name: "gone", Optional: true}},
+	}
+	v, err := Of(k, func(_, name string) (map[string]string, bool, bool) {
+		return map[string]string{"v": "from", "w": "1"}, name == "vars", true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := map[string]any{"metadata": map[string]any{"name": "${v}"}, "data": map[string]any{"n": "${w}", "x": "${u}"}}
+	got, err := v.Object(object)
+	want := map[string]any{"metadata": map[string]any{"name": "own"}, "data": map[string]any{"n": 1.0, "x": nil}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		off := map[string]any{"metadata": map[string]any{"name": "${v}", field: map[string]any{switchedOff: "disabled"}}}
+		if got, err := v.Object(off); err != nil || !reflect.DeepEqual(got, off) {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+	if got, err := (Variables{}).Object(object); err != nil || !reflect.DeepEqual(got, object) {
+		t.Errorf("without variables: %v, %v", got, err)
+	}
+	v.Strict = true
+	if _, err := v.Object(object); err == nil || !strings.Contains(err.Error(), "variable not set") {
+		t.Errorf("strict: %v", err)
+	}
+	_, err = Of(k, func(string, string) (map[string]string, bool, bool) { return nil, false, true })
+	if err == nil || !strings.Contains(err.Error(), "ConfigMap/vars") {
+		t.Error(err)
+	}
+}
+
+func TestUnknownVariablesAreMarked(t *testing.T) {
+	v := Variables{Values: map[string]string{"v": "known"}, Unknown: []string{"Secret/flux-system/vars"}}
+	if got, err := v.Text("${v} ${w}"); got != "known (unknown Secret/flux-system/vars w)" || err != nil {
+		t.Error(got, err)
+	}
+}
+
+// Check 55 of FLUX.md.
+func FuzzCheck55Substitution(f *testing.F) {
+	for _, seed := range []string{"${v}", "${v:-${w}}", "$${v} ${#v}", "${v//a/b}", "${v:1:-2}", "${v##*/}", "${", "a: ${v}\nb: [${w:=x}]"} {
+		f.Add(seed)
+	}
+	v := Variables{Values: map[string]string{"v": "a/b"}, Unknown: []string{"Secret/a/b"}}
+	f.Fuzz(func(_ *testing.T, text string) {
+		if len(text) < 1<<12 {
+			_, _ = v.Text(text)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package flux
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// metadataDigits is how many digits of a digest or commit a version gets.
+const metadataDigits = 12
+
+// VersionOf is the version that helm-controller gives a chart whose source is
+// an OCIRepository or ExternalArtifact, and the digest it notes: the metadata
+// of the chart's own version becomes 12 digits of the digest in the artifact's
+// revision, "tag@sha256:…" or "sha256:…" (mutateChartWithSourceRevision of
+// helm-controller's internal/controller).
+//
+// Errors: a tag that is a version has to be the chart's (with _ for +), and a
+// revision needs a digest. A tag that is none is not checked, and stays part of
+// the digest that is noted.
+func VersionOf(chartVersion, revision string) (version, digest string, err error) {
+	v, err := semver.NewVersion(chartVersion)
+	if err != nil {
+		return "", "", fmt.Errorf("invalid chart version %s", chartVersion)
+	}
+	tag, digest, tagged := strings.Cut(revision, "@")
+	if tagged {
+		tag = strings.ReplaceAll(tag, "_", "+")
+	}
+	switch t, err := semver.NewVersion(tag); {
+	case err != nil:
+		digest = revision
+	case !tagged || !t.Equal(v):
+		return "", "", fmt.Errorf("artifact revision %s does not match chart version %s", tag, chartVersion)
+	}
+	_, digits, ok := strings.Cut(digest, ":")
+	if !ok || len(digits) < metadataDigits {
+		return "", "", fmt.Errorf("invalid artifact revision %s", revision)
+	}
+	next, err := v.SetMetadata(digits[:metadataDigits])
+	if err != nil {
+		return "", "", err
+	}
+	return next.String(), digest, nil
+}
+
+// ChartVersion is the version that source-controller gives a chart that it
+// packages from a GitRepository or Bucket: with the strategy Revision the
+// metadata is 12 digits of the source's revision ("branch@sha1:…" or
+// "sha256:…"), with valuesFiles the generation of the HelmChart is added.
+func ChartVersion(chartVersion, revision, strategy string, valuesFiles bool, generation int64) (string, error) {
+	v, err := semver.NewVersion(chartVersion)
+	if err != nil {
+		return "", fmt.Errorf("invalid chart version %s", chartVersion)
+	}
+	var metadata []string
+	if strategy == ByRevision {
+		digits := revision[strings.LastIndexByte(revision, ':')+1:]
+		metadata = append(metadata, digits[:min(len(digits), metadataDigits)])
+	}
+	if valuesFiles {
+		metadata = append(metadata, strconv.FormatInt(generation, 10))
+	}
+	if len(metadata) == 0 {
+		return chartVersion, nil
+	}
+	next, err := v.SetMetadata(strings.Join(metadata, "."))
+	if err != nil {
+		return "", err
+	}
+	return next.String(), nil
+}

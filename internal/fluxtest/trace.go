@@ -1,0 +1,233 @@
+// Package fluxtest reads recorded traces of Flux's helm-controller for tests:
+// what was applied, and what became of the HelmRelease's status and of the
+// release's records. ../shared/flux/README.md describes the files.
+package fluxtest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Trace is a scenario.
+type Trace struct {
+	Name  string
+	Dir   string
+	Steps []*Step
+}
+
+// Step is what was done, and the state that came of it.
+type Step struct {
+	// Name is "07-upgrade-fails-rollback/02".
+	Name string
+	// Applied is the text of what was applied; lines that start with # are actions
+	// by hand.
+	Applied string
+	// Answer is what the API server said when it refused.
+	Answer string
+	// Settled is false where nothing comes to an end.
+	Settled bool
+	// HelmRelease is the state after the step, nil when it is gone.
+	HelmRelease *flux.HelmRelease
+	// Others are further HelmReleases, as they were recorded last.
+	Others []*flux.HelmRelease
+	// Sources are those of source.toolkit.fluxcd.io.
+	Sources []*flux.Source
+	// Objects are what was in the namespaces.
+	Objects []map[string]any
+	// Records are all that were stored after the step.
+	Records []Record
+	// Writes are those of the status, in order, as what changed in it.
+	Writes []map[string]any
+	// Actions are those that ran, in Flux's words: "install", "upgrade", "test",
+	// "rollback", "uninstall", "correct cluster drift".
+	Actions []string
+	// Conditions are those that were written, "Ready False ValuesError".
+	Conditions []string
+}
+
+// Record is a release record in its namespace.
+type Record struct {
+	*release.Revision
+	StorageNamespace string
+}
+
+type after struct {
+	Step        string           `json:"step"`
+	Settled     bool             `json:"settled"`
+	Answer      json.RawMessage  `json:"answer"`
+	HelmRelease map[string]any   `json:"helmrelease"`
+	Others      []map[string]any `json:"others"`
+	Sources     []map[string]any `json:"sources"`
+	Objects     []map[string]any `json:"objects"`
+	Transitions []map[string]any `json:"transitions"`
+	Records     []struct {
+		Name, StorageNamespace, Namespace string
+		Version                           int
+	} `json:"records"`
+}
+
+// Traces are those of ../shared/flux where they are at hand, and the excerpts
+// of the project's own in testdata.
+func Traces(t *testing.T) []*Trace {
+	t.Helper()
+	_, file, _, _ := runtime.Caller(0)
+	own := filepath.Join(filepath.Dir(file), "testdata")
+	var out []*Trace
+	for _, root := range []string{filepath.Join(filepath.Dir(file), "../../../shared/flux"), own} {
+		steps, err := filepath.Glob(filepath.Join(root, "*", "01-after.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, first := range steps {
+			out = append(out, read(t, filepath.Dir(first)))
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("no traces in %s", own)
+	}
+	return out
+}
+
+func read(t *testing.T, dir string) *Trace {
+	t.Helper()
+	out := &Trace{Name: filepath.Base(dir), Dir: dir}
+	stored := map[string]*release.Revision{}
+	for n := 1; ; n++ {
+		prefix := fmt.Sprintf("%02d", n)
+		data, err := os.ReadFile(filepath.Join(dir, prefix+"-after.json"))
+		if err != nil {
+			return out
+		}
+		for _, name := range glob(t, dir, prefix+"-record-*.json") {
+			r := &release.Revision{}
+			decode(t, name, r)
+			stored[key(r.Namespace, r.Name, r.Version)] = r
+		}
+		step := &Step{Name: out.Name + "/" + prefix}
+		if applied, err := os.ReadFile(filepath.Join(dir, prefix+"-step.yaml")); err == nil {
+			step.Applied = string(applied)
+		}
+		var a after
+		if err := json.Unmarshal(data, &a); err != nil {
+			t.Fatalf("%s: %v", step.Name, err)
+		}
+		step.fill(t, a, stored)
+		if n > 1 && len(step.Others) == 0 {
+			step.Others = out.Steps[n-2].Others
+		}
+		out.Steps = append(out.Steps, step)
+	}
+}
+
+func (s *Step) fill(t *testing.T, a after, stored map[string]*release.Revision) {
+	t.Helper()
+	s.Settled, s.Objects = a.Settled, a.Objects
+	if text := string(a.Answer); text != "null" {
+		s.Answer = text
+	}
+	if a.HelmRelease != nil {
+		s.HelmRelease = helmRelease(t, a.HelmRelease)
+	}
+	for _, o := range a.Others {
+		s.Others = append(s.Others, helmRelease(t, o))
+	}
+	for _, o := range a.Sources {
+		source, err := flux.DecodeSource(o)
+		if err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+		s.Sources = append(s.Sources, source)
+	}
+	for _, r := range a.Records {
+		record := stored[key(r.Namespace, r.Name, r.Version)]
+		if record == nil {
+			t.Fatalf("%s: record %d of %s was not recorded", s.Name, r.Version, r.Name)
+		}
+		s.Records = append(s.Records, Record{record, r.StorageNamespace})
+	}
+	s.Writes = a.Transitions
+	for _, fields := range a.Transitions {
+		for name, value := range fields {
+			text, ok := value.(string)
+			kind, isCondition := strings.CutPrefix(name, "condition ")
+			if !ok || !isCondition {
+				continue
+			}
+			about, _, _ := strings.Cut(text, " (gen")
+			s.Conditions = append(s.Conditions, kind+" "+about)
+		}
+		if action := Running(fields); action != "" {
+			s.Actions = append(s.Actions, action)
+		}
+	}
+}
+
+// Running is the action that a write of the status says has begun, "" for none.
+func Running(write map[string]any) string {
+	text, _ := write["condition Reconciling"].(string)
+	_, rest, _ := strings.Cut(text, "Running '")
+	action, _, _ := strings.Cut(rest, "'")
+	return action
+}
+
+func helmRelease(t *testing.T, object map[string]any) *flux.HelmRelease {
+	t.Helper()
+	hr, err := flux.DecodeHelmRelease(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hr
+}
+
+func glob(t *testing.T, dir, pattern string) []string {
+	t.Helper()
+	out, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func decode(t *testing.T, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+func key(namespace, name string, version int) string {
+	return namespace + "/" + name + "/" + strconv.Itoa(version)
+}
+
+// Data is the content of a key of a ConfigMap or Secret after the step.
+func (s *Step) Data(kind, namespace, name, key string) (data []byte, ok bool) {
+	for _, o := range s.Objects {
+		metadata, _ := o["metadata"].(map[string]any)
+		if o["kind"] != kind || metadata["namespace"] != namespace || metadata["name"] != name {
+			continue
+		}
+		content, _ := o["data"].(map[string]any)
+		text, ok := content[key].(string)
+		if kind != kinds.Secret.Kind || !ok {
+			return []byte(text), ok
+		}
+		decoded, err := base64.StdEncoding.DecodeString(text)
+		return decoded, err == nil
+	}
+	return nil, false
+}
