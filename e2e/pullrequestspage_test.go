@@ -28,6 +28,13 @@ func TestPullRequestsPage(t *testing.T) {
 		t.Fatalf("the page shows %d and %d commands, which can't be all", len(shown(offline)), len(shown(online)))
 	}
 	tools := pluginFolder(t)
+	jq, err := cluster.Binaries.Tool(t.Context(), "gojq", os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(jq, filepath.Join(tools, "jq")); err != nil {
+		t.Fatal(err)
+	}
 	gh := fakeGitHub(t, tools)
 	pr := pullRequest(t)
 	in := func(environment, line string) string {
@@ -60,6 +67,7 @@ func TestPullRequestsPage(t *testing.T) {
 		}
 	}
 
+	// The page knows one namespace; here it is the context's, for saved plans too.
 	namespace := "HELM_NAMESPACE=" + cluster.Namespace(t)
 	in(namespace, "kubectl release install web ../base/chart -f ../base/prod.yaml")
 	for _, line := range shown(online) {
