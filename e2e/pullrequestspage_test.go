@@ -67,7 +67,6 @@ func TestPullRequestsPage(t *testing.T) {
 		}
 	}
 
-	// The page knows one namespace; here it is the context's, for saved plans too.
 	namespace := "HELM_NAMESPACE=" + cluster.Namespace(t)
 	in(namespace, "kubectl release install web ../base/chart -f ../base/prod.yaml")
 	for _, line := range shown(online) {
