@@ -5,6 +5,8 @@ SHELL       := /bin/bash
 
 VERSION     := $(shell sed -n 's/^version: *"\{0,1\}\([^"]*\)"\{0,1\}$$/\1/p' plugin.yaml 2>/dev/null || echo 0.0.0)
 GOLANGCI    := v2.15.0
+# The newest that Go 1.26 builds.
+GORELEASER  := v2.16.0
 BENCHSTAT   := v0.0.0-20260908200009-22c9c6c9d4da
 # The race detector needs a C compiler; tools installs one where that can be done.
 RACE         = $(shell command -v gcc >/dev/null && echo -race)
@@ -12,7 +14,7 @@ CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
 FUZZTIME    ?= 20s
 
-.PHONY: build demo test unit lint conformance soak fuzz bench benchstat cluster testcluster helms tools generate clean
+.PHONY: build demo test unit lint conformance dist soak fuzz bench benchstat cluster testcluster helms tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
@@ -68,6 +70,16 @@ benchstat: ## compare two files of make bench: OLD=file NEW=file
 
 fuzz: build helms ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
 	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
+
+dist: bin/goreleaser-$(GORELEASER) helms ## what a release has, for six platforms, in dist/, and its tests: archives, Helm's tarballs, packages, an image; of the last commit
+	packaging/dist.sh bin/goreleaser-$(GORELEASER)
+	go test -tags dist ./packaging
+
+bin/goreleaser-$(GORELEASER):
+	@echo "building goreleaser $(GORELEASER) (once)"
+	@mkdir -p bin
+	CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
+	@mv bin/goreleaser $@
 
 soak: build testcluster helms tools ## everything whole (hours): the sweeps of trust/, which rewrite the results in docs/trust.md, big charts, chart sources between Helm 3, Helm 4 and us, and every test under the race detector
 	go test -tags cluster -timeout 12h ./trust -soak -update -bench Speed -benchtime 1x

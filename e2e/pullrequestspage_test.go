@@ -28,6 +28,13 @@ func TestPullRequestsPage(t *testing.T) {
 		t.Fatalf("the page shows %d and %d commands, which can't be all", len(shown(offline)), len(shown(online)))
 	}
 	tools := pluginFolder(t)
+	jq, err := cluster.Binaries.Tool(t.Context(), "gojq", os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(jq, filepath.Join(tools, "jq")); err != nil {
+		t.Fatal(err)
+	}
 	pr := pullRequest(t)
 	in := func(environment, line string) string {
 		result := cluster.Run(t, "bash", "", "-c", "export PATH="+tools+":$PATH "+environment+"; cd "+pr+"; "+line)

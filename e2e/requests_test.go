@@ -106,11 +106,11 @@ func must(t testing.TB, c *clustertest.Cluster, program string, args ...string) 
 }
 
 // traffic is how many requests there were, how many of them were dry runs, how many
-// wrote to the release's objects, and how many asked for quotas.
-type traffic struct{ all, dryRuns, writes, quotas int }
+// wrote to the release's objects, how many asked for quotas, and how many wrote Leases.
+type traffic struct{ all, dryRuns, writes, quotas, leases int }
 
 func (c traffic) since(before traffic) traffic {
-	return traffic{c.all - before.all, c.dryRuns - before.dryRuns, c.writes - before.writes, c.quotas - before.quotas}
+	return traffic{c.all - before.all, c.dryRuns - before.dryRuns, c.writes - before.writes, c.quotas - before.quotas, c.leases - before.leases}
 }
 
 // requests counts the requests in an audit log that came from a release tool,
@@ -143,6 +143,8 @@ func requests(t *testing.T, path string) traffic {
 				of.Resource == "secrets" && (of.Name == "" || strings.HasPrefix(of.Name, "sh.helm.release.")); {
 			case strings.Contains(event.RequestURI, "dryRun=All"):
 				count.dryRuns++
+			case of.Resource == "leases" && event.Verb != "get":
+				count.leases++
 			case of.Resource == "resourcequotas":
 				count.quotas++
 			case !bookkeeping && slices.Contains([]string{"create", "update", "patch", "delete"}, event.Verb):

@@ -25,10 +25,17 @@ const (
 // docs/plan.schema.json describes; it holds no secret that redact.Plan has not left
 // in it.
 type Document struct {
-	FormatVersion string      `json:"formatVersion"`
-	ToolVersion   string      `json:"toolVersion"`
-	Operation     Operation   `json:"operation"`
-	Release       release.Key `json:"release"`
+	FormatVersion string `json:"formatVersion"`
+	ToolVersion   string `json:"toolVersion"`
+	// PlanDigest is Digest of the file that the plan is saved in; "" for a plan that
+	// is not saved.
+	PlanDigest string `json:"planDigest,omitempty"`
+	// EffectDigest is that of the plan's effect, see redact.EffectDigest.
+	EffectDigest string `json:"effectDigest,omitempty"`
+	// Origin is where and when the plan was saved; null for one that is not.
+	Origin    *Origin     `json:"origin,omitempty"`
+	Operation Operation   `json:"operation"`
+	Release   release.Key `json:"release"`
 
 	// FromRevision is the newest stored revision (0: none), ToRevision the one
 	// this plan writes; they are equal when the plan writes no new revision.

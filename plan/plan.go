@@ -32,6 +32,9 @@ type Bundle struct {
 	Notes string
 	// Secrets are values that templates have read from Secrets of the cluster.
 	Secrets [][]byte
+	// Nonce is random, so that nobody can find out by Digest what a saved plan holds,
+	// such as a weak password.
+	Nonce []byte
 }
 
 // WithSensitive is the plan with further patterns of fields that no output shows.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -30,15 +31,36 @@ type savedContent struct {
 	Labels map[string]string            `json:"labels,omitempty"`
 	CRDs   []*unstructured.Unstructured `json:"crds,omitempty"`
 	Notes  string                       `json:"notes,omitempty"`
-	// Secrets are base64 in JSON.
+	// Secrets and Nonce are base64 in JSON.
 	Secrets [][]byte `json:"secrets,omitempty"`
+	Nonce   []byte   `json:"nonce,omitempty"`
 }
 
 const savedKind = "kubectl-release/plan"
 
+// Origin says where and when a plan was saved, by what the job that made it says of
+// itself; "" is not known. Nothing in it changes what the plan does.
+type Origin struct {
+	Created time.Time `json:"created"`
+	// Repository is that of the sources, "shop/web" or a URL; Commit is the commit of
+	// it that was planned, in full.
+	Repository string `json:"repository,omitempty"`
+	Commit     string `json:"commit,omitempty"`
+	// PullRequest is its number, Run the URL of the job.
+	PullRequest string `json:"pullRequest,omitempty"`
+	Run         string `json:"run,omitempty"`
+}
+
+// Expired says whether a plan of this origin is older than age, 0 for any.
+func (o Origin) Expired(now time.Time, age time.Duration) bool {
+	return age > 0 && o.Created.Add(age).Before(now)
+}
+
 // Encode writes a plan for a file. It holds the release's secrets.
 func Encode(p *Plan) ([]byte, error) {
-	c := savedContent{Plan: &p.Document, Record: p.Record, Notes: p.Notes, Secrets: p.Secrets}
+	said := p.Document
+	said.PlanDigest = "" // a file can't hold its own
+	c := savedContent{Plan: &said, Record: p.Record, Notes: p.Notes, Secrets: p.Secrets, Nonce: p.Nonce}
 	if p.Record != nil {
 		c.Labels = p.Record.Labels
 	}
@@ -53,12 +75,19 @@ func Encode(p *Plan) ([]byte, error) {
 	return json.Marshal(saved{Kind: savedKind, FormatVersion: FormatVersion, Sum: hex.EncodeToString(sum[:]), Content: content})
 }
 
+// Digest is "sha256:" and the SHA-256 of data in hex. That of what Encode gave, as it
+// is before it is encrypted, is what a saved plan is approved by.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
 // IsSaved says whether data looks like a saved plan.
 func IsSaved(data []byte) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(data[:min(len(data), 64)])), `{"kind":"`+savedKind)
 }
 
-// Decode reads a saved plan. Errors: it is no plan, was cut short or changed,
+// Decode reads a saved plan and sets its PlanDigest. Errors: it is no plan, was cut short or changed,
 // or is of another major format version.
 func Decode(data []byte) (*Plan, error) {
 	var s saved
@@ -81,7 +110,12 @@ func Decode(data []byte) (*Plan, error) {
 	if err := json.Unmarshal(s.Content, &c); err != nil {
 		return nil, fmt.Errorf("read the saved plan: %w", err)
 	}
-	return c.restore(s.FormatVersion)
+	p, err := c.restore(s.FormatVersion)
+	if err != nil {
+		return nil, err
+	}
+	p.PlanDigest = Digest(data)
+	return p, nil
 }
 
 // restore puts the plan together again. format is what the file says of itself.
@@ -89,7 +123,7 @@ func (c savedContent) restore(format string) (*Plan, error) {
 	if c.Plan == nil {
 		return nil, errors.New("the saved plan is empty")
 	}
-	p := &Plan{Document: *c.Plan, Bundle: Bundle{Record: c.Record, Notes: c.Notes, Secrets: c.Secrets}}
+	p := &Plan{Document: *c.Plan, Bundle: Bundle{Record: c.Record, Notes: c.Notes, Secrets: c.Secrets, Nonce: c.Nonce}}
 	if p.FormatVersion != format {
 		return nil, fmt.Errorf("the saved plan says format %s and holds one of format %s: it was changed after it was made", format, p.FormatVersion)
 	}

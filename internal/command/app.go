@@ -107,7 +107,7 @@ func (p *program) app() *cli.App {
 		Name:                      p.invocation.Program,
 		Usage:                     "deploy Helm charts by plan, then apply",
 		Description:               "Shows what an install, upgrade, rollback or uninstall will do before it does it,\nthen does exactly that. Releases are shared with Helm 3 and 4.\n\nExamples:\n" + indent(appExamples),
-		Version:                   Version,
+		Version:                   version(),
 		HideVersion:               true,
 		Flags:                     p.connection.flags(),
 		Writer:                    p.streams.Out,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -19,6 +18,7 @@ type applyFlags struct {
 	runFlags
 	source              sourceFlags
 	files               planFileFlags
+	approval            approvalFlags
 	yes, pinned, replan bool
 }
 
@@ -27,16 +27,22 @@ func (p *program) applyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
 		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
-			"kubectl release apply web.plan\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
+			"kubectl release apply web.plan\nkubectl release apply web.plan --allowed-signers allowed_signers --max-age 24h\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
 		Flags: joined([]cli.Flag{
 			applyToggle("yes", &o.yes, "do not ask", "y"),
 			o.show.eventsFlag(),
-			&cli.BoolFlag{Name: "pinned", Destination: &o.pinned, Usage: "with FILE: do not ask whether the chart's reference still means what was planned", Category: chartCategory},
+			pinnedFlag(&o.pinned),
 			applyToggle("replan", &o.replan, "with FILE: when it is stale, show what is different now, ask, and apply that"),
-		}, o.files.opening(), o.show.flags(&p.showSecrets), o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
+		}, o.files.opening(), o.approval.flags(), o.effect.flags(), o.show.flags(&p.showSecrets), o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
 		Action: p.presented(&o.runFlags, takes(1, 2, func(ctx context.Context, args []string) error {
 			if len(args) == 1 {
+				if o.effect != (effectFlags{}) {
+					return usage("--expect-effect and --effect-key-file are for a chart; a saved plan has --expect-digest")
+				}
 				return p.applySaved(ctx, &o, args[0])
+			}
+			if o.approval != (approvalFlags{}) {
+				return usage("--expect-digest, --expect-commit, --max-age, --allowed-signers and --signer are for a saved plan; a chart has --expect-effect")
 			}
 			if o.replan {
 				return usage("--replan is for a saved plan; a chart is planned now anyway")
@@ -51,34 +57,15 @@ func (p *program) applyCommand() *cli.Command {
 }
 
 func (p *program) applySaved(ctx context.Context, o *applyFlags, file string) error {
-	saved, err := p.readPlan(&o.files, file)
+	saved, err := p.openSaved(&o.planningFlags, &o.files, &o.approval, file)
 	if err != nil {
 		return err
 	}
-	if err := saved.Applicable(); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	if saved, err = o.guarded(saved); err != nil {
-		return err
-	}
-	p.hide(saved)
 	if err := p.presenter.plan(saved, known); err != nil {
 		return err
 	}
-	s, err := p.connect()
+	s, err := p.connectFor(ctx, saved, &o.source.chart.fetchFlags, o.pinned)
 	if err != nil {
-		return err
-	}
-	// Helm tells its plugins the current namespace, which nobody has chosen.
-	chosen := p.connection.namespace
-	if chosen != "" && chosen != os.Getenv("HELM_NAMESPACE") && s.namespace != saved.Release.Namespace {
-		return usage("the plan is for namespace %s, not %s", saved.Release.Namespace, s.namespace)
-	}
-	if s.namespace != saved.Release.Namespace {
-		p.invocation = p.invocation.In(saved.Release.Namespace)
-		s.engine.Invocation = p.invocation
-	}
-	if err := p.unmoved(ctx, o, saved); err != nil {
 		return err
 	}
 	if o.replan {
@@ -88,6 +75,9 @@ func (p *program) applySaved(ctx context.Context, o *applyFlags, file string) er
 }
 
 func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path string) error {
+	if err := o.effect.check(); err != nil {
+		return err
+	}
 	s, err := p.connect()
 	if err != nil {
 		return err
@@ -102,10 +92,13 @@ func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path stri
 	if err := p.presenter.plan(made, whole); err != nil {
 		return err
 	}
+	if err := p.approved(&o.effect, made); err != nil {
+		return err
+	}
 	if made.Effect() == plan.EffectNone {
 		return p.presenter.end(ctx, ending{idle: true})
 	}
-	if err := p.confirmPlan(o.yes, made); err != nil {
+	if err := p.confirmPlan(o.yes || o.effect.expect != "", made); err != nil {
 		return err
 	}
 	p.presenter.confirmed()

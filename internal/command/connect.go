@@ -82,7 +82,7 @@ func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	config.UserAgent = "kubectl-release/" + Version
+	config.UserAgent = "kubectl-release/" + version()
 	client, err := cluster.Connect(config, cluster.Options{
 		QPS: float32(o.qps), Burst: cmp.Or(o.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: o.cacheDir,
 		Context: o.contextName(raw.CurrentContext), Warn: p.serverWarning,
@@ -99,7 +99,7 @@ func openStore(client releasestore.Client) (*releasestore.Store, error) {
 	return releasestore.Open(client, driver, clock)
 }
 
-func toolVersion() string { return "kubectl-release " + Version }
+func toolVersion() string { return "kubectl-release " + version() }
 
 // runText tells people whose run this is: user, host and process. In containers these
 // are often those of another run, too.

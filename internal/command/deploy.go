@@ -14,6 +14,9 @@ import (
 
 // planAndApply is plan and apply in one. With --dry-run the plan is shown instead.
 func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(context.Context, *session) (*plan.Plan, error)) error {
+	if err := o.effect.check(); err != nil {
+		return err
+	}
 	s, err := p.connect()
 	if err != nil {
 		return err
@@ -28,6 +31,9 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(co
 		if err != nil {
 			return err
 		}
+		if made.EffectDigest, err = p.effectDigest(&o.effect, made); err != nil {
+			return err
+		}
 		return p.showResult(&o.show, made)
 	}
 	warned := false
@@ -38,7 +44,10 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(co
 			warned = true
 			p.warnings(made)
 		}
-		return p.presenter.plan(made, brief)
+		if err := p.presenter.plan(made, brief); err != nil {
+			return err
+		}
+		return p.approved(&o.effect, made)
 	}
 	made, outcome, err := s.engine.PlanAndApply(ctx, o.options.lock,
 		func(ctx context.Context) (*plan.Plan, error) { return prepare(ctx, s) }, see)
@@ -111,6 +120,7 @@ func counts(s plan.Summary) string {
 // runFlags are those of commands that plan and apply in one.
 type runFlags struct {
 	planningFlags
+	effect effectFlags
 	dryRun string
 }
 
@@ -119,7 +129,7 @@ func (o *runFlags) flags(secrets *bool) []cli.Flag {
 		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "show the plan instead; install --dry-run=client asks no cluster and prints what template prints", Category: applyCategory},
 		&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Usage: "do not print the chart's notes", Category: planCategory},
 		o.show.eventsFlag(),
-	}, o.show.flags(secrets))
+	}, o.effect.flags(), o.show.flags(secrets))
 }
 
 // installFlags are those of install.

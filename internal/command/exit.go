@@ -24,7 +24,7 @@ const (
 	exitError          = 1
 	exitChanges        = 2 // with --detailed-exitcode: there are changes
 	exitRecordOnly     = 3 // with it: no object changes, only the record would
-	exitStale          = 4
+	exitStale          = 4 // a plan no longer holds, or is not the one that was approved
 	exitRolledBack     = 5
 	exitRollbackFailed = 6
 	exitLocked         = 7
@@ -68,9 +68,12 @@ func exitCode(err error) int {
 	var unverified *source.UnverifiedError
 	var offline *source.OfflineError
 	var left *leftError
+	var unapproved *unapprovedError
 	switch {
 	case errors.As(err, &left):
 		return exitLeft
+	case errors.As(err, &unapproved):
+		return exitStale
 	case errors.As(err, &digest), errors.As(err, &unverified):
 		return exitUntrusted
 	case errors.As(err, &offline):
@@ -102,6 +105,7 @@ func (p *program) hint(err error) string {
 	var back *engine.RolledBackError
 	var unfinished *unfinishedError
 	var left *leftError
+	var unapproved *unapprovedError
 	if text := p.hintSource(err); text != "" {
 		return text
 	}
@@ -118,6 +122,8 @@ func (p *program) hint(err error) string {
 		return "when the link is your own, --" + outsideLinks + " follows it"
 	case errors.As(err, &moved):
 		return "nothing was written; make a new plan, or add --pinned to apply what was planned"
+	case errors.As(err, &unapproved):
+		return "nothing was written; have it reviewed again"
 	case errors.As(err, &stale):
 		return p.hintStale()
 	case errors.As(err, &noRelease):

@@ -4,9 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
+
+func pinnedFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "pinned", Destination: to, Usage: "with FILE: do not ask whether the chart's reference still means what was planned", Category: chartCategory}
+}
 
 // movedError is a StaleError: the reference of the plan's chart means other bytes now.
 type movedError struct{ *engine.StaleError }
@@ -16,16 +22,16 @@ func (e *movedError) Unwrap() error { return e.StaleError }
 // unmoved refuses a saved plan whose chart is another one by now where it was fetched
 // from. The chart that was planned is in the plan: a server that does not answer is no
 // reason to stop.
-func (p *program) unmoved(ctx context.Context, o *applyFlags, saved *plan.Plan) error {
+func (p *program) unmoved(ctx context.Context, fetch *fetchFlags, saved *plan.Plan) error {
 	from := saved.ChartSource
 	switch {
-	case from == nil || from.Fixed || o.pinned:
+	case from == nil || from.Fixed:
 		return nil
-	case o.source.chart.offline:
+	case fetch.offline:
 		fmt.Fprintf(p.streams.Err, "Offline: nobody is asked whether %s is still %s.\n", from.URL, from.Digest)
 		return nil
 	}
-	s, err := p.sources(&o.source.chart.fetchFlags)
+	s, err := p.sources(fetch)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/planfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -23,7 +25,7 @@ func (p *program) planCommand() *cli.Command {
 		Action: p.readOnly(takes(2, 2, func(ctx context.Context, args []string) error {
 			return p.planChart(ctx, &o, args[0], args[1])
 		})),
-		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand(), p.planGraphCommand(), p.planManyCommand()},
+		Subcommands: []*cli.Command{p.planRollbackCommand(), p.planUninstallCommand(), p.planShowCommand(), p.planGraphCommand(), p.planManyCommand(), p.planCheckCommand(), p.planStatementCommand()},
 	}
 }
 
@@ -114,11 +116,22 @@ func (p *program) showResult(show *showFlags, made *plan.Plan) error {
 
 // showAndSave shows a plan, and saves it where that is asked for.
 func (p *program) showAndSave(show *showFlags, files *planFileFlags, made *plan.Plan) error {
+	var encoded []byte
+	var err error
+	if made.EffectDigest, err = p.effectDigest(&files.effect, made); err != nil {
+		return err
+	}
+	if files.out != "" && !made.Blocked() {
+		made.Origin = originOf(files.commit, time.Now())
+		if encoded, made.PlanDigest, err = planfile.Encode(made); err != nil {
+			return err
+		}
+	}
 	if err := p.showResult(show, made); err != nil {
 		return err
 	}
 	if file := files.out; file != "" {
-		if err := p.savePlan(files, made); err != nil {
+		if err := p.savePlan(files, encoded, made); err != nil {
 			return err
 		}
 		if made.Applicable() != nil {
@@ -126,6 +139,7 @@ func (p *program) showAndSave(show *showFlags, files *planFileFlags, made *plan.
 		} else {
 			fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s\n", p.invocation.WithoutNamespace().Command("apply", file))
 		}
+		fmt.Fprintf(p.streams.Err, "Digest: %s\n", made.PlanDigest)
 	}
 	if files.detailedExitCode {
 		return detailed(made)

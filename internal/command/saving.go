@@ -22,6 +22,8 @@ type planFileFlags struct {
 	encrypt               bool
 	encryptTo, identities cli.StringSlice
 	passphraseFile        string
+	sign, commit          string
+	effect                effectFlags
 	detailedExitCode      bool
 }
 
@@ -31,6 +33,9 @@ func (o *planFileFlags) saving() []cli.Flag {
 		&cli.StringFlag{Name: "out", Destination: &o.out, Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
 		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
 		&cli.BoolFlag{Name: "encrypt", Destination: &o.encrypt, Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
+		&cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write FILE.statement, what can be attested of the plan, and FILE.sig, its signature by the private SSH key in this `FILE`", Category: savingCategory},
+		&cli.StringFlag{Name: "commit", Destination: &o.commit, Usage: "with --out: the `COMMIT` that is planned, for --expect-commit; else what GITHUB_SHA or CI_COMMIT_SHA says", Category: savingCategory},
+		o.effect.keyFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Destination: &o.detailedExitCode, Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
 		o.passphraseFlag(),
 	}
@@ -54,6 +59,8 @@ func (o *planFileFlags) check() error {
 	switch {
 	case (o.encrypt || len(recipients) > 0) && o.out == "":
 		return usage("--encrypt and --encrypt-to need --out: the file that is encrypted")
+	case (o.sign != "" || o.commit != "") && o.out == "":
+		return usage("--sign and --commit need --out: the file that they are about")
 	case o.encrypt && len(recipients) > 0:
 		return usage("a plan is encrypted with a passphrase (--encrypt) or for recipients (--encrypt-to), not both")
 	}
@@ -69,7 +76,8 @@ func (o *planFileFlags) byPassphrase() bool {
 	return o.encrypt || o.passphraseFile != "" && len(o.encryptTo.Value()) == 0
 }
 
-func (p *program) savePlan(o *planFileFlags, made *plan.Plan) error {
+// savePlan saves a plan as planfile.Encode gave it.
+func (p *program) savePlan(o *planFileFlags, encoded []byte, made *plan.Plan) error {
 	seal := planfile.Seal{Recipients: o.encryptTo.Value()}
 	if o.byPassphrase() {
 		var err error
@@ -77,7 +85,17 @@ func (p *program) savePlan(o *planFileFlags, made *plan.Plan) error {
 			return err
 		}
 	}
-	return planfile.Write(o.out, made, seal)
+	if o.sign == "" {
+		return planfile.Write(o.out, encoded, seal)
+	}
+	key, err := p.planSigner(o.sign)
+	if err != nil {
+		return err
+	}
+	if err := planfile.Write(o.out, encoded, seal); err != nil {
+		return err
+	}
+	return signPlan(o.out, made, key)
 }
 
 func (p *program) readPlan(o *planFileFlags, file string) (*plan.Plan, error) {

@@ -26,7 +26,7 @@ func (p *program) repositories() (*source.Sources, error) {
 	paths := p.paths.find()
 	settings, err := paths.ReadSettings()
 	return &source.Sources{
-		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + Version, Verification: source.Verification{Now: time.Now()},
+		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + version(), Verification: source.Verification{Now: time.Now()},
 		Environment: p.pluginEnvironment, PluginErrors: p.streams.Err,
 	}, err
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -20,7 +22,7 @@ func (p *program) versionCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
-		Description: describe("Prints the program's version and that of its plan format.", "kubectl release version -o json"),
+		Description: describe("Prints the program's version and that of its plan format; as JSON also the commit and the\nmodules that it is built of.", "kubectl release version -o json"),
 		Flags:       []cli.Flag{o.flag(), &cli.BoolFlag{Name: "short", Destination: &o.short, Usage: "only the version"}, templateFlag(&o.template, `"{{.Version}} {{.GoVersion}}"`)},
 		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
 			f, err := o.format()
@@ -31,32 +33,87 @@ func (p *program) versionCommand() *cli.Command {
 			case text != "":
 				return fill(p.streams.Out, text, buildInfo())
 			case f != "text":
-				return p.structured(f, map[string]string{
-					"version": Version, "planFormat": plan.FormatVersion, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
-				})
+				return p.structured(f, aboutProgram())
 			case o.short:
-				fmt.Fprintln(p.streams.Out, Version)
+				fmt.Fprintln(p.streams.Out, version())
 			default:
-				fmt.Fprintf(p.streams.Out, "kubectl-release %s, plan format %s, %s %s/%s\n", Version, plan.FormatVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				fmt.Fprintf(p.streams.Out, "kubectl-release %s, plan format %s, %s %s/%s\n", version(), plan.FormatVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			}
 			return nil
 		})),
 	}
 }
 
-// build is the program in the words of Helm's version --template.
-type build struct{ Version, GitCommit, GitTreeState, GoVersion, KubeClientVersion string }
+// version is that of a release: set by -X, or else of the module that was installed, as
+// by go install …@v1.2.3. What was built from a checkout is Version, with -dev.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !strings.HasSuffix(Version, "-dev") {
+		return Version
+	}
+	tag := info.Main.Version
+	if !semver.IsValid(tag) || module.IsPseudoVersion(tag) || semver.Build(tag) != "" {
+		return Version
+	}
+	return strings.TrimPrefix(tag, "v")
+}
 
-func buildInfo() build {
-	b := build{Version: Version, GoVersion: runtime.Version()}
+// about is what version -o json says.
+type about struct {
+	Version    string `json:"version"`
+	PlanFormat string `json:"planFormat"`
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
+	// Commit, its time and whether files were changed are known of what was built in a
+	// checkout.
+	Commit   string `json:"commit,omitempty"`
+	Date     string `json:"date,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	// Modules are those that the program is built of.
+	Modules []builtOf `json:"modules,omitempty"`
+}
+
+type builtOf struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	Sum     string `json:"sum,omitempty"`
+}
+
+func aboutProgram() about {
+	a := about{Version: version(), PlanFormat: plan.FormatVersion, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return b
+		return a
 	}
+	settings := settingsOf(info)
+	a.Commit, a.Date, a.Modified = settings["vcs.revision"], settings["vcs.time"], settings["vcs.modified"] == "true"
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		a.Modules = append(a.Modules, builtOf{m.Path, m.Version, m.Sum})
+	}
+	return a
+}
+
+func settingsOf(info *debug.BuildInfo) map[string]string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
+	return settings
+}
+
+// build is the program in the words of Helm's version --template.
+type build struct{ Version, GitCommit, GitTreeState, GoVersion, KubeClientVersion string }
+
+func buildInfo() build {
+	b := build{Version: version(), GoVersion: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	settings := settingsOf(info)
 	b.GitCommit = settings["vcs.revision"]
 	b.GitTreeState = map[string]string{"true": "dirty", "false": "clean"}[settings["vcs.modified"]]
 	for _, module := range info.Deps {

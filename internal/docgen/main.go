@@ -1,9 +1,12 @@
 // Command docgen writes the generated pages of docs/: the CLI reference and the
 // JSON schemas of plans and events. It is run by go generate, in the folder of the module.
+// With -packages it writes what packages have besides the program: the man page and
+// completions.
 package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +17,13 @@ import (
 //go:generate go run . ../../docs
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	packages := flag.Bool("packages", false, "write what packages have besides the program")
+	flag.Parse()
+	write := run
+	if *packages {
+		write = packageFiles
+	}
+	if err := write(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "docgen:", err)
 		os.Exit(1)
 	}

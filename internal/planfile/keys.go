@@ -33,6 +33,18 @@ func Encrypted(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(header)) || bytes.HasPrefix(bytes.TrimSpace(data), []byte(armor.Header))
 }
 
+// plain is data, decrypted where it has to be.
+func (k Keys) plain(file string, data []byte) ([]byte, error) {
+	if !Encrypted(data) {
+		return data, nil
+	}
+	data, err := k.open(file, data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return data, nil
+}
+
 // open decrypts a file.
 func (k Keys) open(file string, data []byte) ([]byte, error) {
 	var r io.Reader = bytes.NewReader(data)

@@ -6,6 +6,7 @@
 package planfile
 
 import (
+	"crypto/rand"
 	"fmt"
 
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
@@ -21,14 +22,22 @@ const (
 	maxKeysBytes = 1 << 20
 )
 
-// Write saves a plan in a file of mode 0600. Errors: what Encode, the seal and
-// the file system say; the file is then as it was before.
-func Write(file string, p *plan.Plan, s Seal) error {
-	data, err := plan.Encode(p)
-	if err != nil {
-		return err
+// Encode is a plan as Write saves it, with a new nonce of 128 bits, and its digest.
+func Encode(p *plan.Plan) (data []byte, digest string, err error) {
+	saved := *p
+	saved.Nonce = make([]byte, 16)
+	_, _ = rand.Read(saved.Nonce) // never fails: it ends the program instead
+	if data, err = plan.Encode(&saved); err != nil {
+		return nil, "", err
 	}
+	return data, plan.Digest(data), nil
+}
+
+// Write saves what Encode gave in a file of mode 0600. Errors: what the seal and
+// the file system say; the file is then as it was before.
+func Write(file string, data []byte, s Seal) error {
 	if s.sealed() {
+		var err error
 		if data, err = s.close(data); err != nil {
 			return fmt.Errorf("encrypt the plan: %w", err)
 		}
@@ -45,20 +54,29 @@ func Write(file string, p *plan.Plan, s Seal) error {
 // Read reads a saved plan, encrypted or not. Errors name the file: it can't be
 // read, it is too large for a plan, no key opens it, it was cut short or changed, it is none.
 func Read(file string, k Keys) (*plan.Plan, error) {
-	data, err := inputfile.Read(file, maxPlanBytes)
+	data, err := Open(file, k)
 	if err != nil {
-		return nil, fmt.Errorf("read the plan: %w", err)
+		return nil, err
 	}
 	return Parse(file, data, k)
 }
 
+// Open gives what is in the file of a saved plan, decrypted, whatever that is.
+// plan.Digest of it is the plan's. Errors name the file: it can't be read, it is too
+// large for a plan, no key opens it.
+func Open(file string, k Keys) ([]byte, error) {
+	data, err := inputfile.Read(file, maxPlanBytes)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan: %w", err)
+	}
+	return k.plain(file, data)
+}
+
 // Parse is Read for a file that was read already.
 func Parse(file string, data []byte, k Keys) (*plan.Plan, error) {
-	if Encrypted(data) {
-		var err error
-		if data, err = k.open(file, data); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
+	data, err := k.plain(file, data)
+	if err != nil {
+		return nil, err
 	}
 	p, err := plan.Decode(data)
 	if err != nil {

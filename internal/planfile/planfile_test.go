@@ -5,7 +5,9 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"encoding/pem"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +28,15 @@ func aPlan() *plan.Plan {
 	return &plan.Plan{Document: plan.Document{
 		FormatVersion: plan.FormatVersion, Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Stages: []plan.Stage{},
 	}, Bundle: plan.Bundle{Notes: secret}}
+}
+
+func encoded(t *testing.T) []byte {
+	t.Helper()
+	data, _, err := planfile.Encode(aPlan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // keyPair is a recipient and the file of its identity.
@@ -121,7 +132,7 @@ func TestSealedPlansComeBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "web.plan")
-			if err := planfile.Write(file, aPlan(), test.seal); err != nil {
+			if err := planfile.Write(file, encoded(t), test.seal); err != nil {
 				t.Fatal(err)
 			}
 			data, err := os.ReadFile(file)
@@ -140,6 +151,34 @@ func TestSealedPlansComeBack(t *testing.T) {
 				t.Errorf("it came back as %+v", back)
 			}
 		})
+	}
+}
+
+// A digest is that of the file's plaintext, which everybody who may read the plan can
+// check with sha256sum, and tells nobody else what is in the plan: the same plan saved
+// twice has two.
+func TestDigestIsOfThePlaintextAndOfThisFileAlone(t *testing.T) {
+	key := ageKey(t)
+	data, digest, err := planfile.Encode(aPlan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(data)); digest != want {
+		t.Errorf("the digest is %s, want %s", digest, want)
+	}
+	file := filepath.Join(t.TempDir(), "web.plan")
+	if err := planfile.Write(file, data, planfile.Seal{Recipients: []string{key.recipient}}); err != nil {
+		t.Fatal(err)
+	}
+	back, err := planfile.Read(file, planfile.Keys{Identities: []string{key.identity}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.PlanDigest != digest {
+		t.Errorf("read back, the digest is %s, want %s", back.PlanDigest, digest)
+	}
+	if _, other, _ := planfile.Encode(aPlan()); other == digest {
+		t.Error("two files of the same plan have one digest: a guess at what is in it could be tested")
 	}
 }
 
@@ -177,7 +216,7 @@ func TestReadRefuses(t *testing.T) {
 	key, locked := ageKey(t), ed25519Key(t, "open sesame")
 	file := func(s planfile.Seal) string {
 		file := filepath.Join(t.TempDir(), "web.plan")
-		if err := planfile.Write(file, aPlan(), s); err != nil {
+		if err := planfile.Write(file, encoded(t), s); err != nil {
 			t.Fatal(err)
 		}
 		return file
@@ -225,7 +264,7 @@ func TestReadRefuses(t *testing.T) {
 func TestEveryChangedByteIsFoundOut(t *testing.T) {
 	key := ageKey(t)
 	file := filepath.Join(t.TempDir(), "web.plan")
-	if err := planfile.Write(file, aPlan(), planfile.Seal{Recipients: []string{key.recipient}}); err != nil {
+	if err := planfile.Write(file, encoded(t), planfile.Seal{Recipients: []string{key.recipient}}); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(file)

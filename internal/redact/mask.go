@@ -50,6 +50,8 @@ type Mask struct {
 	finder *haystack.Finder
 	// plans are those that the secrets are of, for what is public in them.
 	plans []*plan.Plan
+	// spell gives what stands in the place of a secret where that is no token.
+	spell func(secret string) string
 }
 
 func newMask(s *secrets, salt string) *Mask {
@@ -85,6 +87,9 @@ func (m *Mask) token(value string) string {
 }
 
 func (m *Mask) tokenOf(secret string) string {
+	if m.spell != nil {
+		return m.spell(secret)
+	}
 	if token, known := m.tokens[secret]; known {
 		return token
 	}

@@ -38,7 +38,10 @@ import (
 // What must not be seen of the other plans is hidden, too: the plan of a way back
 // quotes the run that it undoes.
 func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
-	m := NewMask(p, others...)
+	return NewMask(p, others...).plan(p)
+}
+
+func (m *Mask) plan(p *plan.Plan) *plan.Plan {
 	p = hide(p, m.all)
 	out := *p
 	out.Record, out.Secrets = nil, nil

@@ -116,6 +116,7 @@ func headerNotes(p *plan.Document, v view) []note {
 	add("with", append(optionNames(p.Options), applyMethod(p)...)...)
 	if v.full {
 		add("options", furtherOptions(p.Options)...)
+		add("digest", digests(p, whole)...)
 	}
 	add("estimate", estimates(p)...)
 	if len(v.only) > 0 {
@@ -130,8 +131,8 @@ func sourceText(s plan.ChartSource, full bool) string {
 	if s.Repository != "" {
 		text = s.Reference + ": " + text
 	}
-	if short := len("sha256:") + 12; !full && len(digest) > short {
-		digest = digest[:short] + "…"
+	if !full {
+		digest = short(digest)
 	}
 	text += " (" + digest + ")"
 	if s.Signature != nil {

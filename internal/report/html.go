@@ -26,6 +26,9 @@ func HTML(w io.Writer, p *plan.Document) error {
 		h.tools()
 	}
 	h.body(page)
+	if shown := digests(p, whole); len(shown) > 0 {
+		h.tag("p", "facts", strings.Join(shown, " · "))
+	}
 	h.end()
 	_, err = io.WriteString(w, h.String())
 	return err

@@ -65,6 +65,9 @@ func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 	if !page.quiet() {
 		m.details(page, whole)
 	}
+	if shown := digests(p, short); len(shown) > 0 {
+		m.add("\n<sub>" + inHTML(strings.Join(shown, " · ")) + "</sub>\n")
+	}
 	if page.footnote != "" {
 		m.add("\n<sub>" + inHTML(page.footnote) + "</sub>\n")
 	}

@@ -69,7 +69,11 @@ func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, sea
 		}
 		r.File = strings.ReplaceAll(r.Key.String(), "/", "_") + planEnding
 		at := filepath.Join(dir, r.File)
-		if err := planfile.Write(at, made.Plans[r.Key], seal); err != nil {
+		encoded, _, err := planfile.Encode(made.Plans[r.Key])
+		if err != nil {
+			return err
+		}
+		if err := planfile.Write(at, encoded, seal); err != nil {
 			return err
 		}
 		data, err := inputfile.Read(at, maxPlanBytes)

@@ -1,5 +1,6 @@
 // Package signature checks who has signed a chart, and signs charts: OpenPGP provenance
-// files in Helm's format, and cosign's signatures, by a public key or an identity.
+// files in Helm's format, and cosign's signatures, by a public key or an identity. It does
+// the same for plans, with SSH keys.
 //
 // It is pure: signatures, keys, the time and randomness are passed in. It says who has
 // signed what; whether that is enough is the caller's to decide.

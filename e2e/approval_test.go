@@ -1,0 +1,132 @@
+//go:build cluster
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+const planner = "system:serviceaccount:kubectl-release:planner"
+
+// docs/rbac/planner.yaml: who plans in pull requests gets exact plans, and writes nothing
+// at all, by whatever way.
+func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
+	namespace := cluster.Namespace(t)
+	cluster.Kubectl(t, "apply", "-f", inTree("docs", "rbac", "planner.yaml"))
+	t.Cleanup(func() { cluster.Kubectl(t, "delete", "--wait=false", "-f", inTree("docs", "rbac", "planner.yaml")) })
+	try := func(args ...string) clustertest.Result {
+		return cluster.Run(t, cluster.Binaries.Kubectl, "", append(args, "--as", planner, "-n", namespace)...)
+	}
+	const denied = "the planner may try, and not do"
+	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) { // until the API server has read the policy
+		if r := try("create", "configmap", "early"); strings.Contains(r.Stderr, denied) {
+			break
+		} else if time.Since(began) > time.Minute {
+			t.Fatalf("the policy denies nothing: %s", r.Stderr)
+		}
+		try("delete", "configmap", "early")
+	}
+
+	program, chart := clustertest.Program(t), inTree("testdata", "charts", "web")
+	must(t, cluster, program, "install", "web", chart, "-n", namespace)
+	out, _ := must(t, cluster, program, "plan", "web", chart, "-n", namespace, "--set", "greeting=moin,replicas=3", "--as", planner, "-o", "json")
+	if !strings.Contains(out, `"fidelity": "exact"`) || strings.Contains(out, `"fidelity": "estimated"`) {
+		t.Errorf("the planner's plan is not exact:\n%s", out)
+	}
+	for _, allowed := range [][]string{
+		{"create", "configmap", "a", "--dry-run=server"},
+		{"label", "configmap", "web-settings", "a=b", "--dry-run=server"},
+		{"delete", "deployment", "web", "--dry-run=server"},
+		{"create", "role", "r", "--verb=*", "--resource=secrets", "--dry-run=server"},
+		{"get", "secrets"},
+		{"auth", "can-i", "create", "pods"},
+	} {
+		if r := try(allowed...); r.ExitCode != 0 {
+			t.Errorf("kubectl %s: %s", strings.Join(allowed, " "), r.Stderr)
+		}
+	}
+	for _, write := range [][]string{
+		{"create", "configmap", "a"},
+		{"label", "configmap", "web-settings", "a=b"},
+		{"patch", "deployment", "web", "--subresource=scale", "--type=merge", "-p", `{"spec":{"replicas":0}}`},
+		{"delete", "deployment", "web"},
+		{"delete", "configmaps", "--all"},
+		{"create", "role", "r", "--verb=*", "--resource=secrets"},
+		{"create", "token", "default"},
+		{"create", "--raw", "/api/v1/namespaces/" + namespace + "/pods/web/exec?command=true", "-f", "/dev/null"},
+		{"get", "--raw", "/api/v1/nodes/node-0/proxy/pods"}, // the kubelet asks no policy
+		{"delete", "validatingadmissionpolicybinding", "kubectl-release-planner"},
+		{"delete", "clusterrolebinding", "kubectl-release-planner"},
+	} {
+		if r := try(write...); r.ExitCode == 0 || !strings.Contains(r.Stderr, denied) && !strings.Contains(r.Stderr, " cannot ") {
+			t.Errorf("kubectl %s: exit code %d, %s", strings.Join(write, " "), r.ExitCode, r.Stderr)
+		}
+	}
+	if r := cluster.Run(t, program, "", "upgrade", "web", chart, "-n", namespace, "--set", "greeting=moin", "--as", planner); r.ExitCode == 0 || !strings.Contains(r.Stderr, denied) {
+		t.Errorf("the planner has upgraded: %s%s", r.Stdout, r.Stderr)
+	}
+	out, _ = must(t, cluster, program, "history", "web", "-n", namespace)
+	if strings.Count(strings.TrimSpace(out), "\n") > 1 {
+		t.Errorf("there is more than the revision that was installed:\n%s", out)
+	}
+}
+
+// What was not approved is refused before any request, and plan check reads: the audit
+// log has dry runs of it and nothing else that could write.
+func TestPlanCheckReadsOnly(t *testing.T) {
+	audit := filepath.Join(t.TempDir(), "audit.log")
+	own, err := clustertest.Start(context.Background(), clustertest.Options{AuditLog: audit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := own.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	program, namespace := clustertest.Program(t), own.Namespace(t)
+	chart, file := filepath.Join(t.TempDir(), "web"), filepath.Join(t.TempDir(), "web.plan")
+	if err := os.CopyFS(chart, os.DirFS(inTree("testdata", "charts", "web"))); err != nil {
+		t.Fatal(err)
+	}
+	must(t, own, program, "install", "web", chart, "-n", namespace)
+	must(t, own, program, "plan", "web", chart, "-n", namespace, "--set", "greeting=moin", "--out", file)
+	if err := os.RemoveAll(chart); err != nil { // nothing is rendered from now on
+		t.Fatal(err)
+	}
+	run := func(want int, args ...string) traffic {
+		t.Helper()
+		before := requests(t, audit)
+		if r := own.Run(t, program, "", append(args, "-n", namespace)...); r.ExitCode != want {
+			t.Errorf("%s: exit code %d, want %d\n%s", strings.Join(args, " "), r.ExitCode, want, r.Stderr)
+		}
+		return requests(t, audit).since(before)
+	}
+	if sent := run(0, "plan", "check", file); sent.writes > 0 || sent.leases > 0 || sent.dryRuns == 0 {
+		t.Errorf("a check of what holds sent %+v", sent)
+	}
+	own.Kubectl(t, "patch", "configmap", "web-settings", "-n", namespace, "--type=merge", "-p", `{"data":{"greeting":"aloha"}}`)
+	if sent := run(4, "plan", "check", file); sent.writes > 0 || sent.leases > 0 {
+		t.Errorf("a check of what is stale sent %+v", sent)
+	}
+	for _, flags := range [][]string{
+		{"--expect-digest", "sha256:" + strings.Repeat("0", 64)}, {"--expect-commit", "0123"}, {"--max-age", "1ns"},
+	} {
+		if sent := run(4, append([]string{"apply", file}, flags...)...); sent.all > 0 {
+			t.Errorf("%s was refused after %d requests", flags[0], sent.all)
+		}
+	}
+	if err := os.WriteFile(file+".signers", []byte("nobody ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ5Q0sB0V3m4sX5Jj0y2o2m9y8Vb0mKX3m0m0m0m0m0m\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if sent := run(1, "apply", file, "--allowed-signers", file+".signers"); sent.all > 0 {
+		t.Errorf("a plan without a signature was refused after %d requests", sent.all)
+	}
+}

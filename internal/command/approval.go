@@ -1,0 +1,138 @@
+package command
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+const approvalCategory = "Approval"
+
+// unapprovedError says that a plan is not the one that was approved.
+type unapprovedError struct{ what string }
+
+func (e *unapprovedError) Error() string { return e.what }
+
+func unapproved(format string, args ...any) error {
+	return &unapprovedError{fmt.Sprintf(format, args...)}
+}
+
+// approvalFlags are what a saved plan has to be to be applied.
+type approvalFlags struct {
+	digest, commit string
+	maxAge         time.Duration
+	signers        string
+	signer         string
+}
+
+func (o *approvalFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse FILE (exit 4) unless this is its `DIGEST`, sha256:… of the plan that was approved", Category: approvalCategory},
+		&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse FILE (exit 4) unless it was planned from this `COMMIT`, in full", Category: approvalCategory},
+		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse FILE (exit 4) when it is older", Category: approvalCategory},
+		&cli.StringFlag{Name: "allowed-signers", Destination: &o.signers, Usage: "refuse FILE (exit 1) unless FILE.sig is a signature of one of the signers in this `FILE` of SSH keys, see ALLOWED SIGNERS of ssh-keygen(1)", Category: approvalCategory},
+		&cli.StringFlag{Name: "signer", Destination: &o.signer, Usage: "with --allowed-signers: which of them it has to be, such as ci@shop", Category: approvalCategory},
+	}
+}
+
+// check finds mistakes in the flags themselves.
+func (o *approvalFlags) check() error {
+	switch {
+	case o.signer != "" && o.signers == "":
+		return usage("--signer needs --allowed-signers: the file of the keys")
+	case o.maxAge < 0:
+		return usage("--max-age=%s: it is a time, such as 24h", o.maxAge)
+	}
+	return checkDigest("expect-digest", o.digest)
+}
+
+// sealed judges a saved plan by its bytes, before anything of it is read.
+func (o *approvalFlags) sealed(file string, data []byte) error {
+	digest := plan.Digest(data)
+	if o.signers != "" {
+		if err := o.signed(file, digest); err != nil {
+			return err
+		}
+	}
+	if o.digest != "" && o.digest != digest {
+		return unapproved("%s is not the plan that was approved: its digest is %s, and %s is expected", file, digest, o.digest)
+	}
+	return nil
+}
+
+// allows judges a saved plan by where it comes from.
+func (o *approvalFlags) allows(file string, saved *plan.Plan, now time.Time) error {
+	from := saved.Origin
+	switch {
+	case o.commit == "" && o.maxAge == 0:
+		return nil
+	case from == nil:
+		return unapproved("%s does not say when and from which commit it was made: it is of an older version", file)
+	case o.commit != "" && o.commit != from.Commit:
+		return unapproved("%s was planned from commit %s, and %s is expected", file, orDefault(from.Commit, "(not known: plan --commit says it)"), o.commit)
+	case from.Expired(now, o.maxAge):
+		return unapproved("%s was made at %s, longer ago than %s", file, from.Created.Format(time.RFC3339), o.maxAge)
+	}
+	return nil
+}
+
+// effectFlags are about the digest of what a plan does.
+type effectFlags struct{ expect, keyFile string }
+
+func (o *effectFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "expect-effect", Destination: &o.expect, Usage: "do it without a question if the plan's effect has this `DIGEST`, sha256:…, and refuse it (exit 4) if not", Category: approvalCategory},
+		o.keyFlag(),
+	}
+}
+
+func (o *effectFlags) keyFlag() cli.Flag {
+	return &cli.StringFlag{Name: "effect-key-file", Destination: &o.keyFile, Usage: "have the effect's digest cover the values of secrets, too, by a key that is all of this `FILE`", Category: approvalCategory}
+}
+
+// check finds mistakes in the flags themselves.
+func (o *effectFlags) check() error { return checkDigest("expect-effect", o.expect) }
+
+// effectDigest is that of the plan's effect.
+func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) {
+	var key []byte
+	if o.keyFile != "" {
+		var err error
+		if key, err = p.readFile(o.keyFile); err != nil {
+			return "", fmt.Errorf("--effect-key-file: %w", err)
+		}
+		if len(key) < 16 {
+			return "", fmt.Errorf("--effect-key-file: %s has %d bytes, and a key that can't be guessed has at least 16", o.keyFile, len(key))
+		}
+	}
+	return redact.EffectDigest(made, key), nil
+}
+
+// approved compares a plan that is going to be applied with what was approved.
+func (p *program) approved(o *effectFlags, made *plan.Plan) error {
+	if o.expect == "" {
+		return nil
+	}
+	digest, err := p.effectDigest(o, made)
+	if err != nil {
+		return err
+	}
+	if digest != o.expect {
+		return unapproved("%s of %s would not do what was approved: its effect is %s, and %s is expected", made.Operation, made.Release, digest, o.expect)
+	}
+	return nil
+}
+
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+func checkDigest(flag, text string) error {
+	if text != "" && !digestForm.MatchString(text) {
+		return usage("--%s %s: a digest is sha256: and 64 digits, in full", flag, text)
+	}
+	return nil
+}

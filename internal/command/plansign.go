@@ -1,0 +1,109 @@
+package command
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// signatureNamespace keeps signatures of plans apart from those of other things:
+// ssh-keygen -Y verify -n kubectl-release-plan.
+const signatureNamespace = "kubectl-release-plan"
+
+// planSigner is the private SSH key in a file. The passphrase of one that has it is
+// typed.
+func (p *program) planSigner(file string) (ssh.Signer, error) {
+	data, err := inputfile.Read(file, maxInputBytes)
+	if err != nil {
+		return nil, fmt.Errorf("--sign: %w", err)
+	}
+	key, err := ssh.ParsePrivateKey(data)
+	var locked *ssh.PassphraseMissingError
+	if errors.As(err, &locked) {
+		word, err := p.typed("Passphrase of the key " + file)
+		if err != nil {
+			return nil, fmt.Errorf("--sign %s: %w", file, err)
+		}
+		if key, err = ssh.ParsePrivateKeyWithPassphrase(data, []byte(word)); err != nil {
+			return nil, fmt.Errorf("--sign %s: unlock the key: %w", file, err)
+		}
+		return key, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--sign %s: it is no private key of SSH: %w", file, err)
+	}
+	return key, nil
+}
+
+// statement is what is attested of a saved plan.
+func statement(saved *plan.Plan) ([]byte, error) {
+	var text bytes.Buffer
+	err := report.Statement(&text, &redact.Plan(saved).Document)
+	return text.Bytes(), err
+}
+
+// signPlan writes FILE.statement and its signature FILE.sig.
+func signPlan(file string, saved *plan.Plan, key ssh.Signer) error {
+	text, err := statement(saved)
+	if err != nil {
+		return err
+	}
+	made, err := signature.SignSSH(key, signatureNamespace, text, rand.Reader)
+	if err != nil {
+		return fmt.Errorf("sign the plan: %w", err)
+	}
+	if err := outputfile.Write(file+".statement", text, 0o644); err != nil {
+		return fmt.Errorf("save the statement: %w", err)
+	}
+	if err := outputfile.Write(file+".sig", made, 0o644); err != nil {
+		return fmt.Errorf("save the signature: %w", err)
+	}
+	return nil
+}
+
+// signed says whether FILE.sig is a signature of an allowed signer over FILE.statement,
+// and that a statement about the plan.
+func (o *approvalFlags) signed(file, digest string) error {
+	keys, err := inputfile.Read(o.signers, maxInputBytes)
+	if err != nil {
+		return fmt.Errorf("--allowed-signers: %w", err)
+	}
+	allowed, err := signature.ParseAllowedSigners(keys)
+	if err != nil {
+		return fmt.Errorf("--allowed-signers %s: %w", o.signers, err)
+	}
+	text, err := inputfile.Read(file+".statement", maxInputBytes)
+	if err != nil {
+		return fmt.Errorf("the signature of %s: %w", file, err)
+	}
+	made, err := inputfile.Read(file+".sig", maxInputBytes)
+	if err != nil {
+		return fmt.Errorf("the signature of %s: %w", file, err)
+	}
+	key, err := signature.VerifySSH(made, signatureNamespace, text)
+	if err != nil {
+		return fmt.Errorf("the signature %s.sig: %w", file, err)
+	}
+	if _, err := allowed.Principal(key, signatureNamespace, o.signer, time.Now()); err != nil {
+		return fmt.Errorf("the signature %s.sig: %w", file, err)
+	}
+	about, err := report.StatedDigest(text)
+	if err != nil {
+		return fmt.Errorf("%s.statement: %w", file, err)
+	}
+	if about != digest {
+		return fmt.Errorf("the signature %s.sig is about another plan: %s has the digest %s, and %s is signed", file, file, digest, about)
+	}
+	return nil
+}

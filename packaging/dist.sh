@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# dist.sh GORELEASER makes in dist/ what a release has, for the commit that is checked out:
+# archives, Helm's tarballs, packages, checksums, krew's manifest, and the image as an OCI
+# layout. Nothing is signed or published. It works in a clone, so that what is not
+# committed does not get in. PLATFORM=linux/amd64 makes that alone; it has to
+# be one of Linux.
+set -euo pipefail
+goreleaser=$(realpath "$1")
+root=$(git rev-parse --show-toplevel)
+version=$(sed -n 's/^version: *"\{0,1\}\([^"]*\)"\{0,1\}$/\1/p' "$root/plugin.yaml")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+git clone -q "$root" "$work/src"
+cd "$work/src"
+git tag -f "v$version" >/dev/null
+config=.goreleaser.yaml
+"$goreleaser" check -q
+if [ -n "${PLATFORM:-}" ]; then
+  config=$work/goreleaser.yaml
+  sed "s|goos: \[linux, darwin, windows\]|goos: [${PLATFORM%/*}]|; s|goarch: \[amd64, arm64\]|goarch: [${PLATFORM#*/}]|" .goreleaser.yaml >"$config"
+fi
+# The commit is stamped into the program, whatever GOFLAGS say.
+VERSION=$version GOFLAGS=-buildvcs=true "$goreleaser" release -f "$config" --snapshot --clean --skip=sign,sbom
+
+programs=()
+for program in dist/kubectl-release_linux_*/kubectl-release; do
+  arch=${program#dist/kubectl-release_linux_}
+  programs+=("${arch%%_*}=$program")
+done
+go run ./internal/imagegen -version "$version" -commit "$(git rev-parse HEAD)" \
+  -created "$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)" -out dist/image "${programs[@]}"
+mv packaging/out/release-*.tgz dist/
+rm -rf "$root/dist"
+mv dist "$root/dist"

@@ -1,0 +1,249 @@
+//go:build dist
+
+package packaging
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/content/oci"
+	"sigs.k8s.io/yaml"
+)
+
+const dist = "../dist"
+
+// made is the one file of dist/ with a name like that.
+func made(t *testing.T, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dist, pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("dist/%s is %v, %v: run make dist", pattern, found, err)
+	}
+	return found[0]
+}
+
+func run(t *testing.T, dir, program string, args ...string) string {
+	t.Helper()
+	command := exec.Command(program, args...)
+	command.Dir = dir
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// Helm's tarballs install by URL with both Helms, and from a file with Helm 4, which
+// checks their provenance.
+func TestHelmInstallsTheTarball(t *testing.T) {
+	name := fmt.Sprintf("release-%s-%s-%s.tgz", runtime.GOOS, runtime.GOARCH, pluginVersion(t))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/gzip") // Helm 3 believes nothing else
+		http.FileServer(http.Dir(dist)).ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	helms(t, func(t *testing.T, h helm) { h.install(server.URL + "/" + name) })
+
+	gnupg := filepath.Join(t.TempDir(), "g")
+	if err := os.Mkdir(gnupg, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GNUPGHOME", gnupg)
+	t.Setenv("GPG_KEY", "release@example.com")
+	run(t, ".", "gpg", "--batch", "--quick-gen-key", "--passphrase", "", "Release <release@example.com>", "rsa3072", "sign", "never")
+	run(t, ".", "gpg", "--batch", "--output", gnupg+"/public.gpg", "--export")
+	t.Cleanup(func() { _ = exec.Command("gpgconf", "--kill", "gpg-agent").Run() })
+	copied := filepath.Join(t.TempDir(), name)
+	run(t, ".", "cp", made(t, name), copied)
+	run(t, "..", "packaging/helm-prov.sh", copied, copied+".prov")
+	helms(t, func(t *testing.T, h helm) {
+		if !h.four() {
+			return // it takes no tarball from a file
+		}
+		out, err := h.run("plugin", "install", copied, "--keyring", gnupg+"/public.gpg")
+		if err != nil || !strings.Contains(out, "Plugin Hash Verified") || !strings.Contains(out, "is there") {
+			t.Fatalf("a signed tarball: %v\n%s", err, out)
+		}
+		if out, err = h.run("release", "version", "--short"); err != nil || strings.TrimSpace(out) != pluginVersion(t) {
+			t.Errorf("helm release version: %v, %s", err, out)
+		}
+	})
+}
+
+// krew takes a manifest that is named like its plugin and has the sums of the archives.
+func TestKrewManifestIsNamedLikeItsPluginAndHasNoZeroSums(t *testing.T) {
+	file := made(t, "krew/*.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var krew struct {
+		Metadata struct{ Name string }
+		Spec     struct {
+			Version, ShortDescription, Description, Homepage, Caveats string
+			Platforms                                                 []struct{ URI, SHA256, Bin string }
+		}
+	}
+	if err := yaml.Unmarshal(data, &krew); err != nil {
+		t.Fatal(err)
+	}
+	version := pluginVersion(t)
+	if krew.Metadata.Name+".yaml" != filepath.Base(file) || krew.Spec.Version != "v"+version || krew.Spec.Caveats == "" || krew.Spec.Description == "" || krew.Spec.Homepage == "" {
+		t.Errorf("%s is of %+v", file, krew)
+	}
+	if n := len(krew.Spec.ShortDescription); n == 0 || n > 50 {
+		t.Errorf("the short description has %d characters, want 1 to 50", n)
+	}
+	sums, err := os.ReadFile(made(t, "checksums.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range krew.Spec.Platforms {
+		name := filepath.Base(p.URI)
+		if !strings.Contains(string(sums), p.SHA256+"  "+name+"\n") || !strings.Contains(p.URI, "/v"+version+"/") || !strings.HasPrefix(p.Bin, "kubectl-release") {
+			t.Errorf("%+v has not the sum of checksums.txt, or another version", p)
+		}
+	}
+	if len(krew.Spec.Platforms) == 0 || strings.Contains(string(data), strings.Repeat("0", 64)) {
+		t.Error("it has no platforms, or a sum that is none")
+	}
+}
+
+// Of a commit the archives are always the same: they have its time, and the program is
+// the one that anybody builds of it, wherever that is.
+func TestArchivesAreReproducible(t *testing.T) {
+	archive := made(t, fmt.Sprintf("kubectl-release_*_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH))
+	about := struct{ Commit, Date string }{}
+	program := made(t, fmt.Sprintf("kubectl-release_%s_%s*/kubectl-release", runtime.GOOS, runtime.GOARCH))
+	if err := json.Unmarshal([]byte(run(t, ".", program, "version", "-o", "json")), &about); err != nil {
+		t.Fatal(err)
+	}
+	committed, err := time.Parse(time.RFC3339, about.Date)
+	if err != nil || len(about.Commit) != 40 {
+		t.Fatalf("the program says of itself %+v", about)
+	}
+	packed, err := os.Open(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	for name, h := range files(t, packed) {
+		if !h.ModTime.Equal(committed) {
+			t.Errorf("%s is of %s, and the commit of %s", name, h.ModTime, committed)
+		}
+	}
+	clone := filepath.Join(t.TempDir(), "elsewhere")
+	run(t, "..", "git", "clone", "-q", ".", clone)
+	run(t, clone, "git", "checkout", "-q", about.Commit)
+	run(t, clone, "git", "tag", "-f", "v"+pluginVersion(t))
+	run(t, clone, "sh", "-c", "CGO_ENABLED=0 go build -trimpath -buildvcs=true -tags=urfave_cli_no_docs -ldflags '-s -w -X github.com/kubectl-release/kubectl-release/internal/command.Version="+pluginVersion(t)+"' -o again .")
+	sum := regexp.MustCompile(`^[0-9a-f]{64}`)
+	if a, b := sum.FindString(run(t, ".", "sha256sum", program)), sum.FindString(run(t, clone, "sha256sum", "again")); a != b {
+		t.Errorf("built again it is another program: %s, %s", a, b)
+	}
+}
+
+// files are those of a .tar.gz, by name, read to their end.
+func files(t *testing.T, packed io.Reader) map[string]*tar.Header {
+	t.Helper()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*tar.Header{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF { //nolint:errorlint // it is never wrapped
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[h.Name] = h
+	}
+}
+
+// The packages have what a distribution's have, and the program in the one for Debian runs.
+func TestPackagesHaveProgramManPageAndCompletions(t *testing.T) {
+	dir := t.TempDir()
+	run(t, ".", "dpkg", "--extract", made(t, "*_"+runtime.GOARCH+".deb"), dir)
+	if out := run(t, dir, "usr/bin/kubectl-release", "version", "--short"); strings.TrimSpace(out) != pluginVersion(t) {
+		t.Errorf("its program is of version %s", out)
+	}
+	for name, says := range map[string]string{
+		"usr/share/man/man1/kubectl-release.1":                     ".SH NAME\nkubectl-release",
+		"usr/share/bash-completion/completions/kubectl-release":    "__start_kubectl-release",
+		"usr/share/zsh/vendor-completions/_kubectl-release":        "#compdef kubectl-release",
+		"usr/share/fish/vendor_completions.d/kubectl-release.fish": "complete -c kubectl-release",
+		"usr/bin/kubectl_complete-release":                         "__complete",
+		"usr/share/doc/kubectl-release/copyright":                  "Apache License",
+	} {
+		if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(data), says) {
+			t.Errorf("%s: %v; it has no %q", name, err, says)
+		}
+	}
+	found, _ := filepath.Glob(filepath.Join(dist, "*.rpm"))
+	more, _ := filepath.Glob(filepath.Join(dist, "*.apk"))
+	if len(found) == 0 || len(more) == 0 {
+		t.Error("there is no rpm or no apk")
+	}
+}
+
+// The image is an OCI layout with the program for each architecture, run by nobody, that
+// trusts what Mozilla trusts.
+func TestImageIsAnOCILayout(t *testing.T) {
+	ctx := context.Background()
+	store, err := oci.NewFromFS(ctx, os.DirFS(filepath.Join(dist, "image")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := store.Resolve(ctx, pluginVersion(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(d ocispec.Descriptor, into any) []byte {
+		data, err := content.FetchAll(ctx, store, d) // it checks the digest
+		if err != nil {
+			t.Fatal(err)
+		}
+		if into != nil {
+			if err := json.Unmarshal(data, into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return data
+	}
+	var index ocispec.Index
+	read(root, &index)
+	if len(index.Manifests) == 0 {
+		t.Fatal("it is for no architecture")
+	}
+	for _, d := range index.Manifests {
+		var manifest ocispec.Manifest
+		var config ocispec.Image
+		read(d, &manifest)
+		read(manifest.Config, &config)
+		found := files(t, bytes.NewReader(read(manifest.Layers[0], nil)))
+		program := found[strings.TrimPrefix(config.Config.Entrypoint[0], "/")]
+		if program == nil || program.Mode != 0o755 || found["etc/ssl/certs/ca-certificates.crt"].Size < 100_000 || config.Config.User != "65532:65532" || config.Architecture != d.Platform.Architecture {
+			t.Errorf("%s: %+v, %v", d.Platform.Architecture, config.Config, found)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// effect is what a plan does, and nothing of what it found on the way there: two
+// plans of the same intent have the same one.
+type effect struct {
+	Operation Operation      `json:"operation"`
+	Release   release.Key    `json:"release"`
+	Chart     string         `json:"chart,omitempty"` // its digest
+	Values    []effectChange `json:"values,omitempty"`
+	Steps     []effectStep   `json:"steps,omitempty"` // by ID
+	Hooks     []effectStep   `json:"hooks,omitempty"` // in the order of the run
+}
+
+type effectStep struct {
+	ID      string                     `json:"id"`
+	Op      Op                         `json:"op"`
+	When    When                       `json:"when,omitempty"`
+	Risks   []Risk                     `json:"risks,omitempty"`
+	Changes []effectChange             `json:"changes,omitempty"`
+	Body    *unstructured.Unstructured `json:"body,omitempty"`
+	Cascade string                     `json:"cascade,omitempty"`
+	// Policies are those of a hook's run.
+	Policies []manifest.Policy `json:"policies,omitempty"`
+}
+
+type effectChange struct {
+	Path string `json:"path"`
+	From any    `json:"from,omitempty"`
+	To   any    `json:"to,omitempty"`
+}
+
+// EffectList is the plan's effect in a canonical form, as JSON: the operation, the
+// release, the digest of the chart's files, changes of values, and of each step that
+// writes an object its ID, op, risks and changes, or its body where there is nothing
+// to compare with; hooks in their order. Revisions, resourceVersions, UIDs, times,
+// causes, waits, the order of what may run side by side and the cluster are not in it.
+// It holds secrets that the document holds: see redact.EffectDigest. Errors are those
+// of values that JSON does not have.
+func (p *Document) EffectList() ([]byte, error) {
+	e := effect{Operation: p.Operation, Release: p.Release, Chart: p.ChartTo.Digest, Values: effectChanges(p.Values)}
+	p.Steps(func(_ StageName, s *Step) {
+		switch {
+		case s.Op == OpNone, s.Op == OpWait, s.Op == OpRecord:
+		case s.MakesRoom() && !s.Hook.Foreign: // what an earlier run has left may go by itself
+		case s.Hook != nil:
+			e.Hooks = append(e.Hooks, s.effect())
+		default:
+			e.Steps = append(e.Steps, s.effect())
+		}
+	})
+	slices.SortFunc(e.Steps, func(a, b effectStep) int { return cmp.Compare(a.ID, b.ID) })
+	out, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("list the effect of the plan of %s: %w", p.Release, err)
+	}
+	return out, nil
+}
+
+func (s *Step) effect() effectStep {
+	out := effectStep{ID: s.ID, Op: s.Op, When: s.When, Risks: s.Risks(), Cascade: s.Cascade}
+	switch s.Op {
+	case OpRun:
+		out.Body, out.Policies = s.Body, s.Hook.DeletePolicies // how it differs from earlier runs is no effect
+	case OpCreate, OpReplace, OpRecreate:
+		out.Body, out.Changes = s.Body, effectChanges(s.Changes)
+	case OpPatch, OpAdopt, OpDelete, OpKeep, OpWait, OpRecord, OpNone:
+		out.Changes = effectChanges(s.Changes)
+	}
+	return out
+}
+
+func effectChanges(changes []Change) []effectChange {
+	var out []effectChange
+	for _, c := range changes {
+		out = append(out, effectChange{Path: c.Path, From: c.From, To: c.To})
+	}
+	slices.SortStableFunc(out, func(a, b effectChange) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
