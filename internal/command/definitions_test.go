@@ -112,8 +112,8 @@ var lacking = map[string]string{
 	// A picture is neither text nor Markdown, and is not kept.
 	"plan graph": "effectFlags.keyFile planFileFlags.commit planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out planFileFlags.sign " +
 		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.sensitive showFlags.spill showFlags.summary",
-	// Charts of a set are in its tree, or fetched.
-	"plan many": "fetchFlags.load",
+	// Charts of a set are in its tree, or fetched; a set is approved by its digest.
+	"plan many": "fetchFlags.load planFileFlags.commit planFileFlags.sign",
 	// A set was seen when it was planned.
 	"apply many": "showFlags.color showFlags.contextLines showFlags.full showFlags.hideNotes showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.spill showFlags.summary",
 	// It asks whether the chart is still the same, and fetches none; what is masked is said by the plan.

@@ -170,7 +170,7 @@ func TestTheRecordOfARun(t *testing.T) {
 func TestASavedPlanIsAppliedWhileItHolds(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web")
-	if a := d.must("plan web ./web --set text=two --out web.plan"); a.err != "Saved. To do exactly this: kubectl release apply web.plan\n" {
+	if a := d.must("plan web ./web --set text=two --out web.plan"); !strings.HasPrefix(a.err, "Saved. To do exactly this: kubectl release apply web.plan\nDigest: sha256:") {
 		t.Errorf("it says %q", a.err)
 	}
 	if a := d.must("plan show web.plan"); !strings.Contains(a.out, "one → two") {

@@ -29,13 +29,19 @@ type planFileFlags struct {
 
 // saving are the flags of commands that make plans to keep.
 func (o *planFileFlags) saving() []cli.Flag {
-	return []cli.Flag{
+	return append(o.sealing(),
 		&cli.StringFlag{Name: "out", Destination: &o.out, Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
-		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
-		&cli.BoolFlag{Name: "encrypt", Destination: &o.encrypt, Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
 		&cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write FILE.statement, what can be attested of the plan, and FILE.sig, its signature by the private SSH key in this `FILE`", Category: savingCategory},
 		&cli.StringFlag{Name: "commit", Destination: &o.commit, Usage: "with --out: the `COMMIT` that is planned, for --expect-commit; else what GITHUB_SHA or CI_COMMIT_SHA says", Category: savingCategory},
 		o.effect.keyFlag(),
+	)
+}
+
+// sealing are the flags of saving that a set has, too.
+func (o *planFileFlags) sealing() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
+		&cli.BoolFlag{Name: "encrypt", Destination: &o.encrypt, Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
 		&cli.BoolFlag{Name: "detailed-exitcode", Destination: &o.detailedExitCode, Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
 		o.passphraseFlag(),
 	}

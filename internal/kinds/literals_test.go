@@ -13,16 +13,17 @@ import (
 
 // spelled are the files that name kinds by texts of their own, and why.
 var spelled = map[string]string{
-	"internal/kinds/":                 "the table",
-	"internal/apitypes/defaults.go":   "a default is a value of a field",
-	"internal/cluster/owners.go":      "how controllers tell the revisions of pods apart is known there alone",
-	"internal/cluster/diagnostics.go": "it reads events and logs of the pods that behind.go finds",
-	"internal/clustertest/":           "objects for tests",
-	"internal/engine/access.go":       "what records are kept in",
-	"internal/values/render.go":       ".Release.Namespace and .Release.Service are no kinds",
-	"releasestore/configmaps.go":      "what records are kept in",
-	"releasestore/secrets.go":         "what records are kept in",
-	"testcluster/":                    "another module",
+	"internal/kinds/":                          "the table",
+	"internal/apitypes/defaults.go":            "a default is a value of a field",
+	"internal/cluster/owners.go":               "how controllers tell the revisions of pods apart is known there alone",
+	"internal/cluster/diagnostics.go":          "it reads events and logs of the pods that behind.go finds",
+	"internal/clustertest/":                    "objects for tests",
+	"internal/engine/access.go":                "what records are kept in",
+	"internal/releaseset/helmfile/template.go": ".Namespace and .Release.Namespace are no kinds",
+	"internal/values/render.go":                ".Release.Namespace and .Release.Service are no kinds",
+	"releasestore/configmaps.go":               "what records are kept in",
+	"releasestore/secrets.go":                  "what records are kept in",
+	"testcluster/":                             "another module",
 }
 
 // What the program knows of a kind stands in the table: other code names kinds by the

@@ -42,7 +42,8 @@ type Index struct {
 // IndexPlan is one plan of a set.
 type IndexPlan struct {
 	Key releaseset.Key `json:"key"`
-	// File is a name in the set's folder, Digest the SHA-256 of its bytes in hex.
+	// File is a name in the set's folder, Digest that of the plan (planfile.Encode): it
+	// is the same however the file is encrypted.
 	File      string           `json:"file"`
 	Digest    string           `json:"digest"`
 	Operation plan.Operation   `json:"operation"`
@@ -69,18 +70,14 @@ func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, sea
 		}
 		r.File = strings.ReplaceAll(r.Key.String(), "/", "_") + planEnding
 		at := filepath.Join(dir, r.File)
-		encoded, _, err := planfile.Encode(made.Plans[r.Key])
+		encoded, digest, err := planfile.Encode(made.Plans[r.Key])
 		if err != nil {
 			return err
 		}
+		r.Digest = digest
 		if err := planfile.Write(at, encoded, seal); err != nil {
 			return err
 		}
-		data, err := inputfile.Read(at, maxPlanBytes)
-		if err != nil {
-			return err
-		}
-		r.Digest = checksum(data)
 		index.Plans = append(index.Plans, IndexPlan{r.Key, r.File, r.Digest, r.Plan.Operation, r.Needs, r.Deferred})
 	}
 	slices.SortFunc(index.Plans, func(a, b IndexPlan) int { return strings.Compare(a.File, b.File) })
@@ -153,12 +150,12 @@ func (s *Saved) read(dir string, keys planfile.Keys) error {
 		if err != nil {
 			return fmt.Errorf("a plan of the set can't be read: %w", err)
 		}
-		if checksum(data) != p.Digest {
-			return fmt.Errorf("%s is not the plan that belongs to the set: its digest is %s, and set.json says %s", at, checksum(data), p.Digest)
-		}
 		made, err := planfile.Parse(at, data, keys)
 		if err != nil {
 			return err
+		}
+		if made.PlanDigest != p.Digest {
+			return fmt.Errorf("%s is not the plan that belongs to the set: its digest is %s, and set.json says %s", at, made.PlanDigest, p.Digest)
 		}
 		if made.Release != p.Key.Release() {
 			return fmt.Errorf("%s is for %s, and set.json says %s", at, made.Release, p.Key)
