@@ -77,17 +77,17 @@ func setPlans(d *releaseset.Document) []*plan.Document {
 }
 
 // setMarkdown prints a comment, and writes what it has no room for to a file.
-func (show *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {
-	o := report.MarkdownOptions{Budget: show.maxBytes.value, Marker: show.marker.value, RestName: show.spill.value}
-	if o.RestName == "" {
-		return report.SetMarkdown(w, d, o)
+func (o *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {
+	options := report.MarkdownOptions{Budget: o.maxBytes.value, Marker: o.marker.value, RestName: o.spill.value}
+	if options.RestName == "" {
+		return report.SetMarkdown(w, d, options)
 	}
 	var comment, rest bytes.Buffer
-	o.Rest = &rest
-	if err := report.SetMarkdown(&comment, d, o); err != nil {
+	options.Rest = &rest
+	if err := report.SetMarkdown(&comment, d, options); err != nil {
 		return err
 	}
-	if err := outputfile.Write(o.RestName, rest.Bytes(), 0o600); err != nil {
+	if err := outputfile.Write(options.RestName, rest.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("--spill: %w", err)
 	}
 	_, err := w.Write(comment.Bytes())
