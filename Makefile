@@ -14,7 +14,7 @@ CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
 FUZZTIME    ?= 20s
 
-.PHONY: build demo test unit lint conformance dist soak fuzz bench benchstat cluster testcluster helms tools generate clean
+.PHONY: build demo test unit lint conformance dist platforms soak fuzz bench benchstat cluster testcluster helms tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
@@ -72,8 +72,13 @@ fuzz: build helms ## every fuzz target for FUZZTIME, and small charts made at ra
 	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
 
 dist: bin/goreleaser-$(GORELEASER) helms ## what a release has, for six platforms, in dist/, and its tests: archives, Helm's tarballs, packages, an image; of the last commit
-	packaging/dist.sh bin/goreleaser-$(GORELEASER)
+	PLATFORM=$(PLATFORM) packaging/dist.sh bin/goreleaser-$(GORELEASER)
 	go test -tags dist ./packaging
+
+platforms: ## build for all six platforms, and run what can be run
+	@for platform in linux darwin windows; do for arch in amd64 arm64; do echo "building for $$platform/$$arch"; \
+	  CGO_ENABLED=0 GOOS=$$platform GOARCH=$$arch go build -trimpath -tags urfave_cli_no_docs -o bin/platforms/$$platform-$$arch . || exit 1; done; done
+	bin/platforms/$$(go env GOHOSTOS)-$$(go env GOHOSTARCH) --version
 
 bin/goreleaser-$(GORELEASER):
 	@echo "building goreleaser $(GORELEASER) (once)"

@@ -50,8 +50,8 @@ func run(t *testing.T, dir, program string, args ...string) string {
 	return string(out)
 }
 
-// Helm's tarballs install by URL with both Helms, and from a file with Helm 4, which
-// checks their provenance.
+// Helm's tarballs install by URL with both Helms, each from its own, and from a file
+// with Helm 4, which checks their provenance.
 func TestHelmInstallsTheTarball(t *testing.T) {
 	name := fmt.Sprintf("release-%s-%s-%s.tgz", runtime.GOOS, runtime.GOARCH, pluginVersion(t))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,13 @@ func TestHelmInstallsTheTarball(t *testing.T) {
 		http.FileServer(http.Dir(dist)).ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	helms(t, func(t *testing.T, h helm) { h.install(server.URL + "/" + name) })
+	helms(t, func(t *testing.T, h helm) {
+		if h.four() {
+			h.install(server.URL + "/" + name)
+		} else {
+			h.install(server.URL + "/" + strings.Replace(name, "release-", "release-helm3-", 1))
+		}
+	})
 
 	gnupg := filepath.Join(t.TempDir(), "g")
 	if err := os.Mkdir(gnupg, 0o700); err != nil {

@@ -1,8 +1,8 @@
 #!/usr/bin/env sh
-# helm-tarball.sh PROGRAM OS ARCH VERSION SECONDS makes Helm's plugin tarball of a program:
-# with one folder at its top, as Helm wants it, and entries for folders, which Helm 3 wants.
+# helm-tarball.sh PROGRAM OS ARCH VERSION SECONDS makes Helm's plugin tarballs of a program.
+# release-OS-ARCH-VERSION.tgz has one folder at its top, as Helm 4 wants it, and is signed with
+# GPG_KEY. release-helm3-OS-ARCH-VERSION.tgz has none, and entries for folders, as Helm 3 wants it.
 # Helm cuts "-1.2.3.tgz" off the name and calls the plugin's folder what is left.
-# With GPG_KEY it is signed.
 set -eu
 name=release-$2-$3
 out=packaging/out/$name-$4.tgz
@@ -12,5 +12,11 @@ mkdir -p "$work/$name/packaging" packaging/out
 cp LICENSE plugin.yaml plugin.complete "$1" "$work/$name/"
 cp packaging/helm-install.sh packaging/helm-install.ps1 "$work/$name/packaging/"
 chmod -R u=rwX,go=rX "$work/$name"
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$5" --format=ustar -C "$work" -cf - "$name" | gzip -n >"$out"
+seconds=$5
+pack() { # FOLDER FILES…
+  folder=$1 && shift
+  tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$seconds" --format=ustar -C "$folder" -cf - "$@" | gzip -n
+}
+pack "$work" "$name" >"$out"
+pack "$work/$name" LICENSE "$(basename "$1")" packaging plugin.complete plugin.yaml >"packaging/out/release-helm3-$2-$3-$4.tgz"
 [ -z "${GPG_KEY:-}" ] || packaging/helm-prov.sh "$out" "$out.prov"
