@@ -35,7 +35,7 @@ demo: build ## a first plan at once; then, on a real control plane and from a re
 # What runs side by side in one process is tested under the race detector; make soak tests all
 # so. The two that take longest begin first. The tag cluster is for tests on a control plane,
 # browser for those in a browser.
-RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/source ./internal/dependency ./internal/retry ./internal/command
+RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/source ./internal/dependency ./internal/retry
 LONGEST     := ./trust ./e2e
 test: build testcluster helms tools lint ## every test, on a real control plane
 	go run -C testcluster ./build registry conftest gojq
