@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -80,7 +81,12 @@ func clockCommands(s *stage) map[string]func(*testscript.TestScript, bool, []str
 				line += " '" + word + "'"
 			}
 			path := ts.MkAbs("kubectl-release" + args[0])
-			ts.Check(os.WriteFile(path, []byte("#!/bin/sh\nexec"+line+" \"$@\"\n"), 0o755))
+			// A program that another test starts meanwhile would hold the script open for
+			// writing, and it could not be run: https://go.dev/issue/22315.
+			syscall.ForkLock.RLock()
+			err = os.WriteFile(path, []byte("#!/bin/sh\nexec"+line+" \"$@\"\n"), 0o755)
+			syscall.ForkLock.RUnlock()
+			ts.Check(err)
 			ts.Setenv("RELEASE", path)
 		},
 	}
