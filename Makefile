@@ -40,7 +40,7 @@ LONGEST     := ./trust ./e2e
 test: build testcluster helms tools lint ## every test, on a real control plane
 	go run -C testcluster ./build registry conftest gojq
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on -tags cluster,browser -timeout 60m $(RACED)
-	go test -shuffle=on -tags cluster,browser -timeout 60m $$(go list $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')
+	go test -shuffle=on -tags cluster,browser -timeout 60m $$(go list -tags cluster,browser $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')
 	go test -C testcluster -shuffle=on -timeout 15m ./...
 
 unit: ## the tests that need no control plane

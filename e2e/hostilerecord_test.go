@@ -78,7 +78,7 @@ func TestManyHostileRecords(t *testing.T) {
 	}
 	for version := 1; version <= 8; version++ {
 		status := map[bool]string{true: "deployed", false: "superseded"}[version == 8]
-		store("many", version, fmt.Sprintf(`{"name":"many","info":{"status":%q},"chart":{"metadata":{"name":"c","version":"1"}},%s,"version":%d}`, status, manifest, version))
+		store("steady", version, fmt.Sprintf(`{"name":"steady","info":{"status":%q},"chart":{"metadata":{"name":"c","version":"1"}},%s,"version":%d}`, status, manifest, version))
 	}
 	for version := 1; version <= 3; version++ {
 		store("tries", version, fmt.Sprintf(`{"name":"tries","info":{"status":"failed"},"chart":{},"manifest":%q,"version":%d}`, strings.Repeat("# aaaaaa", 30<<17), version))
@@ -91,9 +91,9 @@ func TestManyHostileRecords(t *testing.T) {
 		out, in string // of standard output, of standard error
 	}{
 		{[]string{"list"}, 0, "honest", "bomb19"},
-		{[]string{"history", "many"}, 0, "c-1", ""},
-		{[]string{"status", "many"}, 0, "c-1", ""},
-		{[]string{"plan", "many", webChart()}, 0, "upgrade 8 → 9", ""},
+		{[]string{"history", "steady"}, 0, "c-1", ""},
+		{[]string{"status", "steady"}, 0, "c-1", ""},
+		{[]string{"plan", "steady", webChart()}, 0, "upgrade 8 → 9", ""},
 		{[]string{"plan", "tries", webChart()}, 1, "", "tries revision 1 "},
 	} {
 		u := cluster.Measure(t, clustertest.Program(t), append(c.args, access...)...)

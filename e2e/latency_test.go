@@ -29,8 +29,8 @@ func newFarAway(t testing.TB) farAway {
 	const perKind, roundTrip = 40, 40 * time.Millisecond
 	chart := clustertest.ManyObjects(t, perKind)
 	namespace := cluster.Namespace(t)
-	must(t, cluster, clustertest.Program(t), "install", "many", chart, "-n", namespace)
-	f := farAway{cluster: *cluster, plan: []string{"plan", "many", chart, "-n", namespace, "--cache-dir", filepath.Join(t.TempDir(), "cache")}}
+	must(t, cluster, clustertest.Program(t), "install", "lots", chart, "-n", namespace)
+	f := farAway{cluster: *cluster, plan: []string{"plan", "lots", chart, "-n", namespace, "--cache-dir", filepath.Join(t.TempDir(), "cache")}}
 	f.cluster.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	f.connections = throughDelay(t, f.cluster.Kubeconfig, roundTrip)
 	must(t, &f.cluster, clustertest.Program(t), f.plan...) // fills the discovery cache

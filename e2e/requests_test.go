@@ -41,11 +41,11 @@ func TestRequestsOfAPlan(t *testing.T) {
 	chart := clustertest.ManyObjects(t, perKind)
 	objects := perKind * clustertest.ManyKinds
 	namespace := own.Namespace(t)
-	must(t, own, program, "install", "many", chart, "-n", namespace)
-	must(t, own, program, "plan", "many", chart, "-n", namespace) // fills the discovery cache
+	must(t, own, program, "install", "lots", chart, "-n", namespace)
+	must(t, own, program, "plan", "lots", chart, "-n", namespace) // fills the discovery cache
 
 	before := requests(t, audit)
-	out, _ := must(t, own, program, "plan", "many", chart, "-n", namespace)
+	out, _ := must(t, own, program, "plan", "lots", chart, "-n", namespace)
 	sent := requests(t, audit).since(before)
 	if !strings.Contains(out, "No changes.") {
 		t.Fatalf("the plan should find nothing to do:\n%s", out)
@@ -53,7 +53,7 @@ func TestRequestsOfAPlan(t *testing.T) {
 	// Somebody with rights in the namespace only: what is allowed is asked verb by verb.
 	must(t, own, own.Binaries.Kubectl, "create", "rolebinding", "anna", "--clusterrole=admin", "--user=anna", "-n", namespace)
 	before = requests(t, audit)
-	out, _ = must(t, own, program, "plan", "many", chart, "-n", namespace, "--as", "anna")
+	out, _ = must(t, own, program, "plan", "lots", chart, "-n", namespace, "--as", "anna")
 	limited := requests(t, audit).since(before)
 	if !strings.Contains(out, "No changes.") {
 		t.Errorf("the plan should find nothing to do for anna either:\n%s", out)
@@ -65,7 +65,7 @@ func TestRequestsOfAPlan(t *testing.T) {
 	}
 
 	before = requests(t, audit)
-	out, _ = must(t, own, program, "plan", "many", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
+	out, _ = must(t, own, program, "plan", "lots", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
 	sent = requests(t, audit).since(before)
 	changes := 2 * changed // as many ConfigMaps as Deployments
 	if want := fmt.Sprintf("%d to change", changes); !strings.Contains(out, want) {
@@ -82,13 +82,13 @@ func TestRequestsOfAPlan(t *testing.T) {
 		t.Errorf("plans that create nothing asked for quotas")
 	}
 	before = requests(t, audit)
-	must(t, own, program, "plan", "many", chart, "-n", own.Namespace(t))
+	must(t, own, program, "plan", "lots", chart, "-n", own.Namespace(t))
 	if sent = requests(t, audit).since(before); sent.quotas != 1 || sent.all-sent.dryRuns > maxRequests {
 		t.Errorf("the plan of an install asked for quotas %d times, with %d requests besides its dry runs; want once, and at most %d", sent.quotas, sent.all-sent.dryRuns, maxRequests)
 	}
 
 	before = requests(t, audit)
-	must(t, own, program, "upgrade", "many", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
+	must(t, own, program, "upgrade", "lots", chart, "-n", namespace, "--set", fmt.Sprintf("changed=%d", changed))
 	if sent = requests(t, audit).since(before); sent.writes != changes {
 		t.Errorf("the upgrade wrote %d times to the objects, want one write for each of %d changed ones", sent.writes, changes)
 	}
