@@ -128,7 +128,7 @@ func TestAChangeOfThreeReleasesOfAFleet(t *testing.T) {
 	}
 }
 
-// A change of all 120 fits into a comment, and what may hurt most comes first: what is
+// A change of all 120 fits into a comment, equal ones in a row that names them all. What may hurt most comes first: what is
 // blocked, then deletions, what data depends on, what gets fewer pods, and all else.
 func TestAChangeOfAWholeFleet(t *testing.T) {
 	fleet(t)
@@ -145,8 +145,8 @@ func TestAChangeOfAWholeFleet(t *testing.T) {
 			t.Errorf("%s: %q is not in\n%.1000s", file, title, a.out)
 		}
 		rows := fleetRows(a.out)
-		if len(rows) != 120 {
-			t.Fatalf("%s: %d rows\n%.3000s", file, len(rows), a.out)
+		if n := strings.Count(strings.Join(rows, ""), "`shop/app-"); n != 120 || len(rows) > 10 {
+			t.Errorf("%s: %d rows of %d releases", file, len(rows), n)
 		}
 		var order []string
 		for _, row := range rows {
@@ -180,16 +180,15 @@ func fleetKind(row string) string {
 //	go test ./internal/command -run '^$' -bench Fleet
 func BenchmarkFleet(b *testing.B) {
 	for _, change := range []struct {
-		name string
-		make func(testing.TB)
-		rows int
-	}{{"three", changeThree, 3}, {"all", changeAll, 120}} {
+		name, title string
+		make        func(testing.TB)
+	}{{"three", ": 3 change", changeThree}, {"all", ": 3 blocked, 117 change", changeAll}} {
 		for _, file := range fleetFiles {
 			b.Run(change.name+" of "+file, func(b *testing.B) {
 				fleet(b)
 				change.make(b)
 				for b.Loop() {
-					if a := planFleet(b, file, "-o markdown"); len(fleetRows(a.out)) != change.rows {
+					if a := planFleet(b, file, "-o markdown"); !strings.Contains(a.out, change.title) {
 						b.Fatal(a)
 					}
 				}
