@@ -62,6 +62,12 @@ spec:
 	for i, environment := range []string{"dev", "stage", "prod"} {
 		put(tb, "env/"+environment+".yaml", fmt.Sprintf("replicas: %d\n", i+3))
 	}
+	commitMain(tb)
+}
+
+// commitMain makes a repository of the folder, with all in it on the branch main.
+func commitMain(tb testing.TB) {
+	tb.Helper()
 	for _, line := range []string{"init -q -b main", "add .", "-c user.name=a -c user.email=a@example.com commit -qm base"} {
 		if out, err := exec.Command("git", strings.Fields(line)...).CombinedOutput(); err != nil {
 			tb.Fatalf("git %s: %v\n%s", line, err, out)
@@ -173,6 +179,40 @@ func TestPullRequestsPageShowsAFleet(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	if table == "" || !strings.Contains(string(page), "\n\n| "+table+"\n\n") {
 		t.Errorf("the page lacks this table:\n| %s", table)
+	}
+}
+
+// The releases.yaml that docs/pull-requests.md starts with works with the command below it,
+// and the longer one declares what it seems to.
+func TestPullRequestsPageStartsWithWhatWorks(t *testing.T) {
+	page, err := os.ReadFile("../../docs/pull-requests.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop, err := filepath.Abs(filepath.Join("..", "..", "testdata", "charts", "shop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, 2)
+	command := regexp.MustCompile("`kubectl release plan many releases.yaml --changed-since main --offline (.*?)`").FindSubmatch(page)
+	if len(files) < 2 || command == nil {
+		t.Fatal("the page starts in another way")
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	if err := os.CopyFS("chart", os.DirFS(shop)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, "prod.yaml", "replicas: 2\n")
+	put(t, "releases.yaml", string(files[0][1]))
+	put(t, "longer.yaml", string(files[1][1]))
+	commitMain(t)
+	put(t, "prod.yaml", "replicas: 3\n")
+	if a := planFleet(t, "releases.yaml", string(command[1])); a.code != exitDone || !strings.Contains(a.out, "### Plan of 1 release: 1 changes\n") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	if a := planFleet(t, "longer.yaml", "--print-set"); strings.Count(a.out, "- name: ") != 5 {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
 
