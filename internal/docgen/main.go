@@ -1,5 +1,5 @@
 // Command docgen writes the generated pages of docs/: the CLI reference and the
-// JSON schemas of plans and events. It is run by go generate, in the folder of the module.
+// JSON schemas of plans, sets and events. It is run by go generate, in the folder of the module.
 // With -packages it writes what packages have besides the program: the man page and
 // completions.
 package main
@@ -38,7 +38,7 @@ func run(dir string) error {
 		return err
 	}
 	for name, make := range map[string]func() ([]byte, error){
-		"plan.schema.json": planSchema, "events.schema.json": eventsSchema,
+		"plan.schema.json": planSchema, "events.schema.json": eventsSchema, "set.schema.json": setSchema,
 	} {
 		schema, err := make()
 		if err != nil {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -22,7 +26,7 @@ func TestGeneratedPagesAreFresh(t *testing.T) {
 	if err := run(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"cli.md", "plan.schema.json", "events.schema.json"} {
+	for _, name := range []string{"cli.md", "plan.schema.json", "events.schema.json", "set.schema.json"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -39,22 +43,7 @@ func TestGeneratedPagesAreFresh(t *testing.T) {
 
 // A plan that Build made, bodies and all, fits the schema that is published.
 func TestAPlanFitsItsSchema(t *testing.T) {
-	file, err := os.Open(filepath.Join("..", "..", "docs", "plan.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := validator.UnmarshalJSON(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := validator.NewCompiler()
-	if err := compiler.AddResource("plan.json", document); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("plan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := published(t, "plan.schema.json")
 	for name, in := range inputs(t) {
 		p, _, err := plan.Build(in)
 		if err != nil {
@@ -64,14 +53,75 @@ func TestAPlanFitsItsSchema(t *testing.T) {
 		if err := report.JSON(&printed, &redact.Plan(p).Document); err != nil {
 			t.Fatal(err)
 		}
-		value, err := validator.UnmarshalJSON(&printed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(value); err != nil {
+		if err := fits(t, schema, &printed); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// So does the plan of a set, of its plans and of what has none.
+func TestAPlanOfASetFitsItsSchema(t *testing.T) {
+	key := releaseset.Key{Cluster: "prod", Namespace: "shop", Name: "web"}
+	d := &releaseset.Document{FormatVersion: releaseset.FormatVersion, Files: []string{"releases.yaml"}, Releases: []releaseset.Planned{
+		{Key: key, Release: key.Release(), Needs: []releaseset.Key{key}, From: releaseset.Place{File: "releases.yaml", Line: 3}, Touched: true, Error: "no such chart"},
+		{Key: key, Release: key.Release(), Chart: releaseset.Chart{Path: "web"}, Verdict: &releaseset.Verdict{Action: "nothing"}},
+	}}
+	for _, in := range inputs(t) {
+		p, _, err := plan.Build(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Releases = append(d.Releases, releaseset.Planned{Key: key, Release: key.Release(), Plan: &redact.Plan(p).Document})
+	}
+	d.Finish()
+	schema := published(t, "set.schema.json")
+	var printed bytes.Buffer
+	if err := report.SetJSON(&printed, d); err != nil {
+		t.Fatal(err)
+	}
+	text := printed.String()
+	if err := fits(t, schema, &printed); err != nil {
+		t.Error(err)
+	}
+	for _, broken := range []string{`"key": "prod/shop/web"`, `"operation": "install"`} {
+		name, _, _ := strings.Cut(broken, ": ")
+		if fits(t, schema, strings.NewReader(strings.Replace(text, broken, name+": 7", 1))) == nil {
+			t.Errorf("it fits with a number for %s", broken)
+		}
+	}
+}
+
+// published is a schema of docs/.
+func published(t *testing.T, name string) *validator.Schema {
+	t.Helper()
+	compiler := validator.NewCompiler()
+	for _, name := range []string{"plan.schema.json", "set.schema.json"} {
+		file, err := os.Open(filepath.Join("..", "..", "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		document, err := validator.UnmarshalJSON(file)
+		if err == nil {
+			err = errors.Join(file.Close(), compiler.AddResource(pages+name, document))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	schema, err := compiler.Compile(pages + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func fits(t *testing.T, schema *validator.Schema, printed io.Reader) error {
+	t.Helper()
+	value, err := validator.UnmarshalJSON(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema.Validate(value)
 }
 
 // inputs are an install, one with a hook, one that is compared with a file, and an uninstall of

@@ -8,6 +8,8 @@ import (
 	"github.com/invopop/jsonschema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -20,6 +22,31 @@ func planSchema() ([]byte, error) {
 	schema := reflector().Reflect(&plan.Document{})
 	schema.ID = pages + "plan.schema.json"
 	schema.Title = "A plan of kubectl release, format " + plan.FormatVersion
+	return indented(schema)
+}
+
+// setSchema is the JSON schema of what plan many -o json prints, from the Go types. What
+// a plan has, too, is in the plan's.
+func setSchema() ([]byte, error) {
+	r := reflector()
+	r.Lookup = func(t reflect.Type) jsonschema.ID {
+		switch t {
+		case reflect.TypeFor[plan.Document]():
+			return "plan.schema.json"
+		case reflect.TypeFor[plan.Summary](), reflect.TypeFor[release.Key]():
+			return jsonschema.ID("plan.schema.json#/$defs/" + t.Name())
+		}
+		return ""
+	}
+	r.Mapper = func(t reflect.Type) *jsonschema.Schema {
+		if t == reflect.TypeFor[releaseset.Key]() {
+			return &jsonschema.Schema{Type: "string"}
+		}
+		return nil
+	}
+	schema := r.Reflect(&releaseset.Document{})
+	schema.ID = pages + "set.schema.json"
+	schema.Title = "The plan of a set of kubectl release, format " + releaseset.FormatVersion
 	return indented(schema)
 }
 

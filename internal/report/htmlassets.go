@@ -26,7 +26,7 @@ input { font: inherit; padding: .3rem .5rem; width: min(24rem, 60%) } button { f
 
 // htmlSetStyle is added for the plan of a set.
 const htmlSetStyle = `
-table.set { margin-left: 0; width: 100% } .set th { text-align: left; padding-right: .8rem } .set .blocked td { background: var(--box) }
+table.set { margin-left: 0; width: 100% } .set th { text-align: left; padding-right: .8rem } .set td { vertical-align: top } .set .blocked td { background: var(--box) } .set .blocked td:nth-child(2) { color: var(--destroy) }
 .dangers { color: var(--destroy) } details.release { border-top: 1px solid var(--line); padding: .3rem 0; scroll-margin: 1rem }
 `
 

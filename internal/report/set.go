@@ -15,7 +15,10 @@ import (
 type setPage struct {
 	title   string
 	dangers string
-	rows    []setRow
+	// each has a row for each release; in rows equal changes may share one.
+	each, rows []setRow
+	// digests says that some release has one.
+	digests bool
 	// rest counts what has no row.
 	rest     string
 	warnings []string
@@ -24,22 +27,28 @@ type setPage struct {
 // setRow is a release in the table. Equal changes may share one.
 type setRow struct {
 	*releaseset.Planned
+	// id is its index in each.
+	id                                     int
 	name, op, chart, objects, risks, notes string
-	// like are the releases of equal changes that this row stands for, too.
-	like []string
+	// like are the rows of equal changes that this one stands for, too.
+	like []setRow
 }
 
-// mostRows is how many rows a table has before equal changes share theirs.
-const mostRows = 150
+// mostRows is how many rows a table has before equal changes share theirs: what one
+// looks over at a glance.
+const mostRows = 20
 
 func newSetPage(d *releaseset.Document) *setPage {
 	p := &setPage{title: setTitle(d), dangers: Dangers(d.Summary.Objects.Risks)}
 	for i := range d.Releases {
 		if r := &d.Releases[i]; r.Plan != nil || r.Error != "" || r.Left || r.Verdict != nil {
-			p.rows = append(p.rows, newSetRow(r))
+			row := newSetRow(r)
+			row.id = len(p.each)
+			p.each = append(p.each, row)
+			p.digests = p.digests || r.Digest != ""
 		}
 	}
-	if len(p.rows) > mostRows {
+	if p.rows = p.each; len(p.rows) > mostRows {
 		p.rows = grouped(p.rows)
 	}
 	if n := d.Summary.Untouched; n > 0 {
@@ -204,7 +213,7 @@ func grouped(rows []setRow) []setRow {
 	for _, row := range rows {
 		key := row.signature()
 		if i, ok := first[key]; ok && row.Plan != nil {
-			out[i].like = append(out[i].like, row.name)
+			out[i].like = append(out[i].like, row)
 			continue
 		}
 		first[key] = len(out)
@@ -231,6 +240,33 @@ func (r setRow) signature() string {
 	})
 	slices.Sort(parts[5:])
 	return strings.ReplaceAll(strings.Join(parts, "\n"), r.Release.Name, "*")
+}
+
+// others is " and 3 others", "" for a row of one release.
+func (r setRow) others() string {
+	if len(r.like) == 0 {
+		return ""
+	}
+	return " and " + count(len(r.like), "other", "others")
+}
+
+// otherNames are those of like.
+func (r setRow) otherNames() []string {
+	var out []string
+	for _, other := range r.like {
+		out = append(out, other.name)
+	}
+	return out
+}
+
+// shortDigest is the beginning of the digest. Releases that share a row have none in
+// common.
+func (r setRow) shortDigest() string {
+	if len(r.like) > 0 {
+		return ""
+	}
+	const short = 12
+	return r.Digest[:min(short, len(r.Digest))]
 }
 
 // isAre is "1 release is", "2 releases are".

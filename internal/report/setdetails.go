@@ -19,7 +19,8 @@ const leastDetail = 1500
 // setDetails are the details of a set's rows in so many bytes.
 func setDetails(rows []setRow, room int) ([]setDetail, error) {
 	var pages [][2]*page
-	var names []string
+	var changing []setRow
+	var wholes []setDetail
 	var needs []int
 	for _, r := range rows {
 		if r.Plan == nil || !r.Blocked() && r.Plan.Effect() == plan.EffectNone {
@@ -34,22 +35,26 @@ func setDetails(rows []setRow, room int) ([]setDetail, error) {
 			return nil, err
 		}
 		const unlimited = 64 << 20
-		pages, names = append(pages, [2]*page{short, whole}), append(names, r.name)
-		needs = append(needs, len(detailText(r.name, short, whole, unlimited).text)+reserve)
+		all := detailText(r, short, whole, unlimited)
+		changing, pages = append(changing, r), append(pages, [2]*page{short, whole})
+		wholes, needs = append(wholes, all), append(needs, len(all.text))
 	}
 	out := make([]setDetail, len(pages))
 	for i, share := range shares(needs, room) {
-		if share == 0 {
+		switch {
+		case share == 0:
 			out[i].cut = true
-			continue
+		case share >= needs[i]:
+			out[i] = wholes[i]
+		default:
+			out[i] = detailText(changing[i], pages[i][0], pages[i][1], share)
 		}
-		out[i] = detailText(names[i], pages[i][0], pages[i][1], share)
 	}
 	return out, nil
 }
 
-func detailText(name string, short, whole *page, budget int) setDetail {
-	before, after := "\n<details><summary><code>"+inHTML(name)+"</code> "+inHTML(short.verdict)+"</summary>\n\n", "\n</details>\n"
+func detailText(r setRow, short, whole *page, budget int) setDetail {
+	before, after := "\n<details><summary><code>"+inHTML(r.name)+"</code>"+r.others()+" · "+inHTML(short.verdict)+"</summary>\n\n", "\n</details>\n"
 	m := markdown{budget: budget - len(before) - len(after), plain: true}
 	m.opening(short)
 	if !short.quiet() {

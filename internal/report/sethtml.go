@@ -19,13 +19,13 @@ func SetHTML(w io.Writer, d *releaseset.Document) error {
 		h.tag("p", "verdict dangers", p.dangers)
 	}
 	h.list("warnings", p.warnings)
-	h.setTable(p.rows)
+	h.setTable(p)
 	if p.rest != "" {
 		h.tag("p", "facts", p.rest)
 	}
 	h.tools()
-	for i := range p.rows {
-		if err := h.setRelease(i, p.rows[i]); err != nil {
+	for _, r := range p.each {
+		if err := h.setRelease(r); err != nil {
 			return err
 		}
 	}
@@ -34,28 +34,29 @@ func SetHTML(w io.Writer, d *releaseset.Document) error {
 	return err
 }
 
-func (h *htmlWriter) setTable(rows []setRow) {
-	if len(rows) == 0 {
+func (h *htmlWriter) setTable(p *setPage) {
+	if len(p.rows) == 0 {
 		return
 	}
 	h.WriteString("<table class=\"set\"><thead><tr>")
-	for _, head := range []string{"Release", "Operation", "Chart", "Objects", "Risks and notes", "Digest"} {
+	for _, head := range p.heads() {
 		h.tag("th", "", head)
 	}
 	h.WriteString("</tr></thead>\n")
-	for i, r := range rows {
+	for _, r := range p.rows {
 		class := ""
 		if r.Blocked() {
 			class = "blocked"
 		}
 		h.printf("<tr%s><td>", classAttribute(class))
-		if r.Plan != nil {
-			h.printf(`<a href="#r%d">%s</a>`, i, html.EscapeString(r.name))
-		} else {
-			h.tag("span", "", r.name)
-		}
-		if n := len(r.like); n > 0 {
-			h.tag("small", "", " and "+count(n, "other", "others"))
+		h.setName(r)
+		if len(r.like) > 0 {
+			h.WriteString("<details><summary>" + r.others()[1:] + "</summary>")
+			for _, other := range r.like {
+				h.setName(other)
+				h.WriteString("<br>")
+			}
+			h.WriteString("</details>")
 		}
 		h.WriteString("</td>")
 		for _, text := range []string{r.op, r.chart, r.objects} {
@@ -64,16 +65,26 @@ func (h *htmlWriter) setTable(rows []setRow) {
 		h.WriteString("<td>")
 		h.tag("b", "dangers", r.risks)
 		h.tag("div", "", r.notes)
-		h.WriteString("</td><td>")
-		const short = 12
-		h.tag("code", "", r.Digest[:min(short, len(r.Digest))])
+		if p.digests {
+			h.WriteString("</td><td>")
+			h.tag("code", "", r.shortDigest())
+		}
 		h.WriteString("</td></tr>\n")
 	}
 	h.WriteString("</table>\n")
 }
 
+// setName is a release's name, which leads to its plan.
+func (h *htmlWriter) setName(r setRow) {
+	if r.Plan == nil {
+		h.tag("span", "", r.name)
+		return
+	}
+	h.printf(`<a href="#r%d">%s</a>`, r.id, html.EscapeString(r.name))
+}
+
 // setRelease is a release's plan, folded.
-func (h *htmlWriter) setRelease(i int, r setRow) error {
+func (h *htmlWriter) setRelease(r setRow) error {
 	if r.Plan == nil {
 		return nil
 	}
@@ -81,7 +92,7 @@ func (h *htmlWriter) setRelease(i int, r setRow) error {
 	if err != nil {
 		return err
 	}
-	h.WriteString(`<details class="release" id="r` + strconv.Itoa(i) + `"><summary>`)
+	h.WriteString(`<details class="release" id="r` + strconv.Itoa(r.id) + `"><summary>`)
 	h.tag("b", "", r.name)
 	h.tag("span", "facts", " "+page.verdict)
 	h.WriteString("</summary>\n")

@@ -77,16 +77,31 @@ func (m *markdown) setTable(p *setPage) (hidden int) {
 	if len(p.rows) == 0 {
 		return 0
 	}
-	m.add("| Release | Operation | Chart | Objects | Risks and notes | Digest |\n| --- | --- | --- | --- | --- | --- |\n")
+	heads := p.heads()
+	m.add("| " + strings.Join(heads, " | ") + " |\n" + strings.Repeat("| --- ", len(heads)) + "|\n")
+	const some = 3
 	for i, r := range p.rows {
-		if !m.add(r.markdown()) {
-			return len(p.rows) - i
+		if !m.add(r.markdown(len(heads), len(r.like))) && !m.add(r.markdown(len(heads), some)) {
+			for _, r := range p.rows[i:] {
+				hidden += 1 + len(r.like)
+			}
+			return hidden
 		}
 	}
 	return 0
 }
 
-func (r setRow) markdown() string {
+// heads are the table's.
+func (p *setPage) heads() []string {
+	out := []string{"Release", "Operation", "Chart", "Objects", "Risks and notes"}
+	if p.digests {
+		out = append(out, "Digest")
+	}
+	return out
+}
+
+// markdown is the row in so many columns, with so many names of those that share it.
+func (r setRow) markdown(columns, names int) string {
 	notes := inline(r.risks)
 	if notes != "" {
 		notes = "**" + notes + "**"
@@ -95,29 +110,24 @@ func (r setRow) markdown() string {
 		notes = strings.TrimPrefix(notes+"<br>", "<br>") + inline(r.notes)
 	}
 	name := code(r.name)
-	if n := len(r.like); n > 0 {
-		const shown = 3
-		name += " and " + count(n, "other", "others") + ": " + codes(r.like, shown)
+	if len(r.like) > 0 {
+		name += "<details><summary>" + r.others()[1:] + "</summary>" + codes(r.otherNames(), names) + "</details>"
 	}
 	op := inline(r.op)
 	if r.Blocked() {
 		op = "❌ " + op
 	}
-	const short = 12
-	digest := r.Digest
-	if len(digest) > short {
-		digest = digest[:short]
-	}
+	digest := r.shortDigest()
 	if digest != "" {
 		digest = code(digest)
 	}
-	return "| " + strings.Join([]string{name, op, inline(r.chart), inline(r.objects), notes, digest}, " | ") + " |\n"
+	return "| " + strings.Join([]string{name, op, inline(r.chart), inline(r.objects), notes, digest}[:columns], " | ") + " |\n"
 }
 
 // setRest is all details, as long as they are.
 func setRest(w io.Writer, p *setPage) error {
 	const all = 64 << 20
-	details, err := setDetails(p.rows, all)
+	details, err := setDetails(p.each, all)
 	if err != nil {
 		return err
 	}

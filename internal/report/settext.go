@@ -53,11 +53,7 @@ func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {
 func (t *textWriter) table(rows []setRow) {
 	heads := []string{"RELEASE", "OPERATION", "CHART", "OBJECTS", "RISKS"}
 	cells := func(r setRow) []string {
-		name := r.name
-		if len(r.like) > 0 {
-			name += " and " + count(len(r.like), "other", "others")
-		}
-		return []string{name, r.op, r.chart, r.objects, r.risks}
+		return []string{r.name + r.others(), r.op, r.chart, r.objects, r.risks}
 	}
 	widths := make([]int, len(heads))
 	for i, head := range heads {
@@ -82,6 +78,9 @@ func (t *textWriter) table(rows []setRow) {
 			text = t.paint(bad, text)
 		}
 		t.line(text)
+		if len(r.like) > 0 {
+			t.wrapped("  ", "also "+strings.Join(r.otherNames(), ", "), "  ")
+		}
 		if r.notes != "" {
 			t.wrapped("  ", r.notes, "  ")
 		}
