@@ -11,4 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(clustertest.MainWithoutCluster(m)) }
+// cluster is the control plane of the suite.
+var cluster *clustertest.Cluster
+
+func TestMain(m *testing.M) {
+	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
+}
