@@ -63,7 +63,7 @@ conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of c
 bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, and requests for charts; OUT=file keeps the runs for benchstat
 	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
-	go test -tags cluster -timeout 1h ./e2e/sources ./trust -run '^$$' -bench 'Sources|Speed' -benchtime 1x
+	go test -tags cluster -timeout 1h ./e2e/sources ./e2e/flux ./trust -run '^$$' -bench 'Sources|Fleet|Speed' -benchtime 1x
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)

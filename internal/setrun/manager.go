@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
@@ -55,7 +57,10 @@ func live(ctx context.Context, asked *engine.Engine, m releaseset.Manager, is *c
 	}
 	lookup := func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		object, err := asked.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
-		if err != nil || object == nil {
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, nil
+		case err != nil:
 			return nil, err
 		}
 		return object.Object, nil
