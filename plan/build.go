@@ -53,6 +53,8 @@ type builder struct {
 	left map[manifest.ID]*Step
 	// deployed are the hooks of the last deployed revision, by event: see lastHooks.
 	deployed map[hookKey]manifest.Object
+	// lacking are permissions for want of which dry runs were refused.
+	lacking []requiredPermission
 	// brings are the kinds that come with this plan.
 	brings map[schema.GroupKind]bool
 }
@@ -69,6 +71,7 @@ func newPlan(in Input) *Plan {
 		Options:       in.Options,
 		Values:        in.Values,
 		Against:       in.Against,
+		ReadOnly:      in.ReadOnly,
 		Stages:        []Stage{},
 	}, Bundle: Bundle{Secrets: in.Secrets}}
 	if namespace := in.Live[NamespaceID(in.Release.Namespace)].Object; namespace != nil && in.Against == nil {

@@ -1,17 +1,46 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// checkAccess makes problems of what is denied: one for each resource and
-// namespace, whatever the number of objects.
+// forbidden matches what the API server says for want of a permission
+// (Kubernetes 1.36): cannot patch resource "deployments" in API group "apps" in
+// the namespace "shop".
+var forbidden = regexp.MustCompile(`cannot (\w+) resource "([^"]+)"(?: in API group "([^"]*)")?(?: in the namespace "([^"]*)")?`)
+
+// lacks says whether a dry run was refused for want of a permission, and notes which, for
+// checkAccess. A server-side apply that creates takes two.
+func (b *builder) lacks(step *Step, r Refusal) bool {
+	m := forbidden.FindStringSubmatch(r.Message)
+	if m == nil || r.kind() != ProblemPermission {
+		return false
+	}
+	verbs := []string{m[1]}
+	if step.Op == OpCreate && step.PatchType == types.ApplyPatchType {
+		verbs = []string{"create", "patch"}
+	}
+	for _, verb := range verbs {
+		missing := Permission{Verb: verb, Group: m[3], Resource: m[2], Namespace: m[4]}
+		b.lacking = append(b.lacking, requiredPermission{Permission: missing, object: step.Object})
+	}
+	return true
+}
+
+// checkAccess makes problems of what is missing: one of all that stands against applying,
+// and one for each other consequence, whatever the number of resources and objects.
 func (b *builder) checkAccess() {
+	if b.in.ReadOnly {
+		return
+	}
 	b.plan.NoLock = b.in.Access.Denied[LockRenewal(b.in.Release.Namespace, b.in.LockName)]
-	var denied [][]requiredPermission
-	index := map[string]int{}
+	missing := b.lacking
 	asked := map[Permission]bool{}
 	for _, n := range b.requiredPermissions() {
 		if asked[n.Permission] {
@@ -19,43 +48,39 @@ func (b *builder) checkAccess() {
 		}
 		asked[n.Permission] = true
 		b.questions.Permissions = append(b.questions.Permissions, n.Permission)
-		if !b.in.Access.Denied[n.Permission] {
-			continue
+		if b.in.Access.Denied[n.Permission] {
+			missing = append(missing, n)
 		}
-		key := strings.Join([]string{n.Group, n.Resource, n.Namespace, n.otherwise}, "\n")
-		i, known := index[key]
-		if !known {
-			i = len(denied)
-			index[key] = i
-			denied = append(denied, nil)
-		}
-		denied[i] = append(denied[i], n)
 	}
-	for _, group := range denied {
-		b.problems(denial(group))
+	var consequences []string
+	groups := map[string][]requiredPermission{}
+	for _, n := range missing {
+		if groups[n.otherwise] == nil {
+			consequences = append(consequences, n.otherwise)
+		}
+		groups[n.otherwise] = append(groups[n.otherwise], n)
+	}
+	for _, otherwise := range consequences {
+		b.problems(denial(groups[otherwise]))
 	}
 	if why := b.in.Access.Unchecked; why != "" {
 		b.problems(Problem{Kind: ProblemPermission, What: "whether all of this is allowed could not be asked: " + why, Do: "go on, or ask with kubectl auth can-i"})
 	}
 }
 
-// denial is the problem of permissions on one resource.
-func denial(group []requiredPermission) Problem {
-	var verbs, objects []string
-	for _, n := range group {
-		if !slices.Contains(verbs, n.Verb) {
-			verbs = append(verbs, n.Verb)
-		}
+// denial is the problem of missing permissions that have the same consequence.
+func denial(list []requiredPermission) Problem {
+	var objects []string
+	for _, n := range list {
 		if name := n.object.String(); n.object.Name != "" && !slices.Contains(objects, name) {
 			objects = append(objects, name)
 		}
 	}
-	first := group[0]
-	what := fmt.Sprintf("no permission to %s %s %s", strings.Join(verbs, ", "), first.resource(), first.where())
-	p := Problem{Kind: ProblemPermission, Blocking: first.otherwise == "", What: what, Do: roleWith(first.Permission, verbs)}
+	missing := missingRules(list)
+	p := Problem{Kind: ProblemPermission, Blocking: list[0].otherwise == "", What: "no permission to " + listed(missing), Do: roleWith(missing)}
 	switch {
 	case len(objects) == 1:
-		p.Object = first.object
+		p.Object = list[0].object
 	case len(objects) > 1:
 		const shown = 3
 		p.What += ": " + strings.Join(objects[:min(shown, len(objects))], ", ")
@@ -63,10 +88,68 @@ func denial(group []requiredPermission) Problem {
 			p.What += fmt.Sprintf(" and %d more", more)
 		}
 	}
-	if first.otherwise != "" {
-		p.What += "; " + first.otherwise
+	if otherwise := list[0].otherwise; otherwise != "" {
+		p.What += "; " + otherwise
 	}
 	return p
+}
+
+// missingRule are verbs that are missing on each of some resources, in a namespace ("":
+// the whole cluster).
+type missingRule struct {
+	namespace        string
+	verbs, resources []string
+}
+
+// missingRules joins permissions, by namespace.
+func missingRules(list []requiredPermission) []missingRule {
+	var single []missingRule // of one resource each
+	for _, n := range list {
+		i := slices.IndexFunc(single, func(r missingRule) bool { return r.namespace == n.Namespace && r.resources[0] == n.resource() })
+		if i < 0 {
+			i = len(single)
+			single = append(single, missingRule{namespace: n.Namespace, resources: []string{n.resource()}})
+		}
+		single[i].verbs = with(single[i].verbs, n.Verb)
+	}
+	var out []missingRule
+	for _, r := range single {
+		i := slices.IndexFunc(out, func(o missingRule) bool { return o.namespace == r.namespace && slices.Equal(o.verbs, r.verbs) })
+		if i < 0 {
+			out = append(out, r)
+			continue
+		}
+		out[i].resources = with(out[i].resources, r.resources...)
+	}
+	slices.SortStableFunc(out, func(a, b missingRule) int { return cmp.Compare(a.namespace, b.namespace) })
+	return out
+}
+
+// with is the sorted list with more words in it, each once.
+func with(list []string, more ...string) []string {
+	list = append(list, more...)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// listed is "create, patch configmaps and services; to update secrets in namespace shop".
+func listed(rules []missingRule) string {
+	var b strings.Builder
+	for i, r := range rules {
+		if i > 0 {
+			b.WriteString("; to ")
+		}
+		last := len(r.resources) - 1
+		resources := r.resources[last]
+		if last > 0 {
+			resources = strings.Join(r.resources[:last], ", ") + " and " + resources
+		}
+		b.WriteString(strings.Join(r.verbs, ", ") + " " + resources)
+		if i == len(rules)-1 || rules[i+1].namespace != r.namespace {
+			b.WriteString(" " + where(r.namespace))
+		}
+	}
+	return b.String()
 }
 
 // resource is "deployments.apps", as kubectl has it.
@@ -77,18 +160,27 @@ func (p Permission) resource() string {
 	return p.Resource + "." + p.Group
 }
 
-func (p Permission) where() string {
-	if p.Namespace == "" {
+func where(namespace string) string {
+	if namespace == "" {
 		return "in the cluster"
 	}
-	return "in namespace " + p.Namespace
+	return "in namespace " + namespace
 }
 
-// roleWith is what to ask an administrator for.
-func roleWith(p Permission, verbs []string) string {
-	role := "role NAME --namespace " + p.Namespace
-	if p.Namespace == "" {
-		role = "clusterrole NAME"
+// roleWith is what to ask an administrator for: one role. The command can't make one that
+// has different verbs for different resources, so that it may give more than is missing.
+func roleWith(rules []missingRule) string {
+	var verbs, resources []string
+	role, note := "role NAME --namespace "+rules[0].namespace, ""
+	for _, r := range rules {
+		verbs, resources = with(verbs, r.verbs...), with(resources, r.resources...)
+		if r.namespace == "" || r.namespace != rules[0].namespace {
+			role = "clusterrole NAME"
+		}
+		if !slices.Equal(r.verbs, rules[0].verbs) {
+			note = ", each verb on each resource"
+		}
 	}
-	return fmt.Sprintf("ask for a role with it (kubectl create %s --verb %s --resource %s), or use another identity (--as, --context)", role, strings.Join(verbs, ","), p.resource())
+	return fmt.Sprintf("ask for a role with it%s (kubectl create %s --verb %s --resource %s), or use another identity (--as, --context)",
+		note, role, strings.Join(verbs, ","), strings.Join(resources, ","))
 }

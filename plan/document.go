@@ -76,6 +76,10 @@ type Document struct {
 	// null for every plan that can be applied.
 	Against *Against `json:"against,omitempty"`
 
+	// ReadOnly says that the plan was made without dry runs, by somebody who need not be
+	// allowed to write: outcomes are estimated.
+	ReadOnly bool `json:"readOnly,omitempty"`
+
 	// Values are the changes of the user's values and of the chart's defaults
 	// since the last revision.
 	Values []Change `json:"values,omitempty"`

@@ -124,10 +124,10 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 		b.block(ProblemImmutable, step.Object, converted+"; "+fields[0].Why, keep)
 		return
 	}
-	if r := b.in.Predictions[step.ID].Refused; r != nil {
+	if r := b.in.Predictions[step.ID].Refused; r != nil && !b.lacks(step, *r) {
 		do := keep
 		if !r.Immutable {
-			do = remedy(step, *r)
+			do = remedy(*r)
 		}
 		b.block(r.kind(), step.Object, converted+"; the API server refuses the change: "+r.Message, do)
 	}

@@ -43,6 +43,10 @@ type Input struct {
 	// beforehand. Its record says what was undone.
 	Undoing bool
 
+	// ReadOnly says that nobody is asked for dry runs, nor whether the plan is allowed:
+	// whoever plans may do nothing but read.
+	ReadOnly bool
+
 	// Live is what is in the cluster, by ID. An ID that is missing was not
 	// looked at.
 	Live map[manifest.ID]Observation

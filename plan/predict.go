@@ -104,7 +104,11 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 	default:
 		step.Estimate = "the API server refuses it"
 	}
-	b.problems(Problem{Kind: r.kind(), Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(step, r)})
+	if b.lacks(step, r) {
+		step.Estimate = "its dry run is not permitted"
+		return
+	}
+	b.problems(Problem{Kind: r.kind(), Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(r)})
 }
 
 func fieldList(fields []string) string {

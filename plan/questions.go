@@ -19,6 +19,9 @@ type Questions struct {
 
 // dryRuns are the steps that have not been predicted.
 func (b *builder) dryRuns() []Step {
+	if b.in.ReadOnly {
+		return nil
+	}
 	var open []Step
 	ask := func(s Step) {
 		if _, answered := b.in.Predictions[s.ID]; !answered {

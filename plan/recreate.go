@@ -36,6 +36,8 @@ func (b *builder) predictReplacement(step *Step) {
 	case step.Estimate != "":
 	case kinds.Of(step.Object.GroupKind()).NamesAPI:
 		step.Estimate = "it can't be tried under another name"
+	case b.in.ReadOnly:
+		step.Estimate = NotAsked
 	case !asked:
 	case answer.Estimated != "":
 		step.Estimate = answer.Estimated
@@ -46,7 +48,7 @@ func (b *builder) predictReplacement(step *Step) {
 	default:
 		b.problems(Problem{
 			Kind: answer.Refused.kind(), Step: step.ID, Object: step.Object, Blocking: true,
-			What: "it has to be deleted and created, and the API server would refuse it then: " + answer.Refused.Message, Do: remedy(step, *answer.Refused),
+			What: "it has to be deleted and created, and the API server would refuse it then: " + answer.Refused.Message, Do: remedy(*answer.Refused),
 		})
 	}
 }

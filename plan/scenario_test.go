@@ -93,6 +93,8 @@ type setup struct {
 	// configmaps/a", Unchecked why nobody could be asked about them.
 	Denied    []string `json:"denied"`
 	Unchecked string   `json:"unchecked"`
+	// ReadOnly plans without dry runs.
+	ReadOnly bool `json:"readOnly"`
 }
 
 type refusal struct {
@@ -244,7 +246,7 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	in.Options.Policy = s.policy(setup)
 	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
-	in.LockName = "kubectl-release.web"
+	in.LockName, in.ReadOnly = "kubectl-release.web", setup.ReadOnly
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	in.History = s.history(setup.History)
 	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {

@@ -15,6 +15,7 @@ import (
 // manyClusters connects to each cluster of a set once. It implements setrun.Clusters.
 type manyClusters struct {
 	offline  bool
+	readOnly bool
 	connect  func(context string) (*session, error)
 	capable  *templating.Capabilities
 	mu       sync.Mutex
@@ -37,7 +38,13 @@ func (m *manyClusters) session(c releaseset.Cluster) (*session, error) {
 	m.mu.Lock()
 	once, ok := m.sessions[c.Context]
 	if !ok {
-		once = sync.OnceValues(func() (*session, error) { return m.connect(c.Context) })
+		once = sync.OnceValues(func() (*session, error) {
+			s, err := m.connect(c.Context)
+			if err == nil {
+				s.engine.ReadOnly = m.readOnly
+			}
+			return s, err
+		})
 		m.sessions[c.Context] = once
 	}
 	m.mu.Unlock()

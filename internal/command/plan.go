@@ -95,6 +95,7 @@ func (p *program) runPlan(show *showFlags, files *planFileFlags, prepare func(*s
 	if err != nil {
 		return err
 	}
+	s.engine.ReadOnly = files.readOnly
 	made, err := prepare(s)
 	if err != nil {
 		return err

@@ -157,6 +157,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 		return nil, err
 	}
 	clusters := p.manyClusters(o.fetch.offline)
+	clusters.readOnly = o.files.readOnly
 	if clusters.capable, err = o.capable.capabilities(); err != nil {
 		return nil, err
 	}

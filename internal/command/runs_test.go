@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // What a command has come to is on standard output, what happens on the way on standard
@@ -102,6 +104,41 @@ func TestABlockedPlanIsNotApplied(t *testing.T) {
 	a := d.types("upgrade web ./web --reset-values --deny delete -o json")
 	if got := a.summary(t); a.code != exitError || got["outcome"] != "blocked" || got["exitCode"] != 1.0 {
 		t.Errorf("exit code %d, summary %v", a.code, got)
+	}
+	if after := d.writes(); after != before {
+		t.Errorf("it was written %d times", after-before)
+	}
+}
+
+// An identity that may read and nothing else is told once what is missing, or plans with
+// --read-only, whose exit code goes by content.
+func TestAReaderPlans(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web --set password=s3cr3t")
+	before := d.writes()
+	d.Refuse = map[manifest.ID]*plan.Refusal{}
+	for resource, kind := range map[string]string{"configmaps": "ConfigMap", "secrets": "Secret"} {
+		d.Refuse[manifest.ID{Kind: kind, Namespace: "shop", Name: "web"}] = &plan.Refusal{
+			Reason: "Forbidden", Message: `User "reader" cannot patch resource "` + resource + `" in API group "" in the namespace "shop"`,
+		}
+	}
+	const change = " --set text=two --set password=other"
+	a := d.types("plan web ./web" + change)
+	if a.code != exitError || strings.Count(a.out, "✗") != 1 || strings.Count(a.out, "kubectl create role") != 1 || !strings.Contains(a.out, "no permission to patch configmaps and secrets in namespace shop") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	for line, code := range map[string]int{
+		"plan web ./web --read-only":                                       exitDone,
+		"plan web ./web --read-only --detailed-exitcode":                   exitDone,
+		"plan web ./web --read-only --detailed-exitcode" + change:          exitChanges,
+		"plan uninstall web --read-only --detailed-exitcode":               exitChanges,
+		"plan web ./web --read-only --deny delete --reset-values" + change: exitDone,
+		"plan web ./web --read-only --deny delete --reset-values":          exitError,
+		"plan web ./web --read-only --out web.plan":                        exitError,
+	} {
+		if a := d.types(line); a.code != code || code != exitError && strings.Count(a.out, "estimated") != 1 {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", line, a.code, code, a.out, a.err)
+		}
 	}
 	if after := d.writes(); after != before {
 		t.Errorf("it was written %d times", after-before)

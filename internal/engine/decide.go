@@ -34,6 +34,7 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 		return nil, err
 	}
 	e.retainedHistory(&in)
+	in.ReadOnly = e.ReadOnly
 	return e.ask(ctx, in)
 }
 

@@ -44,6 +44,8 @@ type Engine struct {
 	Locker   *releasestore.Locker
 	Observer apply.Observer
 	Now      func() time.Time
+	// ReadOnly has plans go without dry runs, see plan.Input.
+	ReadOnly bool
 
 	ToolVersion string
 	// Invocation is how the program was called, for the commands in hints.

@@ -21,16 +21,20 @@ func comparedWith(p *plan.Document) string {
 	return escape.Line(a.String())
 }
 
-// footnote says what a comparison can't know, "" for other plans.
+// footnote says what a comparison, or a plan without dry runs, can't know, "" for other
+// plans.
 func footnote(p *plan.Document) string {
+	if p.ReadOnly {
+		return "Planned without dry runs (--read-only): outcomes are estimated, and nobody was asked whether this is allowed."
+	}
 	if p.Against == nil {
 		return ""
 	}
 	return "Compared with " + comparedWith(p) + ", not with live objects: drift is not known, outcomes are estimated, and this plan can't be applied."
 }
 
-// toldAbove says whether the footnote on the comparison is reason enough for the
+// toldAbove says whether the footnote is reason enough for the
 // step's estimate.
 func toldAbove(p *plan.Document, s *plan.Step) bool {
-	return p.Against != nil && s.Estimate == plan.NotAsked
+	return (p.Against != nil || p.ReadOnly) && s.Estimate == plan.NotAsked
 }
