@@ -78,7 +78,7 @@ dist: bin/goreleaser-$(GORELEASER) helms ## what a release has, for six platform
 platforms: ## build for all six platforms, and run what can be run
 	@for platform in linux darwin windows; do for arch in amd64 arm64; do echo "building for $$platform/$$arch"; \
 	  CGO_ENABLED=0 GOOS=$$platform GOARCH=$$arch go build -trimpath -tags urfave_cli_no_docs -o bin/platforms/$$platform-$$arch . || exit 1; done; done
-	bin/platforms/$$(go env GOHOSTOS)-$$(go env GOHOSTARCH) --version
+	bin/platforms/$$(go env GOHOSTOS)-$$(go env GOHOSTARCH) version
 
 bin/goreleaser-$(GORELEASER):
 	@echo "building goreleaser $(GORELEASER) (once)"
