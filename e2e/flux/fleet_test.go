@@ -61,15 +61,16 @@ func TestPlanOfAFleetIsACommentWithWhatChangesFirst(t *testing.T) {
 	}
 	rows := regexp.MustCompile("(?m)^\\| `apps/(.*?)` \\| (.*?) \\|").FindAllStringSubmatch(u.Stdout, -1)
 	details := regexp.MustCompile("(?m)^<details><summary><code>apps/(.*?)</code>").FindAllStringSubmatch(u.Stdout, -1)
-	if len(rows) < len(details) || len(details) < 10 {
+	if len(rows) < 10 || len(details) < 5 {
 		t.Fatalf("%d rows, %d details", len(rows), len(details))
 	}
+	others := 0 // releases that change the same share a row
 	for i, row := range rows {
-		if i < len(changed) && changed[row[1]] != row[2] {
-			t.Errorf("row %d is %s %s, want %q", i+1, row[1], row[2], changed[row[1]])
-		}
-		if i < len(details) && details[i][1] != row[1] {
-			t.Errorf("details %d are of %s, and the row of %s", i+1, details[i][1], row[1])
+		switch want := changed[row[1]]; {
+		case want == "":
+			others++
+		case want != row[2] || others > 0:
+			t.Errorf("row %d is %s %s behind %d of releases that do not change, want %q", i+1, row[1], row[2], others, want)
 		}
 	}
 	if !strings.Contains(u.Stdout, "Secret apps/database is not known") {
