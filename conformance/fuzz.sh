@@ -28,6 +28,6 @@ export -f target late
 export FUZZTIME logs
 
 go build -C conformance -o "$logs/fuzz.bin" ./cmd/fuzz
-grep -rn --include='*_test.go' -o '^func Fuzz[A-Za-z]*' . | sed -E 's/^([^:]*):[0-9]+:func /\1:/' | sort |
+grep -rn --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' . | sed -E 's/^([^:]*):[0-9]+:func /\1:/' | sort |
   xargs -P 2 -I{} bash -c 'target {}'
 "$logs/fuzz.bin" --helm testcluster/bin/helm4 --ours bin/kubectl-release --for "$FUZZTIME"
