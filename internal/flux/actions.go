@@ -20,8 +20,8 @@ const (
 	DriftWarn    = "warn"
 )
 
-// Install are the options of installs.
-type Install struct {
+// Deployment are the options that installs and upgrades have alike.
+type Deployment struct {
 	Timeout                  *metav1.Duration `json:"timeout,omitempty"`
 	Strategy                 *Strategy        `json:"strategy,omitempty"`
 	Remediation              *Remediation     `json:"remediation,omitempty"`
@@ -31,30 +31,27 @@ type Install struct {
 	DisableHooks             bool             `json:"disableHooks,omitempty"`
 	DisableOpenAPIValidation bool             `json:"disableOpenAPIValidation,omitempty"`
 	DisableSchemaValidation  bool             `json:"disableSchemaValidation,omitempty"`
-	Replace                  bool             `json:"replace,omitempty"`
-	SkipCRDs                 bool             `json:"skipCRDs,omitempty"`
-	CRDs                     string           `json:"crds,omitempty"`
-	CreateNamespace          bool             `json:"createNamespace,omitempty"`
-	ServerSideApply          *bool            `json:"serverSideApply,omitempty"`
+}
+
+// Install are the options of installs.
+type Install struct {
+	Deployment
+	Replace         bool   `json:"replace,omitempty"`
+	SkipCRDs        bool   `json:"skipCRDs,omitempty"`
+	CRDs            string `json:"crds,omitempty"`
+	CreateNamespace bool   `json:"createNamespace,omitempty"`
+	ServerSideApply *bool  `json:"serverSideApply,omitempty"`
 }
 
 // Upgrade are the options of upgrades.
 type Upgrade struct {
-	Timeout                  *metav1.Duration `json:"timeout,omitempty"`
-	Strategy                 *Strategy        `json:"strategy,omitempty"`
-	Remediation              *Remediation     `json:"remediation,omitempty"`
-	DisableTakeOwnership     bool             `json:"disableTakeOwnership,omitempty"`
-	DisableWait              bool             `json:"disableWait,omitempty"`
-	DisableWaitForJobs       bool             `json:"disableWaitForJobs,omitempty"`
-	DisableHooks             bool             `json:"disableHooks,omitempty"`
-	DisableOpenAPIValidation bool             `json:"disableOpenAPIValidation,omitempty"`
-	DisableSchemaValidation  bool             `json:"disableSchemaValidation,omitempty"`
-	Force                    bool             `json:"force,omitempty"`
-	PreserveValues           bool             `json:"preserveValues,omitempty"`
-	CleanupOnFail            bool             `json:"cleanupOnFail,omitempty"`
-	CRDs                     string           `json:"crds,omitempty"`
-	ServerSideApply          string           `json:"serverSideApply,omitempty"`
-	ChartNameChangeStrategy  string           `json:"chartNameChangeStrategy,omitempty"`
+	Deployment
+	Force                   bool   `json:"force,omitempty"`
+	PreserveValues          bool   `json:"preserveValues,omitempty"`
+	CleanupOnFail           bool   `json:"cleanupOnFail,omitempty"`
+	CRDs                    string `json:"crds,omitempty"`
+	ServerSideApply         string `json:"serverSideApply,omitempty"`
+	ChartNameChangeStrategy string `json:"chartNameChangeStrategy,omitempty"`
 }
 
 // Strategy is what is done about a failed install or upgrade.
