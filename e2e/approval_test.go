@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,16 +80,7 @@ func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
 // What was not approved is refused before any request, and plan check reads: the audit
 // log has dry runs of it and nothing else that could write.
 func TestPlanCheckReadsOnly(t *testing.T) {
-	audit := filepath.Join(t.TempDir(), "audit.log")
-	own, err := clustertest.Start(context.Background(), clustertest.Options{AuditLog: audit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := own.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	own, audit := audited(t)
 	program, namespace := clustertest.Program(t), own.Namespace(t)
 	chart, file := filepath.Join(t.TempDir(), "web"), filepath.Join(t.TempDir(), "web.plan")
 	if err := os.CopyFS(chart, os.DirFS(inTree("testdata", "charts", "web"))); err != nil {

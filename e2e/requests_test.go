@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -27,16 +26,7 @@ const maxRequests = 15
 // and one that finds a hundred changes, which are a write each when it is applied.
 func TestRequestsOfAPlan(t *testing.T) {
 	const perKind, changed = 100, 50
-	audit := filepath.Join(t.TempDir(), "audit.log")
-	own, err := clustertest.Start(context.Background(), clustertest.Options{AuditLog: audit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := own.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	own, audit := audited(t)
 	program := clustertest.Program(t)
 	chart := clustertest.ManyObjects(t, perKind)
 	objects := perKind * clustertest.ManyKinds

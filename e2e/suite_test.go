@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -45,4 +46,20 @@ func pluginFolder(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+// audited starts a control plane of the test's own, and gives the path of its audit log.
+func audited(t *testing.T) (own *clustertest.Cluster, audit string) {
+	t.Helper()
+	audit = filepath.Join(t.TempDir(), "audit.log")
+	own, err := clustertest.Start(context.Background(), clustertest.Options{AuditLog: audit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := own.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return own, audit
 }

@@ -143,14 +143,14 @@ func (p *program) showAndSave(show *showFlags, files *planFileFlags, made *plan.
 		fmt.Fprintf(p.streams.Err, "Digest: %s\n", made.PlanDigest)
 	}
 	if files.detailedExitCode {
-		return detailed(made)
+		return effectCode(made.Effect())
 	}
 	return nil
 }
 
-// detailed is the exit code of --detailed-exitcode.
-func detailed(made *plan.Plan) error {
-	switch made.Effect() {
+// effectCode is the exit code of --detailed-exitcode.
+func effectCode(effect plan.Effect) error {
+	switch effect {
 	case plan.EffectObjects:
 		return codeError(exitChanges)
 	case plan.EffectRecord:

@@ -179,15 +179,8 @@ func setExit(d *releaseset.Document, detailed bool) error {
 	if d.Summary.Failed+d.Summary.Blocked > 0 {
 		return codeError(exitError)
 	}
-	if !detailed {
-		return nil
-	}
-	switch d.Effect() {
-	case plan.EffectObjects:
-		return codeError(exitChanges)
-	case plan.EffectRecord:
-		return codeError(exitRecordOnly)
-	case plan.EffectNone:
+	if detailed {
+		return effectCode(d.Effect())
 	}
 	return nil
 }
