@@ -26,7 +26,7 @@ func TestReadme(t *testing.T) {
 	}
 	namespace := cluster.Namespace(t)
 	dir := t.TempDir()
-	for _, folder := range []string{"testdata", "demo"} {
+	for _, folder := range []string{"testdata", "e2e"} {
 		if err := os.Symlink(inTree(folder), filepath.Join(dir, folder)); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// registryEnds finds how the registry of demo/registry.sh is ended.
+// registryEnds finds how the registry of e2e/demo/registry.sh is ended.
 var registryEnds = regexp.MustCompile(`kill (\d+) ends it`)
 
 // shown are the commands of a page's console blocks.

@@ -3,7 +3,7 @@ package releasestore
 import "time"
 
 // SystemClock is the real time. Tests build the program with another file in the
-// place of this one, see trust/testdata/skewedclock.
+// place of this one, see e2e/trust/testdata/skewedclock.
 type SystemClock struct{}
 
 // Now is the current time.

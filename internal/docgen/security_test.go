@@ -28,7 +28,7 @@ func TestPromisesOfSecurityHaveTheirTests(t *testing.T) {
 		}
 	}
 	for _, name := range regexp.MustCompile(`\bS\d+\b`).FindAllString(page, -1) {
-		if matches, _ := filepath.Glob(filepath.Join(root, "trust/testdata/scenarios", name+"-*.txtar")); len(matches) != 1 {
+		if matches, _ := filepath.Glob(filepath.Join(root, "e2e/trust/testdata/scenarios", name+"-*.txtar")); len(matches) != 1 {
 			t.Errorf("there is no scenario %s", name)
 		}
 	}

@@ -22,10 +22,10 @@ var short = map[string]string{
 	"internal/outputfile/swap.go":               "what its three systems have in common",
 	"plan/drift.go":                             "who has changed what: a question of its own",
 	"releasestore/clock.go":                     "the interface that tests fill",
-	"releasestore/systemclock.go":               "trust/ builds the program with another one",
+	"releasestore/systemclock.go":               "e2e/trust/ builds the program with another one",
 	"internal/objecttest/objecttest.go":         "objects, beside the cases of cases.go",
 	"internal/clustertest/files.go":             "for tests",
-	"trust/testdata/skewedclock/systemclock.go": "stands in the place of releasestore/systemclock.go",
+	"e2e/trust/testdata/skewedclock/systemclock.go": "stands in the place of releasestore/systemclock.go",
 }
 
 // No file of the product has more than 300 lines, and none fewer than 30 without a

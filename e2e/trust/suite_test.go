@@ -73,7 +73,7 @@ func report(t testing.TB, section, text string) {
 	if !*update {
 		return
 	}
-	page := filepath.Join("..", "docs", "trust.md")
+	page := filepath.Join("..", "..", "docs", "trust.md")
 	old, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

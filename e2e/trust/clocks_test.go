@@ -33,7 +33,7 @@ func onMachine(t testing.TB, ahead time.Duration, args ...string) []string {
 }
 
 var skewedProgram = sync.OnceValues(func() (string, error) {
-	real, err := filepath.Abs(filepath.Join("..", "releasestore", "systemclock.go"))
+	real, err := filepath.Abs(filepath.Join("..", "..", "releasestore", "systemclock.go"))
 	if err != nil {
 		return "", fmt.Errorf("find the clock: %w", err)
 	}

@@ -8,12 +8,12 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 . "$here/steps.sh"
 
 address=${1:?ADDRESS is missing, such as 127.0.0.1:5000}
-go run -C "$here/../testcluster" ./build -q registry
-PATH="$here/../testcluster/bin:$PATH"
+go run -C "$here/../../testcluster" ./build -q registry
+PATH="$here/../../testcluster/bin:$PATH"
 
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 serve_registry "$address" "$home"
-kubectl-release package "$here/../testdata/charts/shop" --destination "$home" > "$home/packed"
+kubectl-release package "$here/../../testdata/charts/shop" --destination "$home" > "$home/packed"
 kubectl-release push "$home"/shop-*.tgz "oci://$address/charts"
 echo "The registry is at $address; kill $registry ends it."

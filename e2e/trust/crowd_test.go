@@ -75,7 +75,7 @@ func (c *telling) text() string {
 }
 
 // webChart is the chart that crowds work with.
-var webChart = filepath.Join("..", "testdata", "charts", "web")
+var webChart = filepath.Join("..", "..", "testdata", "charts", "web")
 
 // atOnce runs our program with each of the argument lists, all at once. The clock of
 // each is ahead of that of the one before by apart, and those of the first and the

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 home=$(mktemp -d)
 export KUBECONFIG=$home/kubeconfig KUBECACHEDIR=$home/cache HELM_CACHE_HOME=$home/helm/cache HELM_CONFIG_HOME=$home/helm/config
-cp -r "$here/../testdata/charts/web" "$here"/*.yaml "$home"
+cp -r "$here/../../testdata/charts/web" "$here"/*.yaml "$home"
 cd "$home"
 testcluster start --kubeconfig-file "$KUBECONFIG" > "$home/log" 2>&1 &
 cluster=$!

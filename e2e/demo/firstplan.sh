@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
-cp -r "$here/../testdata/charts/shop" "$home"
+cp -r "$here/../../testdata/charts/shop" "$home"
 cd "$home"
 
 say 'A first plan, without a cluster: what would new values change?'

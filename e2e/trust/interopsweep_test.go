@@ -125,7 +125,7 @@ func (s *sequence) play(t *testing.T) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
-			t.Logf("go test -tags cluster -run TestInteropSweep ./trust -seed %d\n%s", s.seed, strings.Join(s.log, "\n"))
+			t.Logf("go test -tags cluster -run TestInteropSweep ./e2e/trust -seed %d\n%s", s.seed, strings.Join(s.log, "\n"))
 		}
 	}()
 	var now answers
