@@ -48,9 +48,14 @@ func (p *pass) deployment(mode engine.Mode, d flux.Deployment, o plan.Options, s
 		Release: p.key(), Mode: mode, Options: o, ServerSide: side,
 		Source: engine.Source{
 			Chart: p.chart, Values: p.values, Reuse: values.ResetValues,
-			Render: engine.RenderOptions{SkipSchema: d.DisableSchemaValidation, PostRender: rewrite},
+			Render: engine.RenderOptions{SkipSchema: d.DisableSchemaValidation, PostRender: rewrite, CRDLabels: origin(p.hr)},
 		},
 	}
+}
+
+// origin are the labels of all objects that a HelmRelease makes.
+func origin(hr *flux.HelmRelease) map[string]string {
+	return map[string]string{flux.OriginName: hr.Metadata.Name, flux.OriginNamespace: hr.Metadata.Namespace}
 }
 
 // deploy runs an install or upgrade and notes what has come of it. An error is one that has
@@ -67,7 +72,7 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 	}
 	s.LastAttemptedReleaseActionDuration = &metav1.Duration{Duration: p.r.Now().Sub(began)}
 	if outcome.Recorded {
-		if err := p.recorded(ctx, outcome.Revision, string(attempt), ""); err != nil {
+		if err := p.recorded(ctx, outcome.Revision, string(attempt), "", s.LastAttemptedRevisionDigest); err != nil {
 			return err
 		}
 		p.inventory(outcome.Revision)
@@ -167,7 +172,7 @@ func blocked(made *plan.Plan) error {
 }
 
 // recorded brings the history up to what an action has written.
-func (p *pass) recorded(ctx context.Context, made *release.Revision, action, changed string) error {
+func (p *pass) recorded(ctx context.Context, made *release.Revision, action, changed, ociDigest string) error {
 	stored, err := p.engine.Records(ctx, p.key())
 	if err != nil {
 		return p.safe(err)
@@ -181,5 +186,5 @@ func (p *pass) recorded(ctx context.Context, made *release.Revision, action, cha
 			written = append(written, r)
 		}
 	}
-	return p.observe(written, action, changed, p.hr.Status.LastAttemptedRevisionDigest)
+	return p.observe(written, action, changed, ociDigest)
 }

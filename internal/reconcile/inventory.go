@@ -25,7 +25,7 @@ func (p *pass) inventory(r *release.Revision) {
 		})
 	}
 	for _, o := range objects {
-		if clusterScoped, known := kinds.Scope(o.GroupKind()); o.Namespace == "" && !(known && clusterScoped) {
+		if clusterScoped, known := kinds.Scope(o.GroupKind()); o.Namespace == "" && (!known || !clusterScoped) {
 			o.Namespace = p.hr.ReleaseNamespace()
 		}
 		add(o)

@@ -26,7 +26,7 @@ import (
 func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (Outcome, error) {
 	next := *hr
 	next.Status.Conditions = slices.Clone(hr.Status.Conditions)
-	next.Status.History = slices.Clone(hr.Status.History)
+	next.Status.History = hr.Status.Snapshots()
 	p := &pass{r: r, hr: &next, in: in, report: report}
 	err := p.run(ctx)
 	return p.outcome(hr.Status), err
