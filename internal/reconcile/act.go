@@ -68,6 +68,9 @@ func (p *pass) release(ctx context.Context) error {
 			return err
 		}
 		p.prepare(d)
+		if d.State == decision.Drifted {
+			p.noteDrift()
+		}
 		switch d.Action {
 		case decision.Fail:
 			return p.stateError(d)
@@ -247,7 +250,7 @@ func (p *pass) inSync() {
 		}
 	}
 	if p.hr.DriftMode() != "" && p.input.Drift == decision.DriftNone {
-		p.mark(drifted, metav1.ConditionFalse, "NoDriftDetected", "No drift detected against the cluster state")
+		p.noDrift()
 	}
 	p.drop(reconciling)
 	p.summarize()

@@ -294,5 +294,11 @@ func (p *pass) decide(ctx context.Context) (decision.Decision, error) {
 		p.records(ctx)
 		d = p.next()
 	}
-	return d, nil
+	if d.Action != decision.Nothing || d.State != decision.InSync || p.hr.DriftMode() == "" {
+		return d, nil
+	}
+	if err := p.lookForDrift(ctx); err != nil {
+		return d, err
+	}
+	return p.next(), nil
 }
