@@ -100,9 +100,6 @@ func (p *pass) release(ctx context.Context) error {
 
 // perform announces an action and runs it.
 func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error {
-	if (d.Action == decision.Install || d.Action == decision.Upgrade) && !p.load(ctx) {
-		return p.obstacle(p.next())
-	}
 	running := fmt.Sprintf("Running '%s' action with timeout of %s", a.name, a.timeout)
 	p.progress(progressing, running)
 	if a.sort == releasing {
@@ -214,12 +211,7 @@ func (p *pass) stateError(d decision.Decision) error {
 // prepare does to the history what helm-controller does once it knows the state.
 func (p *pass) prepare(d decision.Decision) {
 	s := &p.hr.Status
-	asked := p.hr.Metadata.Annotations
-	if _, asks := asked[flux.AnnotationRequestedAt]; asks {
-		if at, ok := asked[flux.AnnotationForceAt]; ok {
-			s.LastHandledForceAt = at
-		}
-	}
+	p.handled(flux.AnnotationForceAt, &s.LastHandledForceAt)
 	remedy, active := p.hr.ActiveRemedy()
 	if !active {
 		remedy.IgnoreTests = p.hr.Tests().IgnoreFailures

@@ -116,9 +116,9 @@ func summary(changes []fielddiff.Change) string {
 	var fields []string
 	for _, c := range changes {
 		switch {
-		case c.Before == nil:
+		case c.From == nil:
 			added++
-		case c.After == nil:
+		case c.To == nil:
 			removed++
 		default:
 			changed++

@@ -250,7 +250,7 @@ func (p *pass) accessTo(ctx context.Context) (Access, error) {
 			return out, nil
 		}
 	}
-	return out, fmt.Errorf("KubeConfig secret '%s/%s' has no key %s", namespace, k.SecretRef.Name, strings.Join(keys, " or "))
+	return out, fmt.Errorf("KubeConfig secret '%s/%s' does not contain a '%s' key with data", namespace, k.SecretRef.Name, strings.Join(keys, "' or '"))
 }
 
 // records reads those of the release, or has the history stand for them.
