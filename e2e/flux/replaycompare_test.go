@@ -42,6 +42,15 @@ type view struct {
 	Objects    map[string]any
 }
 
+// corrected has the managers of traces with corrected drift as ours are: corrections are
+// applied, not patched.
+func (v *view) corrected() {
+	for name, text := range v.Objects {
+		text := strings.ReplaceAll(text.(string), `"helm-controller/Update"`, `"helm-controller/Apply"`)
+		v.Objects[name] = strings.ReplaceAll(text, "   \"helm-controller/Apply\",\n   \"helm-controller/Apply\"", "   \"helm-controller/Apply\"")
+	}
+}
+
 // compare holds what is there against what was recorded.
 func (r *replay) compare(step *fluxtest.Step) {
 	if step.Answer != "" {
@@ -50,6 +59,9 @@ func (r *replay) compare(step *fluxtest.Step) {
 	want, got := r.recorded(step), r.live(step)
 	part := different[step.Name].part
 	for _, v := range []*view{&want, &got} {
+		if strings.HasPrefix(step.Name, "12") {
+			v.corrected()
+		}
 		if strings.Contains(part, conditions) {
 			v.Conditions, v.Status = nil, nil
 		}
@@ -65,11 +77,15 @@ func (r *replay) compare(step *fluxtest.Step) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		r.t.Errorf("%s (-want +got):\n%s", step.Name, diff)
+		for _, e := range r.events {
+			r.t.Logf("%s: event %s: %s", step.Name, e.Reason, e.Message)
+		}
 	}
 }
 
 // different are steps of which a part differs, on purpose or by chance.
 var different = map[string]struct{ part, why string }{
+	"06b-post-render-separate/02":     {objects, "an object that was a resource and is a hook by now is not deleted as the resource"},
 	"12b-drift-dry-run-fails/02":      {conditions, dryRun},
 	"12b-drift-dry-run-fails/04":      {conditions, dryRun},
 	"12c-drift-secret/03":             {conditions + objects, "a Secret that was changed is corrected, which helm-controller fails to do"},
@@ -308,6 +324,7 @@ func (v *view) object(o *unstructured.Unstructured) {
 		}
 	}
 	slices.Sort(managers)
+	managers = slices.Compact(managers)
 	metadata["managers"] = managers
 	out := map[string]any{"metadata": metadata}
 	for name, value := range o.Object {
