@@ -35,7 +35,7 @@ func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options)
 func (e *Engine) Restore(ctx context.Context, p *plan.Plan, steps []plan.Step, lock releasestore.LockOptions) error {
 	part := *p
 	part.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}
-	part.Record, part.OnFailure, part.Problems = nil, nil, nil
+	part.Record, part.OnFailure, part.Problems, part.Summary = nil, nil, nil, plan.Summary{}
 	return e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		_, err := e.run(ctx, &part, nil, held)
 		return err
