@@ -74,7 +74,7 @@ func newBench(t *testing.T, spec string) *bench {
 		namespace.SetName(name)
 		b.cluster.Put(namespace)
 	}
-	var api engine.Cluster = b.cluster
+	var api engine.Cluster = picky{b.cluster}
 	connection := &reconcile.Connection{Cluster: api, Records: b.records.CoreV1(), Locker: releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})}
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	b.r = &reconcile.Reconciler{
