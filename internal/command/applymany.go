@@ -44,7 +44,12 @@ func (p *program) applyManyCommand() *cli.Command {
 			&cli.DurationFlag{Name: "lock-timeout", Destination: &o.lock.Wait, Usage: "how long to queue behind another operation", Category: applyCategory},
 			showSecretsFlag(&p.showSecrets),
 		}, o.files.opening()),
-		Action: takes(1, 1, func(ctx context.Context, args []string) error { return p.applyMany(ctx, &o, args[0]) }),
+		Action: takes(1, 1, func(ctx context.Context, args []string) error {
+			if err := p.calledMany(args); err != nil {
+				return err
+			}
+			return p.applyMany(ctx, &o, args[0])
+		}),
 	}
 }
 

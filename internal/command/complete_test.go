@@ -161,8 +161,8 @@ func TestFlagsAreCompletedWithWhatTheyMean(t *testing.T) {
 }
 
 // Each script registers for the program's name and asks it in the way that it answers.
-// No machine of ours has PowerShell: its script is cobra's, as kubectl's and Helm's are,
-// and is held to that here.
+// No machine of ours has PowerShell (docs/limits.md): its script is cobra's, as kubectl's
+// and Helm's are, and is held to that here.
 func TestCompletionScriptsAskTheProgram(t *testing.T) {
 	registered := map[string]string{
 		"bash": "complete -o default -F __start_kubectl-release kubectl-release", "zsh": "compdef _kubectl-release kubectl-release",

@@ -166,12 +166,17 @@ func localCharts(beginning string) []string {
 	var out []string
 	found, _ := filepath.Glob(globbed.Replace(beginning) + "*")
 	for _, path := range found {
-		_, err := os.Stat(filepath.Join(path, "Chart.yaml"))
-		if err == nil || filepath.Ext(path) == ".tgz" {
+		if isChart(path) {
 			out = append(out, filepath.ToSlash(path))
 		}
 	}
 	return out
+}
+
+// isChart says whether a path is that of a folder with a Chart.yaml, or of an archive.
+func isChart(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "Chart.yaml"))
+	return err == nil || filepath.Ext(path) == ".tgz"
 }
 
 // globbed takes a pattern's letters as they are.
