@@ -81,7 +81,7 @@ func upload(file, to string) (source.Upload, error) {
 		return u, usage("%s is a folder: package makes the archive to push", file)
 	}
 	var err error
-	if u.Archive, err = inputfile.Read(file, maxPackageBytes); err != nil {
+	if u.Archive, err = inputfile.Read(file, source.MaxArchiveBytes); err != nil {
 		return u, err
 	}
 	loaded, _, err := chartload.Archive(bytes.NewReader(u.Archive), file)
@@ -98,9 +98,6 @@ func upload(file, to string) (source.Upload, error) {
 	u.Created, err = sourceDate()
 	return u, err
 }
-
-// maxPackageBytes is the size of an archive.
-const maxPackageBytes = 100 << 20
 
 // sourceDate is the time of SOURCE_DATE_EPOCH, which builds are made for that shall be
 // the same whenever they are made, or zero:

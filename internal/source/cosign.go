@@ -43,7 +43,7 @@ func (s *Sources) verifyArchive(ctx context.Context, f *Fetched, d demand) (sign
 		return signature.Signature{}, err
 	}
 	f.show(bundleSuffix, data)
-	found, err := signature.VerifyBundle(data, signature.Subject{Digest: sum(f.Data), Data: f.Data}, d.party)
+	found, err := signature.VerifyBundle(data, signature.Subject{Digest: Digest(f.Data), Data: f.Data}, d.party)
 	if err != nil {
 		err = &UnverifiedError{What: f.Location(), Err: err}
 	}

@@ -60,7 +60,7 @@ func (s *Sources) Push(ctx context.Context, u Upload) (Pushed, error) {
 	if err != nil {
 		return Pushed{}, err
 	}
-	out := Pushed{Reference: image.String(), Digest: sum(manifest)}
+	out := Pushed{Reference: image.String(), Digest: Digest(manifest)}
 	there, err := repo.Resolve(ctx, image.Tag)
 	switch {
 	case errors.Is(err, errdef.ErrNotFound):
@@ -69,7 +69,7 @@ func (s *Sources) Push(ctx context.Context, u Upload) (Pushed, error) {
 	case string(there.Digest) == out.Digest:
 		return out, nil
 	default:
-		same, err := s.sameContent(ctx, image, string(there.Digest), sum(u.Archive))
+		same, err := s.sameContent(ctx, image, string(there.Digest), Digest(u.Archive))
 		if err != nil {
 			return Pushed{}, err
 		}
