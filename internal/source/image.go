@@ -166,20 +166,25 @@ func (s *Sources) fetchManifest(ctx context.Context, f Found) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, body, err := repo.FetchReference(ctx, f.Manifest)
+	data, err := readManifest(ctx, repo, f.Manifest, "the manifest of "+f.URL)
 	if err != nil {
 		return nil, explained("chart "+f.URL+"@"+f.Manifest, err)
-	}
-	defer body.Close()
-	data, err := inputfile.ReadAll(body, "the manifest of "+f.URL, maxManifestBytes)
-	if err != nil {
-		return nil, err
 	}
 	if got := Digest(data); got != f.Manifest {
 		return nil, &DigestError{What: "the manifest of " + f.URL, Want: f.Manifest, Got: got}
 	}
 	_, err = s.keep(data, manifestContent)
 	return data, err
+}
+
+// readManifest reads a manifest of at most maxManifestBytes; what it is of is for errors.
+func readManifest(ctx context.Context, repo *remote.Repository, reference, what string) ([]byte, error) {
+	_, body, err := repo.FetchReference(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return inputfile.ReadAll(body, what, maxManifestBytes)
 }
 
 // layerOf is the one layer of a type.
