@@ -50,11 +50,12 @@ func (p *program) flagValues(ctx context.Context, l *line) completion {
 	case "revision":
 		return p.revisions(ctx, l)
 	case "against":
-		out := p.revisions(ctx, l)
-		out.directive = cobra.ShellCompDirectiveDefault
+		out, charts := p.revisions(ctx, l), p.chartNames(ctx, l)
+		out.candidates = append(out.candidates, charts.candidates...)
+		out.directive = charts.directive // what is neither may be a file
 		return out
 	case "version", "against-version":
-		return p.chartVersions(l)
+		return p.chartVersions(ctx, l)
 	}
 	return filesFor(l.flag)
 }
