@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ func renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
 		if !slices.Contains(findings.Formats(), format) {
 			return usage("-o %s: it is %s", format, oneOf(planOutputs))
 		}
-		return findings.Print(content(w), format, made.Release.String(), &made.Document)
+		return findings.Print(content(w), format, findings.Subject{Name: made.Release.String(), Digest: cmp.Or(made.PlanDigest, made.EffectDigest)}, &made.Document)
 	}
 }
 

@@ -122,7 +122,7 @@ func TestFormatsFitTheirSchemas(t *testing.T) {
 		}
 		for name, plans := range map[string][]*plan.Document{"every rule": {everyRule()}, "two": {everyRule(), everyRule()}, "nothing": {{}}} {
 			var out bytes.Buffer
-			if err := Print(&out, format, "shop/web", plans...); err != nil {
+			if err := Print(&out, format, Subject{Name: "shop/web"}, plans...); err != nil {
 				t.Fatal(err)
 			}
 			value, err := jsonschema.UnmarshalJSON(&out)
@@ -139,7 +139,7 @@ func TestFormatsFitTheirSchemas(t *testing.T) {
 // A suite counts what its cases are.
 func TestJUnitCounts(t *testing.T) {
 	var out bytes.Buffer
-	if err := Print(&out, "junit", "", everyRule()); err != nil {
+	if err := Print(&out, "junit", Subject{}, everyRule()); err != nil {
 		t.Fatal(err)
 	}
 	var read suites
@@ -167,7 +167,7 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 	}}
 	p.Values, p.Stages = nil, nil
 	var out bytes.Buffer
-	if err := Print(&out, "annotations", "", p); err != nil {
+	if err := Print(&out, "annotations", Subject{}, p); err != nil {
 		t.Fatal(err)
 	}
 	want := `::error file=a%2Cb%3Ac%25.yaml,line=3,title=shop/a%2Cb%3Ac%25\r\nd blocked/invalid::100%25\r\n::error::forged\n::add-mask::x` + "\n"
@@ -186,7 +186,7 @@ func TestAnnotationsSayWhatIsLeftOut(t *testing.T) {
 		p.Problems = append(p.Problems, plan.Problem{Blocking: true, Kind: plan.ProblemInvalid, What: "no"}, plan.Problem{Kind: plan.ProblemChart, What: "odd"})
 	}
 	var out bytes.Buffer
-	if err := Print(&out, "annotations", "", p); err != nil {
+	if err := Print(&out, "annotations", Subject{}, p); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "::error "); n != 10 || !strings.Contains(out.String(), "16 more of this sort") {
@@ -225,14 +225,14 @@ func TestReadSARIF(t *testing.T) {
 	p := everyRule()
 	p.Place.File = "a chart/100%.yaml"
 	var out bytes.Buffer
-	if err := SARIF(&out, "shop/web", p); err != nil {
+	if err := SARIF(&out, Subject{Name: "shop/web", Digest: "sha256:0123"}, p); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadSARIF(out.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Set != "shop/web" || !got.Blocked || got.Verdict != Verdict(p) {
+	if got.Set != "shop/web" || got.Digest != "sha256:0123" || !got.Blocked || got.Verdict != Verdict(p) {
 		t.Errorf("%+v", got)
 	}
 	want := Of(p)

@@ -7,17 +7,25 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
+// Subject is what was planned.
+type Subject struct {
+	// Name tells several analyses of one commit apart, such as those of two clusters.
+	Name string
+	// Digest is what it can be approved by, "sha256:…"; "" for none.
+	Digest string
+}
+
 // Formats are the names of all formats.
 func Formats() []string {
 	return []string{"sarif", "junit", "gitlab", "rdjson", "annotations", "verdict"}
 }
 
-// Print prints plans in one of the Formats. set names what was planned, in formats that tell
-// several analyses apart. Errors are those of w, and that of a format that there is not.
-func Print(w io.Writer, format, set string, plans ...*plan.Document) error {
+// Print prints plans in one of the Formats. Errors are those of w, and that of a format that
+// there is not.
+func Print(w io.Writer, format string, of Subject, plans ...*plan.Document) error {
 	switch format {
 	case "sarif":
-		return SARIF(w, set, plans...)
+		return SARIF(w, of, plans...)
 	case "junit":
 		return JUnit(w, plans...)
 	case "gitlab":

@@ -27,7 +27,9 @@ func outputs() map[string]func(io.Writer, *plan.Document) error {
 		"html":      report.HTML,
 	}
 	for _, format := range findings.Formats() {
-		all[format] = func(w io.Writer, p *plan.Document) error { return findings.Print(w, format, "shop/web", p) }
+		all[format] = func(w io.Writer, p *plan.Document) error {
+			return findings.Print(w, format, findings.Subject{Name: "shop/web"}, p)
+		}
 	}
 	return all
 }

@@ -44,10 +44,11 @@ type IndexPlan struct {
 	Key releaseset.Key `json:"key"`
 	// File is a name in the set's folder, Digest that of the plan (planfile.Encode): it
 	// is the same however the file is encrypted.
-	File      string           `json:"file"`
-	Digest    string           `json:"digest"`
-	Operation plan.Operation   `json:"operation"`
-	Needs     []releaseset.Key `json:"needs,omitempty"`
+	File         string           `json:"file"`
+	Digest       string           `json:"digest"`
+	EffectDigest string           `json:"effectDigest"`
+	Operation    plan.Operation   `json:"operation"`
+	Needs        []releaseset.Key `json:"needs,omitempty"`
 	// Deferred says why the plan is an estimate until what it needs is there.
 	Deferred string `json:"deferred,omitempty"`
 }
@@ -78,7 +79,7 @@ func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, sea
 		if err := planfile.Write(at, encoded, seal); err != nil {
 			return err
 		}
-		index.Plans = append(index.Plans, IndexPlan{r.Key, r.File, r.Digest, r.Plan.Operation, r.Needs, r.Deferred})
+		index.Plans = append(index.Plans, IndexPlan{r.Key, r.File, r.Digest, r.Plan.EffectDigest, r.Plan.Operation, r.Needs, r.Deferred})
 	}
 	slices.SortFunc(index.Plans, func(a, b IndexPlan) int { return strings.Compare(a.File, b.File) })
 	data, err := json.MarshalIndent(index, "", "  ")
