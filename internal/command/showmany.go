@@ -18,7 +18,7 @@ import (
 )
 
 // setOutputs are the forms in which the plan of a set is shown.
-var setOutputs = append([]string{"text", "json", "yaml", "markdown", "html"}, findings.Formats()...)
+var setOutputs = append([]string{"text", "json", "yaml", "markdown", "summary", "html"}, findings.Formats()...)
 
 // renderSet prints the plan of a set.
 func (p *program) renderSet(o *showFlags, d *releaseset.Document) error {
@@ -46,6 +46,8 @@ func renderSetAs(o *showFlags, format string, w io.Writer, d *releaseset.Documen
 		return err
 	case "markdown", "md":
 		return o.setMarkdown(w, d)
+	case "summary":
+		return report.SetMarkdown(w, d, o.jobSummary())
 	case "html":
 		return report.SetHTML(w, d)
 	case "text":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -216,6 +217,25 @@ func TestVerdict(t *testing.T) {
 		got := Verdict(tc.plans...)
 		if fails := strings.Contains(strings.ToLower(got), "fail"); fails != tc.fails || !strings.Contains(got, tc.want) || len([]rune(got)) > 140 || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", tc.name, got)
+		}
+	}
+}
+
+// What a plan comes to is lines that a job can take as its outputs, whatever a release is called.
+func TestDotenv(t *testing.T) {
+	var out bytes.Buffer
+	p := everyRule()
+	if err := Print(&out, "dotenv", Subject{Name: "shop/web", Digest: "sha256:01", Effect: "sha256:02"}, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"blocked=true\n", "digest=sha256:01\neffect_digest=sha256:02\n", "verdict=" + Verdict(p) + "\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		if !regexp.MustCompile(`^[a-z_]+=.*\n$`).MatchString(line) {
+			t.Errorf("%q is no KEY=VALUE", line)
 		}
 	}
 }

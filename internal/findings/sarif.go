@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,7 +37,7 @@ type Run struct {
 type Properties struct {
 	Verdict string `json:"verdict"`
 	Blocked bool   `json:"blocked"`
-	// Digest is the Subject's.
+	// Digest is what the plan can be approved by, the Subject's.
 	Digest string `json:"digest,omitempty"`
 	// Omitted is how many findings there are beyond the results.
 	Omitted int `json:"omitted,omitempty"`
@@ -105,7 +106,7 @@ func SARIF(w io.Writer, of Subject, plans ...*plan.Document) error {
 	run := &log.Runs[0]
 	run.Tool.Driver = driver{Name: toolName, InformationURI: homepage, Rules: rulesOf(found)}
 	run.AutomationDetails.ID = toolName + "/" + escape.Line(of.Name) + "/"
-	run.Properties = Properties{Verdict: Verdict(plans...), Digest: of.Digest, Omitted: max(len(found)-mostResults, 0)}
+	run.Properties = Properties{Verdict: Verdict(plans...), Digest: cmp.Or(of.Digest, of.Effect), Omitted: max(len(found)-mostResults, 0)}
 	run.Results = []result{} // null is no valid list
 	for _, f := range found[:min(len(found), mostResults)] {
 		run.Properties.Blocked = run.Properties.Blocked || f.Level == Failure

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// setName is the file of a folder that says which plans belong to the set.
-	setName = "set.json"
+	// IndexName is the file of a folder that says which plans belong to the set.
+	IndexName = "set.json"
 	// planEnding is that of the names of the plans.
 	planEnding = ".plan"
 	// maxSetBytes is the size of a set.json, maxPlanBytes that of an encrypted plan.
@@ -88,7 +88,7 @@ func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, sea
 	}
 	data = append(data, '\n')
 	made.Digest = checksum(data)
-	return outputfile.Write(filepath.Join(dir, setName), data, 0o600)
+	return outputfile.Write(filepath.Join(dir, IndexName), data, 0o600)
 }
 
 // makeRoom makes the folder, or empties one that holds a set.
@@ -101,7 +101,7 @@ func makeRoom(dir string) error {
 		return err
 	}
 	for _, f := range files {
-		if f.Name() != setName && !strings.HasSuffix(f.Name(), planEnding) {
+		if !strings.HasPrefix(f.Name(), IndexName) && !strings.HasSuffix(f.Name(), planEnding) {
 			return fmt.Errorf("it holds %s, which is no part of a set: name an empty folder", f.Name())
 		}
 	}
@@ -124,7 +124,7 @@ type Saved struct {
 // OpenSaved reads a set, and refuses one that is not as it was saved: a plan is missing, is
 // there too many or is another one. Plans are opened with keys.
 func OpenSaved(dir string, keys planfile.Keys) (*Saved, error) {
-	data, err := inputfile.Read(filepath.Join(dir, setName), maxSetBytes)
+	data, err := inputfile.Read(filepath.Join(dir, IndexName), maxSetBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read the set: %w", err)
 	}
@@ -132,7 +132,7 @@ func OpenSaved(dir string, keys planfile.Keys) (*Saved, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&s.Index); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, setName), err)
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, IndexName), err)
 	}
 	ours, _, _ := strings.Cut(releaseset.FormatVersion, ".")
 	if major, _, _ := strings.Cut(s.FormatVersion, "."); major != ours {
