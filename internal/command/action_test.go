@@ -171,7 +171,7 @@ func recordingGitHub(t *testing.T) (url string, comment *string, requests *[]str
 			Body string `json:"body"`
 		}
 		_ = json.NewDecoder(r.Body).Decode(&sent)
-		if r.Header.Get("Authorization") != "Bearer job-token" {
+		if r.Header.Get("Authorization") != "Bearer job-token" && r.Header.Get("Private-Token") != "job-token" {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 		switch {
@@ -380,6 +380,66 @@ func TestGitLabComponent(t *testing.T) {
 	}
 	if len(jobs) != 1 {
 		t.Errorf("%d jobs", len(jobs))
+	}
+}
+
+// The script of the component is run by sh, as GitLab's runner does, for one release and for
+// those that a change touches; it comments where there is a token.
+func TestGitLabComponentRuns(t *testing.T) {
+	program, err := exec.LookPath("kubectl-release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join("..", "..", "templates", "plan.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(data), "\n---\n")
+	for _, tc := range []struct {
+		name, values  string
+		variables     []string
+		code          int
+		says, comment string
+		requests      int
+	}{
+		{name: "releases", values: `replicas: 3\n`, variables: []string{"RELEASES=releases.yaml"}, says: "Plan of 2 releases: 1 changes", comment: "### Plan of 2 releases: 1 changes", requests: 2},
+		{name: "one cluster", values: `replicas: 3\n`, variables: []string{"RELEASES=releases.yaml", "ENVIRONMENT=eu"}, says: "nothing is touched", comment: "### Plan of 1 release: nothing is touched", requests: 2},
+		{name: "one release", values: `replicas: 3\n`, variables: []string{"NAME=web", "CHART=chart", "NAMESPACE=shop", "VALUES=prod.yaml"}, says: "spec.replicas  2 → 3", comment: "replicas 2 → 3", requests: 2},
+		{name: "no token", values: `replicas: 3\n`, variables: []string{"RELEASES=releases.yaml", "GITLAB_TOKEN="}, says: "Plan of 2 releases: 1 changes"},
+		{name: "broken", values: `replicas: [\n`, variables: []string{"RELEASES=releases.yaml"}, code: 1, says: "can't be planned", comment: "can't be planned", requests: 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var jobs map[string]struct {
+				Variables map[string]string `json:"variables"`
+				Script    []string          `json:"script"`
+			}
+			if err := yaml.Unmarshal([]byte(regexp.MustCompile(`\$\[\[ inputs\.\w+ \]\]`).ReplaceAllString(body, "filled")), &jobs); err != nil {
+				t.Fatal(err)
+			}
+			url, comment, requests := recordingGitHub(t)
+			dir := mergedPullRequest(t, tc.values)
+			base, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD^1").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			command := exec.Command("sh", "-e", "-c", strings.Join(jobs["filled"].Script, "\n"))
+			command.Dir, command.Env = dir, append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "KUBECONFIG=/nowhere", "HOME="+t.TempDir(),
+				"GITLAB_TOKEN=job-token", "CI_API_V4_URL="+url, "CI_PROJECT_ID=5", "CI_MERGE_REQUEST_IID=17", "CI_COMMIT_SHA=c0ffee",
+				"CI_MERGE_REQUEST_DIFF_BASE_SHA="+strings.TrimSpace(string(base)))
+			for name := range jobs["filled"].Variables {
+				command.Env = append(command.Env, name+"=")
+			}
+			command.Env = append(command.Env, tc.variables...)
+			said, err := command.CombinedOutput()
+			if command.ProcessState.ExitCode() != tc.code || !strings.Contains(string(said), tc.says) || !strings.Contains(*comment, tc.comment) || len(*requests) != tc.requests {
+				t.Errorf("%v, requests %q, comment %q\n%s", err, *requests, *comment, said)
+			}
+			for _, name := range []string{"codequality.json", "junit.xml", "plan.md", "plan-rest.md", "plan.env"} {
+				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 
