@@ -26,7 +26,7 @@ var choices = map[string][]string{
 // outputs are the values of -o: of what is read, of plans, and of their graph alone.
 var (
 	outputs      = []string{"text", "json", "yaml"}
-	planOutputs  = append([]string{"text", "json", "yaml", "markdown", "html", "mermaid", "dot"}, findings.Formats()...)
+	planOutputs  = append([]string{"text", "json", "yaml", "markdown", "summary", "html", "mermaid", "dot"}, findings.Formats()...)
 	graphOutputs = []string{"mermaid", "dot"}
 )
 

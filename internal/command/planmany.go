@@ -65,6 +65,7 @@ func (o *manyFlags) flags(p *program) []cli.Flag {
 		&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(setOutputs), Value: "text", Category: planCategory},
 		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
 		o.fetch.access.plainHTTPFlag(), o.fetch.mismatchFlag("its repository's index promises"),
+		o.files.signFlag("DIR/set.json"),
 	}, o.files.sealing(), o.show.flags(&p.showSecrets), o.options.guarding(), o.capable.flags("without a cluster: the Kubernetes `VERSION` that templates see, where the set does not say"),
 		o.fetch.verify.flags(), o.fetch.access.flags(), p.paths.flags())
 }

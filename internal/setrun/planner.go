@@ -74,7 +74,7 @@ type job struct {
 func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	out := &Planned{Plans: map[releaseset.Key]*plan.Plan{}}
 	out.FormatVersion, out.ToolVersion, out.Compared = releaseset.FormatVersion, p.ToolVersion, p.Base != nil
-	out.Warnings = p.Head.Set.Warnings
+	out.Warnings, out.Unread = p.Head.Set.Warnings, p.Head.Set.Unread
 	jobs, err := p.jobs()
 	if err != nil {
 		return nil, err
@@ -205,6 +205,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 
 // keep gives a job its plan, and the document that is shown of it.
 func (p *Planner) keep(j *job, made *plan.Plan) {
+	made.EffectDigest = redact.EffectDigest(made, nil)
 	j.made = made.WithSecrets(redact.Recurring(made))
 	shown := j.made
 	if !p.ShowSecrets {

@@ -18,7 +18,7 @@ import (
 // that can't be read, or whose chart or values can't be found, is an entry that
 // says why.
 func (r *Repository) Set() *releaseset.Set {
-	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings)}
+	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings), Unread: slices.Clone(r.Unread)}
 	var all []*flux.HelmRelease
 	keys := map[string]releaseset.Key{}
 	for _, p := range r.objects {
@@ -27,7 +27,7 @@ func (r *Repository) Set() *releaseset.Set {
 		}
 		hr, err := r.helmRelease(p)
 		if err != nil {
-			out.Warnings = append(out.Warnings, p.from+": "+err.Error())
+			out.Unread = append(out.Unread, p.from+": "+err.Error())
 			continue
 		}
 		all = append(all, hr)
