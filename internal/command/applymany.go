@@ -108,7 +108,7 @@ type setRuns struct {
 
 // runner implements setrun.Applier's.
 func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, func(apply.Outcome, error), error) {
-	asked, err := r.clusters.Engine(key.Cluster, r.saved.Clusters[key.Cluster])
+	asked, err := r.clusters.Engine(key.Cluster, r.saved.Clusters[key.Cluster], "")
 	if err != nil || !r.begun {
 		return asked, func(apply.Outcome, error) {}, err
 	}

@@ -235,8 +235,13 @@ func (r *Repository) build(k *flux.Kustomization) error {
 // have is one that may be in the cluster.
 func (r *Repository) variables(namespace string) substitution.Lookup {
 	return func(kind, name string) (map[string]string, bool, bool) {
-		object, how := r.data(kind, namespace, name)
-		return object, how == there, how == there
+		texts, how := r.data(kind, namespace, name)
+		for _, text := range texts {
+			if encrypted(text) {
+				return nil, true, false
+			}
+		}
+		return texts, how == there, how == there
 	}
 }
 

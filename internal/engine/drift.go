@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// PlanDrift plans to give the release's objects back what its newest revision sent, by
+// server-side applies and without a new revision. overlook takes out of steps what is to
+// be left alone; nil overlooks nothing. Without any record it is a *NoReleaseError.
+func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, overlook func(*plan.Step)) (*plan.Plan, error) {
+	g, err := e.gather(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	last := g.history.Last()
+	if last == nil {
+		return nil, &NoReleaseError{Key: key}
+	}
+	target, err := newTarget(last, nil, refOf(last))
+	if err != nil {
+		return nil, err
+	}
+	in := e.input(plan.CorrectDrift, key, o, g)
+	in.Options.ServerSide = true
+	in.Target, in.Overlook = &target, overlook
+	return e.decide(ctx, in)
+}
