@@ -21,7 +21,8 @@ import (
 
 // shells are those that the completion scripts are tried in: how they are started
 // without anybody's settings, and how they read a script that a program prints.
-// PowerShell is not in Debian: internal/command holds its script to its protocol.
+// PowerShell is not among them (docs/limits.md): internal/command holds its script to its
+// protocol.
 var shells = map[string]struct {
 	start  []string
 	set    string

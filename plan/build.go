@@ -29,6 +29,8 @@ func Build(in Input) (*Plan, Questions, error) {
 		b.uninstall()
 	case Test:
 		b.test()
+	case CorrectDrift:
+		b.correctDrift()
 	}
 	b.onFailure()
 	b.impact()
@@ -142,6 +144,7 @@ func moments(op Operation) (pre, post manifest.Event, pending release.Status) {
 		return manifest.PreDelete, manifest.PostDelete, release.StatusUninstalling
 	case Test:
 		return manifest.Test, manifest.Test, release.StatusUnknown
+	case CorrectDrift:
 	}
 	return "", "", release.StatusUnknown
 }

@@ -18,6 +18,9 @@ const (
 	Rollback  Operation = "rollback"
 	Uninstall Operation = "uninstall"
 	Test      Operation = "test"
+	// CorrectDrift gives objects back what the newest revision sent, without a new
+	// revision and without hooks.
+	CorrectDrift Operation = "correct drift"
 )
 
 // Document is what a plan says: everything that one operation will do, in the order

@@ -172,7 +172,7 @@ func (n *permissionCollector) record(s *Step) {
 	if resource == "" {
 		return
 	}
-	id := manifest.ID{Kind: n.in.Records.Kind, Namespace: n.in.Release.Namespace}
+	id := manifest.ID{Kind: n.in.Records.Kind, Namespace: n.in.Records.Namespace}
 	r := s.Record
 	id.Name = n.in.Records.Names[r.Revision]
 	switch {

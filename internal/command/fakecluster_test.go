@@ -24,6 +24,8 @@ type desk struct {
 	*clusterfake.Cluster
 	t      *testing.T
 	client *fake.Clientset
+	// users are those who were impersonated.
+	users []string
 }
 
 // memory is the cluster as commands see it.
@@ -95,7 +97,12 @@ func (d *desk) types(line string) answer {
 	d.t.Helper()
 	var out, errs bytes.Buffer
 	p := newProgram(Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "kubectl release")
-	p.dial = func(*connectionFlags) (api, string, error) { return memory{d.Cluster, d.client}, "shop", nil }
+	p.dial = func(o *connectionFlags) (api, string, error) {
+		if o.as != "" {
+			d.users = append(d.users, o.as)
+		}
+		return memory{d.Cluster, d.client}, "shop", nil
+	}
 	code := p.main(d.t.Context(), nil, append([]string{"kubectl-release"}, strings.Fields(line)...))
 	return answer{code, out.String(), errs.String()}
 }

@@ -148,7 +148,7 @@ func (p *program) checkCommand() *cli.Command {
 			if err != nil {
 				return fmt.Errorf("check %s: %w", args[0], err)
 			}
-			c := forge.Check{Name: cmp.Or(o.name, "plan of "+said.Set), Title: said.Verdict, Blocked: said.Blocked, Text: said.Verdict, Findings: said.Findings}
+			c := forge.Check{Name: cmp.Or(o.name, "plan of "+said.Set), Title: said.Verdict, Blocked: said.Blocked, Digest: said.Digest, Text: said.Verdict, Findings: said.Findings}
 			if o.text != "" {
 				text, err := p.readFile(o.text)
 				if err != nil {

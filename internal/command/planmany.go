@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -64,6 +65,7 @@ func (o *manyFlags) flags(p *program) []cli.Flag {
 		&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(setOutputs), Value: "text", Category: planCategory},
 		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
 		o.fetch.access.plainHTTPFlag(), o.fetch.mismatchFlag("its repository's index promises"),
+		o.files.signFlag("DIR/set.json"),
 	}, o.files.sealing(), o.show.flags(&p.showSecrets), o.options.guarding(), o.capable.flags("without a cluster: the Kubernetes `VERSION` that templates see, where the set does not say"),
 		o.fetch.verify.flags(), o.fetch.access.flags(), p.paths.flags())
 }
@@ -76,9 +78,21 @@ func (p *program) planManyCommand() *cli.Command {
 			"kubectl release plan many releases.yaml --changed-since main\nkubectl release plan many releases.yaml --changed-since main --offline -o markdown\nkubectl release plan many releases.yaml -l tier=front --out plans\nkubectl release plan many releases.yaml --all --detailed-exitcode"),
 		Flags: o.flags(p),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
+			if err := p.calledMany(args); err != nil {
+				return err
+			}
 			return p.planMany(ctx, &o, args)
 		})),
 	}
+}
+
+// calledMany is what to type for a release of that name, where a chart is in the place of
+// the files or the folder of a set.
+func (p *program) calledMany(args []string) error {
+	if len(args) != 1 || !isChart(args[0]) {
+		return nil
+	}
+	return usage("%s is a chart, which %q takes none of; for a release called many: %s", args[0], strings.Join(p.commandLine.path, " "), p.command(p.commandLine.path[0], "--", "many", args[0]))
 }
 
 // variables are those of the environment that flags name; those that are not set are empty.

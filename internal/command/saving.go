@@ -30,12 +30,16 @@ type planFileFlags struct {
 
 // saving are the flags of commands that make plans to keep.
 func (o *planFileFlags) saving() []cli.Flag {
-	return append(o.sealing(),
+	return append(o.sealing(), o.signFlag("FILE"),
 		&cli.StringFlag{Name: "out", Destination: &o.out, Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
-		&cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write FILE.statement, what can be attested of the plan, and FILE.sig, its signature by the private SSH key in this `FILE`", Category: savingCategory},
 		&cli.StringFlag{Name: "commit", Destination: &o.commit, Usage: "with --out: the `COMMIT` that is planned, for --expect-commit; else what GITHUB_SHA or CI_COMMIT_SHA says", Category: savingCategory},
 		o.effect.keyFlag(),
 	)
+}
+
+// signFlag is --sign of what --out saves, whose main file has that name in help.
+func (o *planFileFlags) signFlag(name string) cli.Flag {
+	return &cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write " + name + ".statement, what can be attested of it, and " + name + ".sig, its signature by the private SSH key in this `FILE`", Category: savingCategory}
 }
 
 // sealing are the flags of saving that a set has, too.
@@ -105,7 +109,11 @@ func (p *program) savePlan(o *planFileFlags, encoded []byte, made *plan.Plan) er
 	if err := planfile.Write(o.out, encoded, seal); err != nil {
 		return err
 	}
-	return signPlan(o.out, made, key)
+	text, err := statement(made)
+	if err != nil {
+		return err
+	}
+	return sign(o.out, text, key)
 }
 
 func (p *program) readPlan(o *planFileFlags, file string) (*plan.Plan, error) {

@@ -44,6 +44,8 @@ func renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
 		return planYAML(content(w), made)
 	case "markdown", "md":
 		return o.markdown(w, made)
+	case "summary":
+		return report.Markdown(w, &made.Document, o.jobSummary())
 	case "html":
 		return report.HTML(w, &made.Document)
 	case "mermaid":
@@ -54,7 +56,7 @@ func renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
 		if !slices.Contains(findings.Formats(), format) {
 			return usage("-o %s: it is %s", format, oneOf(planOutputs))
 		}
-		return findings.Print(content(w), format, made.Release.String(), &made.Document)
+		return findings.Print(content(w), format, findings.Subject{Name: made.Release.String(), Digest: made.PlanDigest, Effect: made.EffectDigest}, &made.Document)
 	}
 }
 

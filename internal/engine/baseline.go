@@ -91,7 +91,7 @@ func (c comparison) chartBase(ctx context.Context, g gathered, op plan.Operation
 	if err != nil {
 		return base{}, fmt.Errorf("render %s: %w", c.baseline, err)
 	}
-	return base{revision: unstored(r.Record), crds: r.CRDs, chart: r.Chart}, nil
+	return base{revision: unstored(r.Record), crds: r.CRDs, chart: r.Chart, secrets: d.Source.Secrets}, nil
 }
 
 // unstored is a revision that counts as deployed and has no number.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -92,7 +93,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	in := plan.Input{
 		Operation: op, Release: c.Release, Options: c.Options, ToolVersion: c.toolVersion,
 		KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster,
-		Target: &target.Target, Warnings: target.warnings, Secrets: append(base.secrets, g.lookups.read()...), Predictions: map[string]plan.Prediction{},
+		Target: &target.Target, Warnings: target.warnings, Secrets: slices.Concat(base.secrets, c.Source.Secrets, g.lookups.read()), Predictions: map[string]plan.Prediction{},
 	}
 	against := c.baseline.Against
 	against.Chart = base.chart

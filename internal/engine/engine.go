@@ -54,6 +54,13 @@ type Engine struct {
 	Identity releasestore.Identity
 }
 
+// StoringIn is the engine with all records in one namespace.
+func (e *Engine) StoringIn(namespace string) *Engine {
+	out := *e
+	out.Store = e.Store.In(namespace)
+	return &out
+}
+
 // gathered is what every plan starts from.
 type gathered struct {
 	facts   cluster.Facts

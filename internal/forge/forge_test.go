@@ -353,7 +353,7 @@ func TestCheck(t *testing.T) {
 			}
 			s := serve(t)
 			f, _ := s.open(t, kind)
-			if _, err := f.Check(t.Context(), Check{Name: "plan of shop/web", Title: "1 to delete", Blocked: blocked, Text: strings.Repeat(strings.Repeat("x", 199)+"\n", 600), Findings: found}); err != nil {
+			if _, err := f.Check(t.Context(), Check{Name: "plan of shop/web", Title: "1 to delete", Blocked: blocked, Digest: "sha256:0123", Text: strings.Repeat(strings.Repeat("x", 199)+"\n", 600), Findings: found}); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(s.bodies[0], want) || !strings.Contains(s.bodies[0], "1 to delete") || !strings.Contains(s.bodies[0]+s.requests[0], "c0ffee") {
@@ -361,6 +361,9 @@ func TestCheck(t *testing.T) {
 			}
 			if kind != "github" {
 				continue
+			}
+			if !strings.Contains(s.bodies[0], `"external_id":"sha256:0123"`) {
+				t.Errorf("the digest is not the check-run's own ID: %.300s", s.bodies[0])
 			}
 			if n := strings.Count(strings.Join(s.bodies, ""), `"path":"a.yaml"`); n != 120 || s.count("POST") != 1 || s.count("PATCH") != 2 || strings.Count(s.bodies[0], `"path"`) != 50 {
 				t.Errorf("%d annotations by %v", n, s.requests)

@@ -51,7 +51,7 @@ type pass struct {
 	mask   *redact.Mask
 	engine *engine.Engine
 
-	drift  drift
+	drift  deviation
 	events []Event
 	// observed says that the generation has been dealt with.
 	observed bool

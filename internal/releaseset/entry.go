@@ -172,4 +172,7 @@ type Set struct {
 	Clusters map[string]Cluster
 	// Warnings are about fields that were read and mean nothing here.
 	Warnings []string
+	// Unread are what should declare entries and can't be read, with why not: nobody
+	// knows what they would be.
+	Unread []string
 }

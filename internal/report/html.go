@@ -71,6 +71,9 @@ func classAttribute(class string) string {
 }
 
 func (h *htmlWriter) list(class string, items []string) {
+	if len(items) == 0 {
+		return
+	}
 	h.WriteString("<ul" + classAttribute(class) + ">")
 	for _, item := range items {
 		h.tag("li", "", item)

@@ -18,13 +18,15 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 	if e == nil {
 		side, e = p.Base, j.base
 	}
-	cluster := side.Set.Clusters[e.Cluster]
-	asked, err := p.Clusters.Engine(e.Cluster, cluster)
+	asked, err := p.engine(ctx, j)
 	if err != nil {
 		return nil, err
 	}
 	if asked == nil {
-		return p.offline(ctx, j, cluster)
+		return p.offline(ctx, j, side.Set.Clusters[e.Cluster])
+	}
+	if j.drift != nil {
+		return j.drift, nil
 	}
 	if j.head == nil || j.head.Uninstalled {
 		made, err := asked.PlanUninstall(ctx, e.Release(), options(e.Options, p.Defaults))

@@ -57,6 +57,8 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		d.Source.Folder = e.Chart.Path
 	}
 	if m := e.Manager; m != nil {
+		d.Options.FieldManager = cmp.Or(m.Writer().FieldManager, d.Options.FieldManager)
+		d.Source.Secrets = m.Secrets()
 		d.Source.Render.PostRender = func(_ context.Context, text string) (string, error) { return m.Rewrite(text) }
 		d.Source.Chart, err = s.withValues(chart.chart, m)
 	}

@@ -29,7 +29,9 @@ import (
 type Repository struct {
 	// Warnings are about objects and files that were passed over.
 	Warnings []string
-	objects  []placed
+	// Unread are objects, and files with objects of Flux's, that can't be read.
+	Unread  []string
+	objects []placed
 	// built are the Kustomizations by "namespace/name".
 	built map[string]bool
 	tree  fs.FS
@@ -55,13 +57,16 @@ func Holds(data []byte) bool {
 	return false
 }
 
+// groupEnding is that of all groups of Flux's.
+const groupEnding = ".toolkit.fluxcd.io"
+
 // maxFiles is how many files of a folder are read.
 const maxFiles = 20_000
 
 // Files reads objects from files, and from all YAML below folders, but for
 // charts. sources are charts and trees of sources by Kind/namespace/name: paths
-// of the tree, or absolute ones outside of it. Errors: files that are no YAML; below a folder these are
-// warnings.
+// of the tree, or absolute ones outside of it. Errors: files that are no YAML; below a folder these
+// are unread when they name a group of Flux's, else warnings.
 func Files(tree fs.FS, names []string, sources map[string]string) (*Repository, error) {
 	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
 	for _, name := range names {
@@ -111,10 +116,20 @@ func (r *Repository) folder(dir string) error {
 			return fmt.Errorf("%s has more than %d files", dir, maxFiles)
 		}
 		if err := r.file(name); err != nil {
-			r.Warnings = append(r.Warnings, err.Error())
+			r.passOver(name, err)
 		}
 		return nil
 	})
+}
+
+// passOver notes why a file below a folder is not read: an error when it names a group of
+// Flux's, as there may be releases in it.
+func (r *Repository) passOver(name string, why error) {
+	if data, err := fs.ReadFile(r.tree, name); err != nil || bytes.Contains(data, []byte(groupEnding+"/")) {
+		r.Unread = append(r.Unread, why.Error())
+		return
+	}
+	r.Warnings = append(r.Warnings, why.Error())
 }
 
 func (r *Repository) isChart(dir string) bool {
@@ -176,12 +191,11 @@ func (r *Repository) add(objects []map[string]any, owner *flux.Kustomization, fr
 			continue
 		}
 		k, err := flux.DecodeKustomization(o)
-		if err != nil {
-			r.Warnings = append(r.Warnings, err.Error())
-			continue
+		if err == nil {
+			err = r.build(k)
 		}
-		if err := r.build(k); err != nil {
-			r.Warnings = append(r.Warnings, err.Error())
+		if err != nil {
+			r.Unread = append(r.Unread, err.Error())
 		}
 	}
 }
@@ -197,7 +211,8 @@ func (r *Repository) build(k *flux.Kustomization) error {
 	}
 	source := k.Spec.SourceRef.In(k.Metadata.Namespace)
 	if source.Kind != flux.KindGitRepository || r.sources[source.String()] != "" {
-		return fmt.Errorf("Kustomization %s is of %s, which is not this repository: it is not built", k, source)
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s is of %s, which is not this repository: it is not built", k, source))
+		return nil
 	}
 	objects, err := build.Objects(r.tree, k)
 	if err != nil {
@@ -220,8 +235,13 @@ func (r *Repository) build(k *flux.Kustomization) error {
 // have is one that may be in the cluster.
 func (r *Repository) variables(namespace string) substitution.Lookup {
 	return func(kind, name string) (map[string]string, bool, bool) {
-		object, how := r.data(kind, namespace, name)
-		return object, how == there, how == there
+		texts, how := r.data(kind, namespace, name)
+		for _, text := range texts {
+			if encrypted(text) {
+				return nil, true, false
+			}
+		}
+		return texts, how == there, how == there
 	}
 }
 

@@ -1,16 +1,13 @@
 package repository
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
-	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
-	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -18,7 +15,7 @@ import (
 // that can't be read, or whose chart or values can't be found, is an entry that
 // says why.
 func (r *Repository) Set() *releaseset.Set {
-	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings)}
+	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings), Unread: slices.Clone(r.Unread)}
 	var all []*flux.HelmRelease
 	keys := map[string]releaseset.Key{}
 	for _, p := range r.objects {
@@ -27,7 +24,7 @@ func (r *Repository) Set() *releaseset.Set {
 		}
 		hr, err := r.helmRelease(p)
 		if err != nil {
-			out.Warnings = append(out.Warnings, p.from+": "+err.Error())
+			out.Unread = append(out.Unread, p.from+": "+err.Error())
 			continue
 		}
 		all = append(all, hr)
@@ -45,11 +42,7 @@ func (r *Repository) Set() *releaseset.Set {
 			}
 		}
 		for _, dep := range hr.Spec.DependsOn {
-			namespace := dep.Namespace
-			if namespace == "" {
-				namespace = hr.Metadata.Namespace
-			}
-			if key, ok := keys[namespace+"/"+dep.Name]; ok && managed.cycle == nil {
+			if key, ok := keys[dep.In(hr.Metadata.Namespace).String()]; ok && managed.cycle == nil {
 				e.Needs = append(e.Needs, key)
 			}
 		}
@@ -73,34 +66,14 @@ func (r *Repository) helmRelease(p placed) (*flux.HelmRelease, error) {
 }
 
 func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
-	m := &Managed{hr: hr, owner: p.owner}
+	from := releaseset.Place{File: p.from}
+	m := &Managed{in: r, hr: hr, owner: p.owner, from: from, fields: unplanned(hr)}
 	e := releaseset.Entry{
 		Key:    releaseset.Key{Namespace: hr.ReleaseNamespace(), Name: hr.ReleaseName()},
-		Labels: hr.Metadata.Labels, Options: options(hr), From: releaseset.Place{File: p.from}, Manager: m,
+		Labels: hr.Metadata.Labels, Options: options(hr), From: from, Manager: m,
 	}
 	e.Chart, m.err = r.chart(hr, p.owner, m)
-	composed, err := composition.Compose(hr, r.values(hr))
-	if err != nil {
-		m.err = err
-		return e
-	}
-	m.notes = append(m.notes, composed.Notes...)
-	for _, ref := range composed.Unknown {
-		m.unknown = append(m.unknown, ref.Kind+" "+hr.Metadata.Namespace+"/"+ref.Name)
-	}
-	for _, field := range hr.Unknown {
-		m.notes = append(m.notes, field+" is a field that is not known here: what it does is not planned")
-	}
-	data, err := json.Marshal(composed.Values)
-	if err == nil {
-		m.values, err = digest.Values(composed.Values)
-	}
-	if err != nil {
-		m.err = err
-	}
-	if len(composed.Values) > 0 {
-		e.Values = []releaseset.Value{{Inline: data, From: e.From}}
-	}
+	e.Values = m.compose(nil)
 	return e
 }
 
