@@ -124,6 +124,7 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 	}
 	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, withSecrets, func(made *plan.Plan) error {
 		p.mask = redact.NewMask(made)
+		p.noteAdopted(made)
 		return blocked(made)
 	})
 	return outcome, p.safe(err)

@@ -97,6 +97,30 @@ func TestCheck33Uninstall(t *testing.T) {
 	}
 }
 
+// An install that is remedied by an uninstall leaves alone what it has adopted, and deletes
+// what it has made.
+func TestRemedySparesAdopted(t *testing.T) {
+	b := newBench(t, "install: {remediation: {retries: 0, remediateLastFailure: true}}")
+	b.cluster.Put(&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "shop"}, "data": map[string]any{"own": "1"},
+	}})
+	own := configMap
+	own.Name = "own"
+	for _, text := range []string{
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: fails, annotations: {helm.sh/hook: post-install}}\n",
+	} {
+		b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/" + text[12:14] + ".yaml", Data: []byte(text)})
+	}
+	b.passes()
+	if b.condition("Remediated") != "Remediated True UninstallSucceeded" || b.cluster.Objects[configMap] == nil || b.cluster.Objects[own] != nil {
+		t.Errorf("%s, adopted %v, own %v", b.condition("Remediated"), b.cluster.Objects[configMap], b.cluster.Objects[own])
+	}
+	if !strings.Contains(b.all(nil), "ConfigMap/shop/web") {
+		t.Error(b.all(nil))
+	}
+}
+
 // Check 34: a release that was taken over has nothing to roll back to; Stalled and Ready
 // say so.
 func TestCheck34NoTarget(t *testing.T) {
