@@ -110,7 +110,7 @@ var lacking = map[string]string{
 	"uninstall": "optionFlags.labels", "plan uninstall": "optionFlags.labels",
 	"test": "optionFlags.deny optionFlags.labels optionFlags.policies",
 	// A picture is neither text nor Markdown, and is not kept.
-	"plan graph": "effectFlags.keyFile planFileFlags.commit planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out planFileFlags.readOnly " +
+	"plan graph": "effectFlags.keyFile planFileFlags.commit planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out planFileFlags.readOnly planFileFlags.sign " +
 		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.sensitive showFlags.spill showFlags.summary",
 	// Charts of a set are in its tree, or fetched; a set is approved by its digest.
 	"plan many": "fetchFlags.load planFileFlags.commit",
