@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func (a answer) hints() []string {
 	return out
 }
 
-// A hint can be pasted: it repeats namespace, context and kubeconfig as they were typed,
+// A6: A hint can be pasted: it repeats namespace, context and kubeconfig as they were typed,
 // and the flags of the command that it goes on from.
 func TestHintsCanBePasted(t *testing.T) {
 	const typed, same = " -n shop --context dev --kubeconfig /k", " --namespace shop --kubeconfig /k --context dev"
@@ -110,5 +111,29 @@ func TestUnlockAsks(t *testing.T) {
 	}
 	if a := d.must("unlock web --yes"); !strings.Contains(a.out, "is held by ann on ci-1, process 7") || !strings.Contains(a.out, "It is free.") {
 		t.Errorf("it says\n%s", a.out)
+	}
+}
+
+// What Helm hands to its plugins and reads itself says which cluster is meant.
+func TestHelmsVariablesSayWhichCluster(t *testing.T) {
+	d := atDesk(t)
+	for variable, value := range map[string]string{
+		"HELM_NAMESPACE": "team", "HELM_KUBECONTEXT": "dev", "HELM_KUBEAPISERVER": "https://h", "HELM_KUBETOKEN": "t0ken", "HELM_KUBEASUSER": "me",
+		"HELM_KUBEASGROUPS": "a,b", "HELM_KUBECAFILE": "/ca", "HELM_KUBETLS_SERVER_NAME": "n", "HELM_KUBEINSECURE_SKIP_TLS_VERIFY": "true", "HELM_QPS": "5.5",
+	} {
+		t.Setenv(variable, value)
+	}
+	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
+	var got []any
+	p.dial = func(o *connectionFlags) (api, string, error) {
+		c := o.config()
+		got = []any{*c.Namespace, *c.Context, *c.APIServer, *c.BearerToken, *c.Impersonate, *c.ImpersonateGroup, *c.CAFile, *c.TLSServerName, *c.Insecure, o.qps}
+		return memory{d.Cluster, d.client}, "team", nil
+	}
+	if code := p.main(t.Context(), nil, []string{"kubectl-release", "list"}); code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	if diff := cmp.Diff([]any{"team", "dev", "https://h", "t0ken", "me", []string{"a", "b"}, "/ca", "n", true, 5.5}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
