@@ -74,6 +74,7 @@ func newPlan(in Input) *Plan {
 		Values:        in.Values,
 		Against:       in.Against,
 		ReadOnly:      in.ReadOnly,
+		Judged:        in.Judged,
 		Stages:        []Stage{},
 	}, Bundle: Bundle{Secrets: in.Secrets}}
 	if namespace := in.Live[NamespaceID(in.Release.Namespace)].Object; namespace != nil && in.Against == nil {

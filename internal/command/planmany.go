@@ -171,7 +171,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 		return nil, err
 	}
 	clusters := p.manyClusters(o.fetch.offline)
-	clusters.readOnly = o.files.readOnly
+	clusters.reader = &o.files.reader
 	if clusters.capable, err = o.capable.capabilities(); err != nil {
 		return nil, err
 	}

@@ -46,6 +46,9 @@ type Engine struct {
 	Now      func() time.Time
 	// ReadOnly has plans go without dry runs, see plan.Input.
 	ReadOnly bool
+	// Judged is who is going to apply the plans, see plan.Input; the Cluster's Access is
+	// about them.
+	Judged string
 
 	ToolVersion string
 	// Invocation is how the program was called, for the commands in hints.
