@@ -25,7 +25,7 @@ func Set(tree releaseset.Tree, objects []Placed) *releaseset.Set {
 	for _, o := range objects {
 		a, err := decode(o.Object)
 		if err != nil {
-			out.Warnings = append(out.Warnings, o.From+": "+err.Error())
+			out.Unread = append(out.Unread, o.From+": "+err.Error())
 			continue
 		}
 		a.Metadata.Namespace = cmp.Or(a.Metadata.Namespace, "argocd")

@@ -7,6 +7,7 @@
 package repository
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"path"

@@ -229,7 +229,7 @@ func options(hr *flux.HelmRelease) releaseset.Options {
 	}
 	o.Wait, o.WaitForJobs = !u.DisableWait, !u.DisableWait && !u.DisableWaitForJobs
 	o.NoHooks, o.SkipSchema, o.CleanupOnFail = u.DisableHooks, u.DisableSchemaValidation, u.CleanupOnFail
-	o.TakeOwnership, o.SkipCRDs = !u.DisableTakeOwnership, u.CRDs == "Skip"
+	o.TakeOwnership, o.SkipCRDs, o.UpdateCRDs = !u.DisableTakeOwnership, u.CRDs == "Skip", u.CRDs == "CreateReplace"
 	o.ServerSide = map[string]string{"enabled": "true", "disabled": "false"}[u.ServerSideApply]
 	return o
 }
