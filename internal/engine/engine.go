@@ -57,10 +57,10 @@ type Engine struct {
 	Identity releasestore.Identity
 }
 
-// StoringIn is the engine with all records in one namespace.
-func (e *Engine) StoringIn(namespace string) *Engine {
+// StoringIn is the engine for the releases of one namespace with records in another.
+func (e *Engine) StoringIn(storage, releases string) *Engine {
 	out := *e
-	out.Store = e.Store.In(namespace)
+	out.Store = e.Store.In(storage, releases)
 	return &out
 }
 
