@@ -32,6 +32,7 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 	answers := make(map[string]plan.Prediction, len(steps))
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(Concurrency) // slots bound the requests, this the stacks
 	for _, s := range steps {
 		group.Go(func() error {
 			o := o
