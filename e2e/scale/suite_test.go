@@ -14,6 +14,7 @@ import (
 var (
 	update   = flag.Bool("update", false, "write the tables into docs/bench.md")
 	profiles = flag.String("profiles", "", "folder for the profiles of BenchmarkProfile")
+	helmTo   = flag.Int("helmto", 1000, "up to how many objects Helm goes through BenchmarkScale, too: 10,000 take it half an hour")
 	sizes    = flag.String("sizes", "100,1000,10000", "how many objects the releases of BenchmarkScale have")
 )
 

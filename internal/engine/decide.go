@@ -117,6 +117,7 @@ func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, er
 		if err != nil {
 			return nil, err
 		}
+		shareAlike(objects)
 		known = objects // the next revision is most like this one
 		sent = append(sent, plan.Sent{Revision: r.Version, Objects: objects})
 	}
