@@ -151,7 +151,7 @@ func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (b
 
 // decide is the engine's decide with the baseline in the place of the cluster.
 func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan.Plan, error) {
-	sent, err := sentBy(in.History)
+	sent, err := sentBy(in.History, in.Target)
 	if err != nil {
 		return nil, err
 	}
