@@ -66,7 +66,7 @@ var completions = map[string]string{
 	"upgrade only-release shop --deny dele": "upgrade only-release shop --deny delete",
 }
 
-// A TAB completes releases, revisions, namespaces, contexts, kinds, charts and the
+// A11: A TAB completes releases, revisions, namespaces, contexts, kinds, charts and the
 // values of flags, in the shells that people have, for the program and for kubectl's
 // plugin.
 func TestTabCompletesInRealShells(t *testing.T) {

@@ -49,6 +49,9 @@ type Input struct {
 	// ReadOnly says that nobody is asked for dry runs, nor whether the plan is allowed:
 	// whoever plans may do nothing but read.
 	ReadOnly bool
+	// Judged is who is going to apply the plan, where that is not who plans: Access is
+	// about them, and all permissions are asked for, since no dry run tells any.
+	Judged string
 
 	// Live is what is in the cluster, by ID. An ID that is missing was not
 	// looked at.

@@ -107,11 +107,11 @@ func recordLabels(r *release.Revision, existing map[string]string) map[string]st
 }
 
 // newObject is the object of a revision that is not stored yet.
-func newObject(at location, r *release.Revision, record string, now time.Time) object {
+func newObject(r *release.Revision, record string, now time.Time) object {
 	labels := recordLabels(r, nil)
 	labels[labelCreatedAt] = strconv.FormatInt(now.Unix(), 10)
 	return object{
-		meta:   metav1.ObjectMeta{Namespace: at.namespace, Name: at.name, Labels: labels},
+		meta:   metav1.ObjectMeta{Namespace: r.Namespace, Name: ObjectName(r.Name, r.Version), Labels: labels},
 		record: record,
 	}
 }

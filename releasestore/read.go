@@ -28,7 +28,7 @@ func (s *Store) History(ctx context.Context, key release.Key, parts func(outline
 	if err != nil {
 		return nil, fmt.Errorf("read history of %s: %w", key, err)
 	}
-	objects, _, err := s.backend.list(ctx, s.Namespace(key), metav1.ListOptions{LabelSelector: selector.String()})
+	objects, _, err := s.backend.list(ctx, key.Namespace, metav1.ListOptions{LabelSelector: selector.String()})
 	if err != nil {
 		return nil, fmt.Errorf("read history of %s: %w", key, err)
 	}
@@ -73,7 +73,7 @@ func (s *Store) history(objects []object, parts func(release.History) map[int]re
 // Get reads one revision: a NotFoundError when it is not stored, a
 // CorruptError when it can't be read.
 func (s *Store) Get(ctx context.Context, key release.Key, version int) (*release.Revision, error) {
-	at := s.at(key, version)
+	at := location{key.Namespace, ObjectName(key.Name, version)}
 	o, err := s.backend.get(ctx, at)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -119,8 +119,8 @@ func (s *Store) outline(o object, most int64, a *allowance) found {
 }
 
 // decode reads a part of a record and remembers having seen it. Where the object
-// is stored decides about the namespace, but for a store that is In one: restored
-// backups may say another one. Not all of an outline may have been read.
+// is stored decides about the namespace: restored backups may say another one. Not
+// all of an outline may have been read.
 func (s *Store) decode(o object, part release.Part, most int64, a *allowance) (*release.Revision, error) {
 	s.memory.saw(o)
 	at := s.record(o.location())
@@ -137,9 +137,7 @@ func (s *Store) decode(o object, part release.Part, most int64, a *allowance) (*
 	if r.Name != at.Key.Name || r.Version != at.Version {
 		return nil, &CorruptError{at, fmt.Errorf("it holds %q revision %d", r.Name, r.Version)}
 	}
-	if s.namespace == "" || r.Namespace == "" {
-		r.Namespace = o.meta.Namespace
-	}
+	r.Namespace = o.meta.Namespace
 	r.Labels = userLabels(o.meta.Labels)
 	return r, nil
 }

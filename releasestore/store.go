@@ -9,12 +9,9 @@
 package releasestore
 
 import (
-	"cmp"
 	"fmt"
 
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
-
-	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // Client is what the store needs of an API client. A CoreV1Interface is one.
@@ -30,8 +27,6 @@ type Store struct {
 	backend backend
 	clock   Clock
 	memory  versionCache
-	// namespace is that of all records, "" where each is in its release's.
-	namespace string
 }
 
 // Open returns the store that the driver names, in the words of HELM_DRIVER
@@ -50,20 +45,6 @@ func Open(client Client, driver string, clock Clock) (*Store, error) {
 	}
 }
 
-// In is the store of records that are all kept in one namespace, whatever that of their
-// releases, as those of Flux's HelmReleases are.
-func (s *Store) In(namespace string) *Store {
-	return &Store{backend: s.backend, clock: s.clock, memory: newVersionCache(), namespace: namespace}
-}
-
-// at is where a revision is stored.
-func (s *Store) at(key release.Key, version int) location {
-	return location{s.Namespace(key), ObjectName(key.Name, version)}
-}
-
-// Namespace is where the records of a release are.
-func (s *Store) Namespace(key release.Key) string { return cmp.Or(s.namespace, key.Namespace) }
-
 // Kind is the kind of object that holds a record: "Secret", "ConfigMap", "SQL
 // row", or "record" when they are kept in memory.
 func (s *Store) Kind() string { return s.backend.kind() }
@@ -72,5 +53,5 @@ func (s *Store) Kind() string { return s.backend.kind() }
 func (s *Store) MaxSize() int { return s.backend.maxSize() }
 
 func open(b backend, clock Clock) *Store {
-	return &Store{backend: retryingReads{b, clock}, clock: clock, memory: newVersionCache()}
+	return &Store{backend: retryingReads{b, clock}, clock: clock, memory: versionCache{seen: map[location]*cachedVersion{}}}
 }

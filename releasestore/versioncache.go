@@ -13,8 +13,6 @@ type versionCache struct {
 	seen map[location]*cachedVersion
 }
 
-func newVersionCache() versionCache { return versionCache{seen: map[location]*cachedVersion{}} }
-
 // cachedVersion is the last that was seen of one record: the metadata of the object,
 // and the contents that don't come from somebody else, namely what was last
 // read or written and what was sent since and never answered.

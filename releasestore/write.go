@@ -19,7 +19,7 @@ func (s *Store) Create(ctx context.Context, r *release.Revision) error {
 	if err != nil {
 		return err
 	}
-	o := newObject(s.at(r.Key(), r.Version), r, record, s.clock.Now())
+	o := newObject(r, record, s.clock.Now())
 	created, err := s.backend.create(ctx, o)
 	switch {
 	case apierrors.IsAlreadyExists(err):
@@ -53,7 +53,7 @@ func (s *Store) Update(ctx context.Context, r *release.Revision) error {
 	if err != nil {
 		return err
 	}
-	at := s.at(r.Key(), r.Version)
+	at := location{r.Namespace, ObjectName(r.Name, r.Version)}
 	if _, seen := s.memory.meta(at); !seen {
 		if err := s.look(ctx, at); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (s *Store) Update(ctx context.Context, r *release.Revision) error {
 // with a ConflictError when this store has read or written the record and
 // somebody else has written it since.
 func (s *Store) Delete(ctx context.Context, key release.Key, version int) error {
-	at := s.at(key, version)
+	at := location{key.Namespace, ObjectName(key.Name, version)}
 	remove := func(meta metav1.ObjectMeta) error {
 		var o metav1.DeleteOptions
 		if meta.ResourceVersion != "" {
@@ -164,7 +164,7 @@ func (s *Store) encode(r *release.Revision) (string, error) {
 		return "", err
 	}
 	if limit := s.MaxSize(); limit > 0 && len(record) > limit {
-		at := s.at(r.Key(), r.Version)
+		at := location{r.Namespace, ObjectName(r.Name, r.Version)}
 		return "", &TooLargeError{Record: s.record(at), Size: len(record), Max: limit}
 	}
 	return record, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // desk is where somebody types commands: a cluster in memory, and a folder with a chart.
@@ -26,6 +28,8 @@ type desk struct {
 	client *fake.Clientset
 	// users are those who were impersonated.
 	users []string
+	// in is what is typed after a question, nil where nobody is there.
+	in io.Reader
 }
 
 // memory is the cluster as commands see it.
@@ -38,6 +42,13 @@ func (m memory) CoreV1() corev1.CoreV1Interface { return m.client.CoreV1() }
 
 func (m memory) CoordinationV1() coordinationv1.CoordinationV1Interface {
 	return m.client.CoordinationV1()
+}
+
+// Facts are those of a cluster that people know as the context dev.
+func (m memory) Facts(ctx context.Context) (cluster.Facts, error) {
+	facts, err := m.Cluster.Facts(ctx)
+	facts.Cluster = plan.Cluster{Context: "dev", Server: "https://prod.example:6443"}
+	return facts, err
 }
 
 // Validate is not among what a cluster in memory can do.
@@ -96,7 +107,11 @@ type answer struct {
 func (d *desk) types(line string) answer {
 	d.t.Helper()
 	var out, errs bytes.Buffer
-	p := newProgram(Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "kubectl release")
+	in := d.in
+	if in == nil {
+		in = strings.NewReader("")
+	}
+	p := newProgram(Streams{In: in, Out: &out, Err: &errs}, "kubectl release")
 	p.dial = func(o *connectionFlags) (api, string, error) {
 		if o.as != "" {
 			d.users = append(d.users, o.as)

@@ -17,7 +17,7 @@ import (
 // manyClusters connects to each cluster of a set once. It implements setrun.Clusters.
 type manyClusters struct {
 	offline  bool
-	readOnly bool
+	reader   *readerFlags
 	connect  func(context, user string) (*session, error)
 	capable  *templating.Capabilities
 	mu       sync.Mutex
@@ -46,8 +46,8 @@ func (m *manyClusters) session(c releaseset.Cluster, user string) (*session, err
 	if !ok {
 		once = sync.OnceValues(func() (*session, error) {
 			s, err := m.connect(c.Context, user)
-			if err == nil {
-				s.engine.ReadOnly = m.readOnly
+			if err == nil && m.reader != nil {
+				m.reader.apply(s)
 			}
 			return s, err
 		})

@@ -95,7 +95,7 @@ func (p *program) runPlan(show *showFlags, files *planFileFlags, prepare func(*s
 	if err != nil {
 		return err
 	}
-	s.engine.ReadOnly = files.readOnly
+	files.reader.apply(s)
 	made, err := prepare(s)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (p *program) planManyCommand() *cli.Command {
 	var o manyFlags
 	return &cli.Command{
 		Name: "many", Usage: "show what becomes of many releases, declared in files", ArgsUsage: "FILE…",
-		Description: describe("Plans the releases that FILE declares (see docs/pull-requests.md), side by side. With\n--changed-since or --base-dir only those are planned that a change touches: whose chart,\nvalues or options have another content than before. One that can't be planned is told,\nand the others are planned all the same.",
+		Description: describe("Plans the releases that FILE declares (see docs/pull-requests.md), side by side: a set of\nours, a helmfile, or objects of Flux and Argo CD (see docs/flux.md), whose FILE may be a\nfolder, or - for the standard input. With\n--changed-since or --base-dir only those are planned that a change touches: whose chart,\nvalues or options have another content than before. One that can't be planned is told,\nand the others are planned all the same.",
 			"kubectl release plan many releases.yaml --changed-since main\nkubectl release plan many releases.yaml --changed-since main --offline -o markdown\nkubectl release plan many releases.yaml -l tier=front --out plans\nkubectl release plan many releases.yaml --all --detailed-exitcode"),
 		Flags: o.flags(p),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
@@ -122,12 +122,33 @@ func (o *manyFlags) check() error {
 	return errors.Join(o.files.check(), o.show.check())
 }
 
+// checkInput refuses what needs files of the input.
+func (o *manyFlags) checkInput() error {
+	switch {
+	case o.flux.kustomizations:
+		return usage("--flux takes folders: what comes from the standard input is built already")
+	case o.since != "" || o.baseDir != "" && o.baseDir != os.DevNull:
+		return usage("what comes from the standard input has no earlier version to compare with: plan it with a cluster, or with --base-dir /dev/null")
+	}
+	return nil
+}
+
 // planMany reads the set, plans it, shows and saves that.
 func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	t, err := openTrees(ctx, o, files, p.manyFetch(&o.fetch))
+	var input []byte
+	if slices.Contains(files, standardInput) {
+		var err error
+		if err = o.checkInput(); err == nil {
+			input, err = p.readFile(standardInput)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	t, err := openTrees(ctx, o, files, input, p.manyFetch(&o.fetch))
 	if err != nil {
 		return err
 	}
@@ -137,7 +158,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 		for _, text := range t.head.Set.Warnings {
 			p.warn(text)
 		}
-		text, err := t.head.Set.Format(path.Dir(t.files[0]))
+		text, err := t.head.Set.Format(path.Dir(path.Join(t.files[:min(1, len(t.files))]...)))
 		if err == nil {
 			_, err = p.raw.Out.Write(text)
 		}
@@ -171,7 +192,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 		return nil, err
 	}
 	clusters := p.manyClusters(o.fetch.offline)
-	clusters.readOnly = o.files.readOnly
+	clusters.reader = &o.files.reader
 	if clusters.capable, err = o.capable.capabilities(); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -11,10 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -172,13 +168,7 @@ func TestAReleaseCalledAsACommand(t *testing.T) {
 	d.must("apply --yes -- many ./web")
 	d.must("upgrade many ./web")
 	d.must("plan uninstall many")
-	failing := d.Calls + 1
-	d.Trouble = func(call int) clusterfake.Trouble {
-		if call == failing {
-			return clusterfake.Trouble{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "web", errors.New("a webhook"))}
-		}
-		return clusterfake.Trouble{}
-	}
+	d.failsNext()
 	if a := d.types("apply --yes --set text=two -n shop -- many ./web"); !strings.Contains(a.err, "go on: kubectl release apply --yes --set text=two --namespace shop -- many ./web\n") {
 		t.Errorf("it says\n%s", a.err)
 	}
@@ -269,13 +259,7 @@ func TestARunThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := atDesk(t)
 			d.must("install web ./web")
-			first := d.Calls + 1
-			d.Trouble = func(call int) clusterfake.Trouble {
-				if call == first {
-					return clusterfake.Trouble{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "web", errors.New("a webhook"))}
-				}
-				return clusterfake.Trouble{}
-			}
+			d.failsNext()
 			a := d.types("upgrade web ./web --set text=two" + c.flags)
 			if a.code != c.code || !strings.Contains(a.err, c.err) {
 				t.Errorf("exit code %d, log %v\n%s", a.code, d.Log, a.err)

@@ -25,7 +25,7 @@ type planFileFlags struct {
 	sign, commit          string
 	effect                effectFlags
 	detailedExitCode      bool
-	readOnly              bool
+	reader                readerFlags
 }
 
 // saving are the flags of commands that make plans to keep.
@@ -44,13 +44,12 @@ func (o *planFileFlags) signFlag(name string) cli.Flag {
 
 // sealing are the flags of saving that a set has, too.
 func (o *planFileFlags) sealing() []cli.Flag {
-	return []cli.Flag{
+	return append(o.reader.flags(), []cli.Flag{
 		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
 		&cli.BoolFlag{Name: "encrypt", Destination: &o.encrypt, Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
 		&cli.BoolFlag{Name: "detailed-exitcode", Destination: &o.detailedExitCode, Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
-		&cli.BoolFlag{Name: "read-only", Destination: &o.readOnly, Usage: "plan without dry runs, as somebody who may read and not write: outcomes are estimated, and nobody is asked what is allowed", Category: planCategory},
 		o.passphraseFlag(),
-	}
+	}...)
 }
 
 func (o *planFileFlags) passphraseFlag() cli.Flag {
@@ -69,8 +68,8 @@ func (o *planFileFlags) opening() []cli.Flag {
 func (o *planFileFlags) check() error {
 	recipients := o.encryptTo.Value()
 	switch {
-	case o.readOnly && o.out != "":
-		return usage("--out goes without --read-only: a plan that estimates is for reading and can't be applied")
+	case (o.reader.readOnly || o.reader.judged != "") && o.out != "":
+		return usage("--out goes without --read-only and --judge-as: a plan that estimates is for reading and can't be applied")
 	case (o.encrypt || len(recipients) > 0) && o.out == "":
 		return usage("--encrypt and --encrypt-to need --out: the file that is encrypted")
 	case (o.sign != "" || o.commit != "") && o.out == "":
@@ -81,7 +80,7 @@ func (o *planFileFlags) check() error {
 	if err := (planfile.Seal{Recipients: recipients}).Check(); err != nil {
 		return fmt.Errorf("--encrypt-to: %w", err)
 	}
-	return nil
+	return o.reader.check()
 }
 
 // byPassphrase says whether to encrypt with a passphrase: whoever names a file

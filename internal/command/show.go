@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -73,10 +74,16 @@ func planYAML(w io.Writer, made *plan.Plan) error {
 	return err
 }
 
-// width is the terminal's, or COLUMNS; 0 leaves it to the printer.
-func width(w io.Writer) int {
+// width is COLUMNS or the terminal's: behind a pipe, as to less, that of standard error.
+// 0 leaves it to the printer.
+func width(w, stderr io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
+	}
+	if f, ok := w.(file); ok {
+		if about, err := f.Stat(); err == nil && about.Mode()&fs.ModeNamedPipe != 0 {
+			w = stderr
+		}
 	}
 	if f, ok := w.(descriptor); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {

@@ -11,20 +11,19 @@ import (
 
 // short are the files of fewer than 30 lines, and why they stand alone.
 var short = map[string]string{
-	"chartload/limits.go":                       "docs/limits.md is about these constants",
-	"internal/manifest/limits.go":               "docs/limits.md is about these constants",
-	"templating/limits.go":                      "docs/limits.md is about these constants",
-	"internal/outputfile/owner_other.go":        "another operating system",
-	"internal/outputfile/owner_unix.go":         "another operating system",
-	"internal/outputfile/swap_darwin.go":        "another operating system",
-	"internal/outputfile/swap_linux.go":         "another operating system",
-	"internal/outputfile/swap_other.go":         "another operating system",
-	"internal/outputfile/swap.go":               "what its three systems have in common",
-	"plan/drift.go":                             "who has changed what: a question of its own",
-	"releasestore/clock.go":                     "the interface that tests fill",
-	"releasestore/systemclock.go":               "e2e/trust/ builds the program with another one",
-	"internal/objecttest/objecttest.go":         "objects, beside the cases of cases.go",
-	"internal/clustertest/files.go":             "for tests",
+	"chartload/limits.go":                           "docs/limits.md is about these constants",
+	"internal/manifest/limits.go":                   "docs/limits.md is about these constants",
+	"templating/limits.go":                          "docs/limits.md is about these constants",
+	"internal/outputfile/owner_other.go":            "another operating system",
+	"internal/outputfile/owner_unix.go":             "another operating system",
+	"internal/outputfile/swap_darwin.go":            "another operating system",
+	"internal/outputfile/swap_linux.go":             "another operating system",
+	"internal/outputfile/swap_other.go":             "another operating system",
+	"internal/outputfile/swap.go":                   "what its three systems have in common",
+	"releasestore/clock.go":                         "the interface that tests fill",
+	"releasestore/systemclock.go":                   "e2e/trust/ builds the program with another one",
+	"internal/objecttest/objecttest.go":             "objects, beside the cases of cases.go",
+	"internal/clustertest/files.go":                 "for tests",
 	"e2e/trust/testdata/skewedclock/systemclock.go": "stands in the place of releasestore/systemclock.go",
 }
 

@@ -23,6 +23,8 @@ type Baseline struct {
 	Saved *plan.Plan
 	// Source is another chart, or the same one with other values.
 	Source Source
+	// AsInstall renders both sides as an install, as helm template does.
+	AsInstall bool
 }
 
 // base is a baseline that was read.

@@ -216,14 +216,14 @@ func (p *pass) connect(ctx context.Context) bool {
 	access, err := p.accessTo(ctx)
 	if err == nil {
 		p.access = access
-		err = p.open(ctx, p.hr.StorageNamespace())
+		err = p.open(ctx, p.hr.ReleaseNamespace(), p.hr.StorageNamespace())
 	}
 	p.input.Obstacles.Client = err
 	return err == nil
 }
 
-// open makes an engine with the records in a namespace.
-func (p *pass) open(ctx context.Context, storage string) error {
+// open makes an engine for releases of a namespace with their records in another one.
+func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	c, err := p.r.Connect(ctx, p.access)
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (p *pass) open(ctx context.Context, storage string) error {
 		return err
 	}
 	p.engine = &engine.Engine{
-		Cluster: c.Cluster, Store: store.In(storage), Locker: c.Locker,
+		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
 		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion,
 	}
 	return nil

@@ -67,7 +67,7 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 func (p *pass) uninstall(ctx context.Context) error {
 	defer p.summarize()
 	cur := p.hr.Status.Snapshots()[0]
-	if err := p.open(ctx, p.hr.Status.StorageNamespace); err != nil {
+	if err := p.open(ctx, cur.Namespace, p.hr.Status.StorageNamespace); err != nil {
 		return p.safe(err)
 	}
 	none, _, err := p.takeDown(ctx, actionUninstall)

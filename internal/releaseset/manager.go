@@ -25,8 +25,8 @@ type Manager interface {
 	InCluster(lookup Lookup) (Manager, []Value)
 	// Writer is how the controller writes the release.
 	Writer() Writer
-	// ChartValues are files of the tree that replace the values of the chart itself.
-	ChartValues() (files []string, ignoreMissing bool)
+	// ChartValues are files that replace the values of the chart itself.
+	ChartValues() ChartValues
 	// Sum stands for all that the release depends on besides chart and values.
 	Sum() string
 	// Rewrite changes what the chart renders.
@@ -44,9 +44,18 @@ type Manager interface {
 	Removed() Verdict
 }
 
+// ChartValues are files of values that are merged in order.
+type ChartValues struct {
+	Files []string
+	// InChart says that they are files of the chart, not of the tree.
+	InChart bool
+	// IgnoreMissing passes over those that are not there.
+	IgnoreMissing bool
+}
+
 // Writer is how a controller writes a release.
 type Writer struct {
-	// Storage is the namespace of the records.
+	// Storage is the namespace of the records; "" for a controller that keeps none.
 	Storage string
 	// FieldManager is the controller's own.
 	FieldManager string

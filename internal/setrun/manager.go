@@ -3,9 +3,11 @@ package setrun
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
@@ -74,15 +76,15 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 		side, e = p.Base, j.base
 	}
 	cluster := side.Set.Clusters[e.Cluster]
+	if e.Manager != nil && e.Manager.Writer().Storage == "" {
+		return nil, nil // there are no releases to plan, and objects are compared with the base's
+	}
 	asked, err := p.Clusters.Engine(e.Cluster, cluster, "")
 	if err != nil || asked == nil || e.Manager == nil {
 		j.asked = asked
 		return asked, err
 	}
 	w := e.Manager.Writer()
-	if w.Storage == "" {
-		return nil, nil // there are no releases to plan, and objects are compared with the base's
-	}
 	if e == j.head {
 		completed := *e
 		completed.Manager, completed.Values = e.Manager.InCluster(lookup(ctx, asked))
@@ -96,7 +98,7 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 			return nil, err
 		}
 	}
-	j.asked = asked.StoringIn(w.Storage)
+	j.asked = asked.StoringIn(w.Storage, e.Namespace)
 	return j.asked, nil
 }
 
@@ -152,10 +154,14 @@ func (p *Planner) rewritten(j *job) bool {
 
 // valuesSum stands for the files that replace a chart's values.
 func (s *Side) valuesSum(m releaseset.Manager) string {
-	files, _ := m.ChartValues()
+	own := m.ChartValues()
 	var sums []string
-	for _, name := range files {
-		sums = append(sums, s.fileSum(name))
+	for _, name := range own.Files {
+		if own.InChart {
+			sums = append(sums, name)
+		} else {
+			sums = append(sums, s.fileSum(name))
+		}
 	}
 	return strings.Join(sums, " ")
 }
@@ -196,15 +202,18 @@ func (j *job) unknown() string {
 
 // withValues is the chart with other values of its own: those of files, in order.
 func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, error) {
-	files, ignoreMissing := m.ChartValues()
-	if len(files) == 0 {
+	own := m.ChartValues()
+	if len(own.Files) == 0 {
 		return c, nil
 	}
 	e := &releaseset.Entry{}
-	for _, name := range files {
-		e.Values = append(e.Values, releaseset.Value{File: name, Optional: ignoreMissing})
+	for _, name := range own.Files {
+		e.Values = append(e.Values, releaseset.Value{File: name, Optional: own.IgnoreMissing})
 	}
 	sources, read := s.values(e)
+	if own.InChart {
+		read = func(name string) ([]byte, error) { return fileOf(c, name, own.IgnoreMissing) }
+	}
 	merged, _, err := sources.Merge(read)
 	if err != nil {
 		return nil, err
@@ -212,4 +221,21 @@ func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, e
 	out := *c
 	out.Values = merged
 	return &out, nil
+}
+
+// fileOf is a file of a chart, the values.yaml included.
+func fileOf(c *chart.Chart, name string, optional bool) ([]byte, error) {
+	name = path.Clean(name)
+	if name == "values.yaml" {
+		return yaml.Marshal(c.Values)
+	}
+	for _, f := range c.Files {
+		if f.Name == name {
+			return f.Data, nil
+		}
+	}
+	if optional {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the chart has no file %s", name)
 }

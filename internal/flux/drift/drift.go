@@ -1,5 +1,6 @@
-// Package drift judges a plan that compares live objects with what a release has sent, as
-// helm-controller does: what it leaves alone, and what its comparison comes to.
+// Package drift is what spec.driftDetection of a HelmRelease leaves alone of the differences
+// between live objects and the stored manifest (fluxcd/pkg/ssa/jsondiff). It compares
+// nothing itself: it is given the steps of a plan that corrects them.
 package drift
 
 import (
@@ -13,7 +14,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
-	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -22,32 +22,14 @@ import (
 // value "disabled".
 const driftDetection = flux.HelmGroup + "/driftDetection"
 
-// Outcome is that of a comparison, nil for none. An object that can't be compared counts only when
-// there is no other difference.
-func Outcome(p *plan.Document) decision.Drift {
-	if p == nil {
-		return decision.DriftNotLooked
-	}
-	out := decision.DriftNone
-	if p.Blocked() {
-		out = decision.DriftUnknown
-	}
-	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Op != plan.OpNone && !Refused(p, s.Object) {
-			out = decision.DriftFound
-		}
-	})
-	return out
-}
-
 // Refused says that no dry run could be made of an object.
 func Refused(p *plan.Document, id manifest.ID) bool {
 	return slices.ContainsFunc(p.Problems, func(problem plan.Problem) bool { return problem.Blocking && problem.Object == id })
 }
 
-// Overlook takes out of a step what helm-controller does not compare: objects that say so,
-// paths of spec.driftDetection.ignore, which are sent as they are live, and labels and
-// annotations beyond those of the manifest.
+// Overlook takes out of a step that corrects drift what helm-controller does not compare:
+// objects that say so, paths of spec.driftDetection.ignore, which are sent as they are live,
+// and labels and annotations beyond those of the manifest.
 func Overlook(hr *flux.HelmRelease, s *plan.Step) {
 	if excluded(s.Body) || excluded(s.Before) {
 		s.Op, s.Changes = plan.OpNone, nil
@@ -57,7 +39,7 @@ func Overlook(hr *flux.HelmRelease, s *plan.Step) {
 		return
 	}
 	after, sent := s.After.DeepCopy(), s.Body.DeepCopy()
-	for _, rule := range hr.Spec.DriftDetection.Ignore {
+	for _, rule := range ignored(hr) {
 		if !selects(rule.Target, s.Body) {
 			continue
 		}
@@ -75,6 +57,13 @@ func Overlook(hr *flux.HelmRelease, s *plan.Step) {
 		metadata := strings.HasPrefix(c.Path, "metadata.labels") || strings.HasPrefix(c.Path, "metadata.annotations")
 		return !left[c.Path] || metadata && c.To == nil
 	})
+}
+
+func ignored(hr *flux.HelmRelease) []flux.DriftIgnore {
+	if hr.Spec.DriftDetection == nil {
+		return nil
+	}
+	return hr.Spec.DriftDetection.Ignore
 }
 
 func excluded(o *unstructured.Unstructured) bool {

@@ -28,6 +28,32 @@ const ciphertext = "ENC[AES256_GCM,"
 // encrypted says whether SOPS has encrypted a text, or some of it.
 func encrypted(text string) bool { return strings.Contains(text, ciphertext) }
 
+// sealed says whether SOPS has encrypted an object, or some of it.
+func sealed(object map[string]any) bool { return object["sops"] != nil }
+
+// marked is a copy of a value with markers in the place of what is encrypted.
+func marked(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, below := range v {
+			out[key] = marked(below)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, below := range v {
+			out[i] = marked(below)
+		}
+		return out
+	case string:
+		if encrypted(v) {
+			return "(encrypted)"
+		}
+	}
+	return v
+}
+
 // makers are the kinds of objects that a Secret of their name is made from in the
 // cluster.
 var makers = []struct{ group, kind string }{

@@ -5,9 +5,28 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/drift"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
+
+// found is the outcome of a comparison. An object that can't be compared counts only when
+// there is no other difference.
+func found(p *plan.Document) decision.Drift {
+	if p == nil {
+		return decision.DriftNotLooked
+	}
+	out := decision.DriftNone
+	if p.Blocked() {
+		out = decision.DriftUnknown
+	}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op != plan.OpNone && !drift.Refused(p, s.Object) {
+			out = decision.DriftFound
+		}
+	})
+	return out
+}
 
 // drifted are notes about what has drifted, without values.
 func (m *Managed) drifted(p *plan.Document) []string {

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
-	"github.com/kubectl-release/kubectl-release/internal/flux/drift"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -36,14 +35,14 @@ func (m *Managed) Writer() releaseset.Writer {
 // Live decides by the HelmRelease in the cluster: its status, with the spec of the
 // repository. Where that differs from the live one the generation is the next.
 // Dependencies are taken as they are in the cluster; a readyExpr is not evaluated.
-func (m *Managed) Live(found releaseset.Live, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
-	object, err := found.Lookup(apiVersion, flux.KindHelmRelease, m.hr.Metadata.Namespace, m.hr.Metadata.Name)
+func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
+	object, err := has.Lookup(apiVersion, flux.KindHelmRelease, m.hr.Metadata.Namespace, m.hr.Metadata.Name)
 	if err != nil {
 		return releaseset.Verdict{}, err
 	}
 	in := decision.Input{
-		Records: found.Records, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten},
-		ValuesDigest: m.values, Drift: drift.Outcome(found.Drift), Obstacles: decision.Obstacles{Records: found.Unreadable},
+		Records: has.Records, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten},
+		ValuesDigest: m.values, Drift: found(has.Drift), Obstacles: decision.Obstacles{Records: has.Unreadable},
 	}
 	next := *m.hr
 	next.Metadata.Generation = 1
@@ -59,18 +58,18 @@ func (m *Managed) Live(found releaseset.Live, is *chart.Metadata, rewritten bool
 		m.over(&next, live)
 		in.Chart.Version = m.known(is.Version, live.Status.LastAttemptedRevision)
 		was = &chart.Metadata{Name: is.Name, Version: live.Status.LastAttemptedRevision}
-		in.ValuesDigest, proof = m.proven(live, found.Lookup)
+		in.ValuesDigest, proof = m.proven(live, has.Lookup)
 	} else if len(m.unknown) > 0 {
 		in.ValuesDigest = ""
 	}
 	in.HelmRelease = &next
-	if in.Dependencies, err = dependencies(found.Lookup, &next); err != nil {
+	if in.Dependencies, err = dependencies(has.Lookup, &next); err != nil {
 		return releaseset.Verdict{}, err
 	}
 	v := m.verdict(in, before, was)
 	v.Notes = append(v.Notes, proof...)
-	if found.Drift != nil {
-		v.Notes = append(v.Notes, m.drifted(found.Drift)...)
+	if has.Drift != nil {
+		v.Notes = append(v.Notes, m.drifted(has.Drift)...)
 	}
 	return v, nil
 }

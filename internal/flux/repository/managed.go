@@ -27,10 +27,9 @@ type Managed struct {
 	// git says that the chart is of a GitRepository, packaged by strategy.
 	git      bool
 	strategy string
-	// valuesFiles replace the chart's own values.
-	valuesFiles   []string
-	ignoreMissing bool
-	cycle         []string
+	// chartValues replace the chart's own values.
+	chartValues releaseset.ChartValues
+	cycle       []string
 	// fields are notes about fields that are not planned.
 	fields []string
 	composed
@@ -59,9 +58,7 @@ func (m *Managed) Unknown() []string { return m.unknown }
 func (m *Managed) Secrets() [][]byte { return m.secrets }
 
 // ChartValues are the files that replace the chart's own values.
-func (m *Managed) ChartValues() (files []string, ignoreMissing bool) {
-	return m.valuesFiles, m.ignoreMissing
-}
+func (m *Managed) ChartValues() releaseset.ChartValues { return m.chartValues }
 
 // Sum stands for all of the HelmRelease that its release depends on.
 func (m *Managed) Sum() string {
@@ -79,7 +76,7 @@ func (m *Managed) Rewrite(text string) (string, error) { return build.PostRender
 // estimated says that the chart's version gets metadata, digits of a commit or
 // digest and a generation, that are not known before a change is merged.
 func (m *Managed) estimated() bool {
-	return m.git && m.strategy == flux.ByRevision || len(m.valuesFiles) > 0 || m.hr.ChartSource().Kind == flux.KindOCIRepository
+	return m.git && m.strategy == flux.ByRevision || len(m.chartValues.Files) > 0 || m.hr.ChartSource().Kind == flux.KindOCIRepository
 }
 
 // Next is what helm-controller would do where base is what it has deployed; base

@@ -7,22 +7,20 @@
 package repository
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
 	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // Repository is what was read.
@@ -47,14 +45,19 @@ type placed struct {
 	from   string
 }
 
+// declared is an apiVersion of Flux's, in YAML or JSON.
+var declared = regexp.MustCompile(`"?apiVersion"?:\s*["']?(?:helm|source|kustomize)\.toolkit\.fluxcd\.io/`)
+
 // Holds says whether a file is one for this package: it has an object of Flux's.
-func Holds(data []byte) bool {
-	for _, group := range []string{flux.HelmGroup, flux.SourceGroup, flux.KustomizeGroup} {
-		if bytes.Contains(data, []byte("apiVersion: "+group+"/")) {
-			return true
-		}
+func Holds(data []byte) bool { return declared.Match(data) }
+
+// open begins a repository of a tree.
+func open(tree fs.FS, sources map[string]string) *Repository {
+	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
+	if _, err := fs.Stat(tree, ".sourceignore"); err == nil {
+		r.Warnings = append(r.Warnings, ".sourceignore is not read: files that it leaves out are taken to be in the source")
 	}
-	return false
+	return r
 }
 
 // groupEnding is that of all groups of Flux's.
@@ -68,7 +71,7 @@ const maxFiles = 20_000
 // of the tree, or absolute ones outside of it. Errors: files that are no YAML; below a folder these
 // are unread when they name a group of Flux's, else warnings.
 func Files(tree fs.FS, names []string, sources map[string]string) (*Repository, error) {
-	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
+	r := open(tree, sources)
 	for _, name := range names {
 		info, err := fs.Stat(tree, name)
 		switch {
@@ -91,12 +94,17 @@ func (r *Repository) file(name string) error {
 	if err != nil {
 		return err
 	}
+	return r.Add(data, name)
+}
+
+// Add reads objects of a text that is from somewhere. Errors: it is no YAML.
+func (r *Repository) Add(data []byte, from string) error {
 	objects, err := parse(data)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", from, err)
 	}
 	for _, o := range objects {
-		r.objects = append(r.objects, placed{object: o, from: name})
+		r.objects = append(r.objects, placed{object: o, from: from})
 	}
 	return nil
 }
@@ -137,25 +145,35 @@ func (r *Repository) isChart(dir string) bool {
 	return err == nil
 }
 
-// parse reads the objects of a file; documents that are no objects are passed
-// over.
+// parse reads the objects of a file, those of lists one by one; documents that are no
+// objects are passed over.
 func parse(data []byte) ([]map[string]any, error) {
 	var out []map[string]any
-	docs := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(append(data, '\n'))))
-	for {
-		doc, err := docs.Read()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	for _, doc := range manifest.Split(string(data)) {
 		var object map[string]any
-		if err := sigsyaml.Unmarshal(doc, &object); err != nil {
+		if err := sigsyaml.Unmarshal([]byte(doc), &object); err != nil {
 			return nil, err
 		}
-		if object["kind"] != nil && object["apiVersion"] != nil {
+		items, listed := object["items"].([]any)
+		switch {
+		case object["kind"] == "List" && listed:
+			for _, item := range items {
+				if o, ok := item.(map[string]any); ok {
+					out = append(out, o)
+				}
+			}
+		case object["kind"] != nil && object["apiVersion"] != nil:
 			out = append(out, object)
+		}
+	}
+	return out, nil
+}
+
+// Each visits the objects of a group and kind, with the file or folder that each is from.
+func (r *Repository) Each(ofGroup, kind string, visit func(object map[string]any, from string)) {
+	for _, p := range r.objects {
+		if group(p.object) == ofGroup && p.object["kind"] == kind {
+			visit(p.object, p.from)
 		}
 	}
 }
@@ -164,7 +182,7 @@ func parse(data []byte) ([]map[string]any, error) {
 // Kustomizations that come of it, and so on. What can't be built is a warning, and
 // the others are built. Errors: root itself can't be.
 func Root(tree fs.FS, root string, sources map[string]string) (*Repository, error) {
-	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
+	r := open(tree, sources)
 	first := &flux.Kustomization{Spec: flux.KustomizationSpec{Path: root}}
 	objects, err := build.Objects(tree, first)
 	if err != nil {
