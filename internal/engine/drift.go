@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // PlanDrift plans to give the release's objects back what its newest revision sent, by
@@ -27,4 +29,16 @@ func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options,
 	in.Options.ServerSide = true
 	in.Target, in.Overlook = &target, overlook
 	return e.decide(ctx, in)
+}
+
+// Restore carries out steps of a plan of PlanDrift under the release's lock, whatever else of
+// it is blocked. No record is written, no hook is run, and nothing is waited for.
+func (e *Engine) Restore(ctx context.Context, p *plan.Plan, steps []plan.Step, lock releasestore.LockOptions) error {
+	part := *p
+	part.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}
+	part.Problems, part.Summary = nil, plan.Summary{}
+	return e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
+		_, err := e.run(ctx, &part, nil, held)
+		return err
+	})
 }

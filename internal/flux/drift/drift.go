@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -21,31 +22,37 @@ import (
 // value "disabled".
 const driftDetection = flux.HelmGroup + "/driftDetection"
 
+// Refused says that no dry run could be made of an object.
+func Refused(p *plan.Document, id manifest.ID) bool {
+	return slices.ContainsFunc(p.Problems, func(problem plan.Problem) bool { return problem.Blocking && problem.Object == id })
+}
+
 // Overlook takes out of a step that corrects drift what helm-controller does not compare:
-// objects that say so, paths of spec.driftDetection.ignore, and labels and annotations beyond those of the
-// manifest.
+// objects that say so, paths of spec.driftDetection.ignore, which are sent as they are live,
+// and labels and annotations beyond those of the manifest.
 func Overlook(hr *flux.HelmRelease, s *plan.Step) {
 	if excluded(s.Body) || excluded(s.Before) {
 		s.Op, s.Changes = plan.OpNone, nil
 		return
 	}
-	if s.Before == nil || s.After == nil {
+	if s.Before == nil || s.After == nil || s.Body == nil {
 		return
 	}
-	after := s.After.DeepCopy()
+	after, sent := s.After.DeepCopy(), s.Body.DeepCopy()
 	for _, rule := range ignored(hr) {
 		if !selects(rule.Target, s.Body) {
 			continue
 		}
 		for _, pointer := range rule.Paths {
 			restore(after.Object, s.Before.Object, tokens(pointer))
+			restore(sent.Object, s.Before.Object, tokens(pointer))
 		}
 	}
 	left := map[string]bool{}
 	for _, c := range fielddiff.Compare(s.Before.Object, after.Object) {
 		left[c.Path] = true
 	}
-	s.After = after
+	s.After, s.Body = after, sent
 	s.Changes = slices.DeleteFunc(s.Changes, func(c plan.Change) bool {
 		metadata := strings.HasPrefix(c.Path, "metadata.labels") || strings.HasPrefix(c.Path, "metadata.annotations")
 		return !left[c.Path] || metadata && c.To == nil
@@ -67,9 +74,6 @@ func excluded(o *unstructured.Unstructured) bool {
 func selects(s *flux.Selector, o *unstructured.Unstructured) bool {
 	if s == nil {
 		return true
-	}
-	if o == nil {
-		return false
 	}
 	gvk := o.GroupVersionKind()
 	for _, c := range [][2]string{

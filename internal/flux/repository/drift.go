@@ -2,13 +2,11 @@ package repository
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/drift"
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -23,15 +21,11 @@ func found(p *plan.Document) decision.Drift {
 		out = decision.DriftUnknown
 	}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Op != plan.OpNone && !refused(p, s.Object) {
+		if s.Op != plan.OpNone && !drift.Refused(p, s.Object) {
 			out = decision.DriftFound
 		}
 	})
 	return out
-}
-
-func refused(p *plan.Document, id manifest.ID) bool {
-	return slices.ContainsFunc(p.Problems, func(problem plan.Problem) bool { return problem.Blocking && problem.Object == id })
 }
 
 // drifted are notes about what has drifted, without values.
@@ -41,7 +35,7 @@ func (m *Managed) drifted(p *plan.Document) []string {
 		name := fmt.Sprintf("%s %s/%s", s.Object.Kind, s.Object.Namespace, s.Object.Name)
 		switch {
 		case s.Op == plan.OpNone:
-		case refused(p, s.Object):
+		case drift.Refused(p, s.Object):
 			out = append(out, name+" can't be compared")
 		case s.Op == plan.OpCreate:
 			out = append(out, name+" has drifted: it was deleted")

@@ -1,0 +1,152 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/drift"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// deviation is what live objects differ in from what the newest revision has sent.
+type deviation struct {
+	plan *plan.Plan
+	// steps bring the objects back.
+	steps []plan.Step
+	// lines say which objects differ and how, as helm-controller does, with the fields.
+	lines []string
+	// unknown are objects whose dry run was refused.
+	unknown []string
+}
+
+// lookForDrift compares live objects with the stored manifest, with one LIST a kind and
+// namespace, and a dry run for each that is there.
+func (p *pass) lookForDrift(ctx context.Context) error {
+	if p.standing {
+		p.in.RecordsUnchanged = false
+		p.records(ctx)
+	}
+	made, err := p.engine.PlanDrift(ctx, p.key(), plan.Options{
+		ForceConflicts: true, TakeOwnership: true, FieldManager: fieldManager, Timeout: p.hr.Timeout(),
+	}, func(s *plan.Step) { drift.Overlook(p.hr, s) })
+	if err != nil {
+		return p.safe(err)
+	}
+	made = made.WithSecrets(append(p.secrets[:len(p.secrets):len(p.secrets)], made.Secrets...))
+	p.mask = redact.NewMask(made)
+	found := deviation{plan: made}
+	made.Steps(func(_ plan.StageName, s *plan.Step) { found.add(*s) })
+	p.drift = found
+	p.input.Drift = decision.DriftNone
+	if len(found.steps) > 0 {
+		p.input.Drift = decision.DriftFound
+	}
+	return nil
+}
+
+// add judges one object. One that can't be changed back without deleting it is unknown,
+// as is one whose dry run was refused.
+func (d *deviation) add(s plan.Step) {
+	name := nameOf(s.Object)
+	switch {
+	case s.Op == plan.OpNone, s.Op == plan.OpKeep:
+	case drift.Refused(&d.plan.Document, s.Object):
+		d.unknown = append(d.unknown, name+": no dry run could be made")
+	case s.Op == plan.OpRecreate:
+		d.unknown = append(d.unknown, name+": it would have to be deleted and created again")
+	case s.Op == plan.OpCreate:
+		d.steps, d.lines = append(d.steps, s), append(d.lines, name+" removed")
+	default:
+		d.steps, d.lines = append(d.steps, s), append(d.lines, name+" "+summary(s.Changes))
+	}
+}
+
+// nameOf is helm-controller's "Kind/namespace/name".
+func nameOf(id manifest.ID) string {
+	if id.Namespace == "" {
+		return id.Kind + "/" + id.Name
+	}
+	return id.Kind + "/" + id.Namespace + "/" + id.Name
+}
+
+// summary counts changes as helm-controller does, and names their fields.
+func summary(changes []plan.Change) string {
+	var added, changed, removed int
+	var fields []string
+	for _, c := range changes {
+		switch {
+		case c.From == nil:
+			added++
+		case c.To == nil:
+			removed++
+		default:
+			changed++
+		}
+		fields = append(fields, c.Path)
+	}
+	return fmt.Sprintf("changed (%d additions, %d changes, %d removals): %s", added, changed, removed, strings.Join(fields, ", "))
+}
+
+// noteDrift says what was found.
+func (p *pass) noteDrift() {
+	cur := p.hr.Status.Snapshots()[0]
+	message := fmt.Sprintf("Cluster state of release %s has drifted from the desired state:\n%s", full(cur), strings.Join(p.drift.lines, "\n"))
+	p.mark(drifted, metav1.ConditionTrue, "DriftDetected", message)
+	p.tell(Event{Warning: true, Reason: "DriftDetected", Message: message})
+}
+
+// noDrift says that no object differs, and of which that is not known: that is no reason
+// not to be ready.
+func (p *pass) noDrift() {
+	if len(p.drift.unknown) > 0 {
+		p.mark(drifted, metav1.ConditionUnknown, "DriftUnknown", "No dry run could be made of:\n"+p.masked(strings.Join(p.drift.unknown, "\n")))
+		return
+	}
+	p.mark(drifted, metav1.ConditionFalse, "NoDriftDetected", "No drift detected against the cluster state")
+}
+
+// correctDrift brings back what differs. What can't be is told, and tried by the next pass.
+func (p *pass) correctDrift(ctx context.Context, _ decision.Decision) error {
+	cur := p.hr.Status.Snapshots()[0]
+	p.mark(ready, metav1.ConditionUnknown, progressing, "correcting cluster drift")
+	done := &corrections{}
+	p.engine.Observer = done
+	err := p.safe(p.engine.Restore(ctx, p.drift.plan, p.drift.steps, releasestore.LockOptions{Wait: lockWait}))
+	p.engine.Observer = nil
+	slices.Sort(done.lines)
+	lines := strings.Join(done.lines, "\n")
+	if err == nil {
+		p.tellOf(cur, false, "DriftCorrected", fmt.Sprintf("Cluster state of release %s has been corrected:\n%s", full(cur), lines))
+		return nil
+	}
+	partially := ""
+	if lines != "" {
+		partially, lines = "partially ", "\n\nSuccessful corrections:\n"+lines
+	}
+	p.tellOf(cur, true, "DriftCorrectionFailed", fmt.Sprintf("Failed to %scorrect cluster state of release %s:\n%s%s", partially, full(cur), err, lines))
+	return nil
+}
+
+// corrections hears which objects were brought back.
+type corrections struct{ lines []string }
+
+// Observe implements apply.Observer.
+func (c *corrections) Observe(e apply.Event) {
+	if e.Type != apply.StepDone {
+		return
+	}
+	verb := "configured"
+	if e.Op == plan.OpCreate {
+		verb = "created"
+	}
+	c.lines = append(c.lines, nameOf(e.Object)+" "+verb)
+}
