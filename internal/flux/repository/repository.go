@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
 	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
