@@ -7,13 +7,11 @@
 package repository
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
@@ -57,9 +55,6 @@ func open(tree fs.FS, sources map[string]string) *Repository {
 	return r
 }
 
-// groupEnding is that of all groups of Flux's.
-const groupEnding = ".toolkit.fluxcd.io"
-
 // maxFiles is how many files of a folder are read.
 const maxFiles = 20_000
 
@@ -84,71 +79,6 @@ func Files(tree fs.FS, names []string, sources map[string]string) (*Repository, 
 		}
 	}
 	return r, nil
-}
-
-func (r *Repository) file(name string) error {
-	data, err := fs.ReadFile(r.tree, name)
-	if err != nil {
-		return err
-	}
-	return r.Add(data, name)
-}
-
-// Add reads objects of a text that is from somewhere. Errors: it is no YAML.
-func (r *Repository) Add(data []byte, from string) error {
-	objects, err := parse(data)
-	if err != nil {
-		return fmt.Errorf("%s: %w", from, err)
-	}
-	for _, o := range objects {
-		r.objects = append(r.objects, placed{object: o, from: from})
-	}
-	return nil
-}
-
-func (r *Repository) folder(dir string) error {
-	read := 0
-	return fs.WalkDir(r.tree, dir, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && name != dir && (strings.HasPrefix(d.Name(), ".") || r.isChart(name)):
-			return fs.SkipDir
-		case d.IsDir() || path.Ext(name) != ".yaml" && path.Ext(name) != ".yml":
-			return nil
-		}
-		if read++; read > maxFiles {
-			return fmt.Errorf("%s has more than %d files", dir, maxFiles)
-		}
-		if err := r.file(name); err != nil {
-			r.passOver(name, err)
-		}
-		return nil
-	})
-}
-
-// passOver notes why a file below a folder is not read: an error when it names a group of
-// Flux's, as there may be releases in it.
-func (r *Repository) passOver(name string, why error) {
-	if data, err := fs.ReadFile(r.tree, name); err != nil || bytes.Contains(data, []byte(groupEnding+"/")) {
-		r.Unread = append(r.Unread, why.Error())
-		return
-	}
-	r.Warnings = append(r.Warnings, why.Error())
-}
-
-func (r *Repository) isChart(dir string) bool {
-	_, err := fs.Stat(r.tree, path.Join(dir, "Chart.yaml"))
-	return err == nil
-}
-
-// Each visits the objects of a group and kind, with the file or folder that each is from.
-func (r *Repository) Each(ofGroup, kind string, visit func(object map[string]any, from string)) {
-	for _, p := range r.objects {
-		if group(p.object) == ofGroup && p.object["kind"] == kind {
-			visit(p.object, p.from)
-		}
-	}
 }
 
 // Root builds the folder root as kustomize-controller would, and the
