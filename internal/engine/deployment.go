@@ -118,6 +118,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	if err != nil {
 		return rendered{}, err
 	}
+	crds = labelled(crds, source.Render.CRDLabels)
 	if d.Options.SkipCRDs {
 		crds = nil
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,6 +46,8 @@ type RenderOptions struct {
 	Strict        bool
 	// PostRender rewrites the whole rendered manifest; nil leaves it alone.
 	PostRender func(ctx context.Context, manifest string) (string, error)
+	// CRDLabels are put on the objects of crds/ folders, which PostRender does not see.
+	CRDLabels map[string]string
 	// Recall is shared by renders that are compared, see templating.Recall.
 	Recall *templating.Recall
 }
@@ -196,6 +199,25 @@ func ParseCRDs(c *chart.Chart) ([]manifest.Object, error) {
 		}
 	}
 	return out, nil
+}
+
+// labelled are the objects with labels; nothing is changed that is shared.
+func labelled(objects []manifest.Object, with map[string]string) []manifest.Object {
+	if len(with) == 0 {
+		return objects
+	}
+	out := slices.Clone(objects)
+	for i, o := range out {
+		doc := o.Doc.DeepCopy()
+		labels := doc.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		maps.Copy(labels, with)
+		doc.SetLabels(labels)
+		out[i].Doc = doc
+	}
+	return out
 }
 
 // digest identifies a chart by its files, whatever their times.

@@ -87,12 +87,34 @@ func (d Dependency) decide() (Decision, bool) {
 		return decide(Stall, "InvalidCELExpression", fmt.Sprintf("readyExpr of dependency %s: %v", d.Name, d.Invalid)), true
 	case d.Failed != nil:
 		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s: its readyExpr: %v", d.Name, d.Failed)), true
-	case d.Expression && d.Ready, !d.Expression && Ready(d.HelmRelease):
+	case d.ready():
 		return Decision{}, false
 	case d.Expression:
 		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready by its readyExpr", d.Name)), true
 	}
 	return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready", d.Name)), true
+}
+
+func (d Dependency) ready() bool {
+	return d.Expression && d.Ready || !d.Expression && Ready(d.HelmRelease)
+}
+
+// NotReady is why the dependency holds the release back, in helm-controller's words;
+// "" when it does not.
+func (d Dependency) NotReady() string {
+	switch {
+	case d.HelmRelease == nil:
+		return fmt.Sprintf("unable to get '%s' dependency: %v", d.Name, d.Failed)
+	case d.Invalid != nil:
+		return fmt.Sprintf("failed to evaluate dependency %s: %v", d.HelmRelease.Metadata.Name, d.Invalid)
+	case d.Failed != nil:
+		return d.Failed.Error()
+	case d.ready():
+		return ""
+	case d.Expression:
+		return fmt.Sprintf("dependency '%s' is not ready according to readyExpr eval", d.Name)
+	}
+	return fmt.Sprintf("dependency '%s' is not ready", d.Name)
 }
 
 // Ready says whether others that depend on the HelmRelease may go on: its status

@@ -1,0 +1,254 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// sort is what an action is, of which a pass has one of each.
+type sort int
+
+const (
+	releasing sort = iota
+	testing
+	remediating
+	unlocking
+	correcting
+)
+
+// action is how an action of a decision is carried out.
+type action struct {
+	// name is helm-controller's.
+	name    string
+	sort    sort
+	timeout time.Duration
+	run     func(context.Context, decision.Decision) error
+}
+
+func (p *pass) action(a decision.Action) action {
+	hr := p.hr
+	switch a {
+	case decision.Install:
+		return action{"install", releasing, timeout(hr, install(hr).Timeout), p.install}
+	case decision.Upgrade:
+		return action{"upgrade", releasing, timeout(hr, upgrade(hr).Timeout), p.upgrade}
+	case decision.Test:
+		return action{"test", testing, timeout(hr, hr.Tests().Timeout), p.test}
+	case decision.RollBack:
+		return action{"rollback", remediating, timeout(hr, rollback(hr).Timeout), p.rollBack}
+	case decision.Uninstall:
+		return action{"uninstall", remediating, timeout(hr, uninstall(hr).Timeout), p.remedyByUninstall}
+	case decision.Unlock:
+		return action{"unlock", unlocking, hr.Timeout(), p.unlock}
+	case decision.CorrectDrift:
+		return action{"correct cluster drift", correcting, hr.Timeout(), p.correctDrift}
+	case decision.Nothing, decision.Stall, decision.Wait, decision.Fail, decision.Unknown:
+	}
+	return action{}
+}
+
+// release is helm-controller's loop: decide, act, and decide again, with one action of a
+// sort a pass and none behind a remediation.
+func (p *pass) release(ctx context.Context) error {
+	var done [correcting + 1]bool
+	for {
+		if err := context.Cause(ctx); err != nil {
+			return fmt.Errorf("the pass was ended: %w", err)
+		}
+		d, err := p.decide(ctx)
+		if err != nil {
+			return err
+		}
+		p.prepare(d)
+		switch d.Action {
+		case decision.Fail:
+			return p.stateError(d)
+		case decision.Stall:
+			p.exhausted(d)
+			return nil
+		case decision.Nothing, decision.Unknown, decision.Wait:
+			p.inSync()
+			return nil
+		case decision.Install, decision.Upgrade, decision.Test, decision.RollBack, decision.Uninstall, decision.Unlock, decision.CorrectDrift:
+		}
+		a := p.action(d.Action)
+		if done[a.sort] {
+			p.later()
+			return nil
+		}
+		done[a.sort] = true
+		if err := p.perform(ctx, a, d); err != nil {
+			return p.failed(err)
+		}
+		if a.sort == remediating {
+			p.remedied()
+			return nil
+		}
+	}
+}
+
+// perform announces an action and runs it.
+func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error {
+	if (d.Action == decision.Install || d.Action == decision.Upgrade) && !p.load(ctx) {
+		return p.obstacle(p.next())
+	}
+	running := fmt.Sprintf("Running '%s' action with timeout of %s", a.name, a.timeout)
+	p.progress(progressing, running)
+	if a.sort == releasing {
+		p.mark(ready, metav1.ConditionUnknown, progressing, running)
+	}
+	if err := p.write(ctx); err != nil {
+		return err
+	}
+	if err := a.run(ctx, d); err != nil {
+		return err
+	}
+	if a.sort == remediating {
+		return nil
+	}
+	if err := p.write(ctx); err != nil {
+		return err
+	}
+	p.in.RecordsUnchanged = false
+	p.records(ctx)
+	return nil
+}
+
+// failed is the end of a pass whose action has written no record.
+func (p *pass) failed(err error) error {
+	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
+		p.progress(progressingWithRetry, locked.Error())
+		p.after = p.r.dependencyInterval()
+		return nil
+	}
+	if retry := p.hr.ActiveRetry(); retry != nil {
+		p.retryAfter(*retry)
+		return nil
+	}
+	if p.is(ready, metav1.ConditionTrue) {
+		p.mark(ready, metav1.ConditionFalse, "ReconcileError", err.Error())
+	}
+	return err
+}
+
+// retryAfter is the pause of RetryOnFailure.
+func (p *pass) retryAfter(s flux.Strategy) {
+	p.progress(progressingWithRetry, "retrying after "+s.Interval().String())
+	p.after, p.observed = s.Interval(), true
+}
+
+// later ends a pass that has done an action of the sort already.
+func (p *pass) later() {
+	if retry := p.hr.ActiveRetry(); retry != nil {
+		p.retryAfter(*retry)
+		return
+	}
+	if remedy, active := p.hr.ActiveRemedy(); !active || !remedy.Exhausted() {
+		p.nextTry()
+		return
+	}
+	p.drop(reconciling)
+	p.after, p.observed = p.hr.Spec.Interval.Duration, true
+}
+
+// nextTry has the next pass made at once.
+func (p *pass) nextTry() {
+	why := ""
+	if c := flux.Condition(p.hr.Status.Conditions, ready); c != nil {
+		why = c.Message
+	}
+	p.progress(progressingWithRetry, why)
+	p.again = true
+}
+
+// remedied is the end of a pass behind a remediation.
+func (p *pass) remedied() {
+	if retry := p.hr.ActiveRetry(); retry != nil {
+		p.retryAfter(*retry)
+		return
+	}
+	remedy, active := p.hr.ActiveRemedy()
+	afterUpgrade := p.hr.Status.LastAttemptedReleaseAction == flux.AttemptUpgrade && remedy.Strategy == flux.RemedyUninstall
+	if !active || !remedy.Exhausted() || afterUpgrade {
+		p.nextTry()
+		return
+	}
+	p.stall("RetriesExceeded", p.attempts())
+	p.observed = true
+}
+
+// attempts is helm-controller's message of a release whose tries are used up.
+func (p *pass) attempts() string {
+	remedy, _ := p.hr.ActiveRemedy()
+	return fmt.Sprintf("Failed to %s after %d attempt(s)", p.hr.Status.LastAttemptedReleaseAction, remedy.Failures)
+}
+
+// exhausted is the end of the tries.
+func (p *pass) exhausted(d decision.Decision) {
+	p.observed = true
+	if d.Reason == "MissingRollbackTarget" {
+		p.stall(d.Reason, "Failed to perform remediation: missing target release for rollback: cannot remediate failed release")
+		return
+	}
+	p.stall("RetriesExceeded", p.attempts())
+}
+
+// stateError says that nobody can tell how the release is.
+func (p *pass) stateError(d decision.Decision) error {
+	message := p.masked(d.Because[0])
+	p.mark(ready, metav1.ConditionFalse, "StateError", "Could not determine release state: "+message)
+	return errors.New("cannot determine release state: " + message)
+}
+
+// prepare does to the history what helm-controller does once it knows the state.
+func (p *pass) prepare(d decision.Decision) {
+	s := &p.hr.Status
+	asked := p.hr.Metadata.Annotations
+	if _, asks := asked[flux.AnnotationRequestedAt]; asks {
+		if at, ok := asked[flux.AnnotationForceAt]; ok {
+			s.LastHandledForceAt = at
+		}
+	}
+	remedy, active := p.hr.ActiveRemedy()
+	if !active {
+		remedy.IgnoreTests = p.hr.Tests().IgnoreFailures
+	}
+	retry := p.hr.ActiveRetry() != nil
+	switch {
+	case d.State == decision.Unmanaged:
+		s.History = nil
+	case d.State == decision.InSync, d.State == decision.Failed && (retry || d.Action == decision.RollBack || d.Action == decision.Uninstall):
+		s.History = truncate(s.Snapshots(), remedy.IgnoreTests, retry)
+	}
+}
+
+// inSync is the end of a pass with nothing left to do.
+func (p *pass) inSync() {
+	p.observed, p.after = true, p.hr.Spec.Interval.Duration
+	history := p.hr.Status.Snapshots()
+	if p.is(remediated, metav1.ConditionTrue) {
+		p.drop(remediated)
+		p.mark(released, metav1.ConditionTrue, "UpgradeSucceeded", succeeded("upgrade", history[0]))
+	}
+	if c := flux.Condition(p.hr.Status.Conditions, released); c != nil && (c.Status != metav1.ConditionTrue || !p.is(ready, metav1.ConditionTrue)) {
+		switch c.Reason {
+		case "InstallFailed":
+			p.mark(released, metav1.ConditionTrue, "InstallSucceeded", succeeded("install", history[0]))
+		case "UpgradeFailed":
+			p.mark(released, metav1.ConditionTrue, "UpgradeSucceeded", succeeded("upgrade", history[0]))
+		}
+	}
+	if p.hr.DriftMode() != "" && p.input.Drift == decision.DriftNone {
+		p.mark(drifted, metav1.ConditionFalse, "NoDriftDetected", "No drift detected against the cluster state")
+	}
+	p.drop(reconciling)
+	p.summarize()
+}

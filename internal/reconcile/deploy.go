@@ -1,0 +1,190 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/build"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+func (p *pass) install(ctx context.Context, _ decision.Decision) error {
+	o, side := installing(p.hr)
+	p.hr.Status.History = nil
+	d := p.deployment(engine.InstallOnly, install(p.hr).Deployment, o, side)
+	return p.deploy(ctx, flux.AttemptInstall, d, &p.hr.Status.InstallFailures)
+}
+
+func (p *pass) upgrade(ctx context.Context, _ decision.Decision) error {
+	o, side := upgrading(p.hr, p.newest())
+	d := p.deployment(engine.UpgradeOnly, upgrade(p.hr).Deployment, o, side)
+	if upgrade(p.hr).PreserveValues {
+		d.Source.Reuse = values.ReuseValues
+	}
+	return p.deploy(ctx, flux.AttemptUpgrade, d, &p.hr.Status.UpgradeFailures)
+}
+
+// newest is the newest record, nil without any.
+func (p *pass) newest() *release.Revision {
+	return release.NewHistory(p.input.Records).Last()
+}
+
+func (p *pass) deployment(mode engine.Mode, d flux.Deployment, o plan.Options, side engine.ServerSide) engine.Deployment {
+	rewrite := func(_ context.Context, text string) (string, error) { return build.PostRender(p.hr, text) }
+	return engine.Deployment{
+		Release: p.key(), Mode: mode, Options: o, ServerSide: side,
+		Source: engine.Source{
+			Chart: p.chart, Values: p.values, Reuse: values.ResetValues,
+			Render: engine.RenderOptions{SkipSchema: d.DisableSchemaValidation, PostRender: rewrite, CRDLabels: origin(p.hr)},
+		},
+	}
+}
+
+// origin are the labels of all objects that a HelmRelease makes.
+func origin(hr *flux.HelmRelease) map[string]string {
+	return map[string]string{flux.OriginName: hr.Metadata.Name, flux.OriginNamespace: hr.Metadata.Namespace}
+}
+
+// deploy runs an install or upgrade and notes what has come of it. An error is one that has
+// left no record.
+func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deployment, failures *int64) error {
+	s := &p.hr.Status
+	s.LastAttemptedReleaseAction = attempt
+	p.drop(tested, remediated)
+	defer p.summarize()
+	began := p.r.Now()
+	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanDeployment(ctx, d) })
+	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
+		return err
+	}
+	s.LastAttemptedReleaseActionDuration = &metav1.Duration{Duration: p.r.Now().Sub(began)}
+	if outcome.Recorded {
+		if err := p.recorded(ctx, outcome.Revision, string(attempt), "", s.LastAttemptedRevisionDigest); err != nil {
+			return err
+		}
+		p.inventory(outcome.Revision)
+	}
+	if err == nil {
+		p.deployed(attempt)
+		return nil
+	}
+	s.Failures++
+	m := p.chart.Metadata
+	message := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", attempt, p.hr.ReleaseNamespace(), p.hr.ReleaseName(), m.Name, m.Version, err)
+	reason := title(attempt) + "Failed"
+	p.mark(released, metav1.ConditionFalse, reason, message)
+	p.tell(Event{Warning: true, Reason: reason, Message: message, Metadata: metadata(m.Version, s.LastAttemptedConfigDigest, m.AppVersion, s.LastAttemptedRevisionDigest)})
+	if !outcome.Recorded {
+		return err
+	}
+	*failures++
+	return nil
+}
+
+// deployed is the good end of an install or upgrade.
+func (p *pass) deployed(attempt flux.Attempt) {
+	cur := p.hr.Status.Snapshots()[0]
+	message, reason := succeeded(string(attempt), cur), title(attempt)+"Succeeded"
+	p.mark(released, metav1.ConditionTrue, reason, message)
+	if p.hr.Tests().Enable && cur.TestHooks == nil {
+		p.mark(tested, metav1.ConditionUnknown, "AwaitingTests", fmt.Sprintf("Helm release %s with chart %s is awaiting tests", full(cur), versionedChart(cur)))
+	}
+	if p.hr.ActiveRetry() != nil {
+		p.clearFailures()
+	}
+	p.tellOf(cur, false, reason, message)
+}
+
+func title(a flux.Attempt) string { return strings.ToUpper(string(a[:1])) + string(a[1:]) }
+
+// apply plans and applies under the release's lock. Errors are without secrets.
+func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome, error) {
+	withSecrets := func(ctx context.Context) (*plan.Plan, error) {
+		made, err := prepare(ctx)
+		if made != nil {
+			made = made.WithSecrets(append(p.secrets[:len(p.secrets):len(p.secrets)], made.Secrets...))
+		}
+		return made, err
+	}
+	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, withSecrets, func(made *plan.Plan) error {
+		p.mask = redact.NewMask(made)
+		return blocked(made)
+	})
+	return outcome, p.safe(err)
+}
+
+// lockWait is how long a pass waits for another run on the release.
+const lockWait = 10 * time.Second
+
+// safe is an error without secrets. It stays the one it is where that tells something.
+func (p *pass) safe(err error) error {
+	if err == nil {
+		return nil
+	}
+	var read [][]byte
+	if quoting := (*engine.RenderError)(nil); errors.As(err, &quoting) {
+		read = quoting.Secrets
+	}
+	text := p.masked(redact.NewValuesMask(nil, read...).Text(err.Error()))
+	return &maskedError{text: strings.TrimSpace(text), err: err}
+}
+
+// maskedError is an error whose text has no secrets.
+type maskedError struct {
+	text string
+	err  error
+}
+
+func (e *maskedError) Error() string { return e.text }
+
+func (e *maskedError) Unwrap() error { return e.err }
+
+// blocked is why a plan can't be applied.
+func blocked(made *plan.Plan) error {
+	if !made.Blocked() {
+		return nil
+	}
+	var errs []error
+	for _, problem := range made.Problems {
+		if !problem.Blocking {
+			continue
+		}
+		text := problem.What
+		if problem.Object.Kind != "" {
+			text = problem.Object.String() + ": " + text
+		}
+		errs = append(errs, errors.New(text))
+	}
+	return errors.Join(errs...)
+}
+
+// recorded brings the history up to what an action has written.
+func (p *pass) recorded(ctx context.Context, made *release.Revision, action, changed, ociDigest string) error {
+	stored, err := p.engine.Records(ctx, p.key())
+	if err != nil {
+		return p.safe(err)
+	}
+	written := []*release.Revision{made}
+	for i := len(stored) - 1; i >= 0; i-- {
+		switch r := stored[i]; {
+		case r.Version == made.Version:
+			written[0] = r
+		case r.Version < made.Version:
+			written = append(written, r)
+		}
+	}
+	return p.observe(written, action, changed, ociDigest)
+}

@@ -1,0 +1,298 @@
+package reconcile
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// ErrArtifactGone says that a source's artifact is not there, or not yet.
+var ErrArtifactGone = errors.New("artifact not found")
+
+// gather fills the input, up to the first thing that stands in the way.
+func (p *pass) gather(ctx context.Context) {
+	for _, step := range []func(context.Context) bool{p.dependencies, p.source, p.compose, p.version, p.connect, p.records} {
+		if !step(ctx) {
+			return
+		}
+	}
+}
+
+// dependencies reads the HelmReleases of spec.dependsOn, up to one that is not ready.
+func (p *pass) dependencies(ctx context.Context) bool {
+	for _, of := range p.hr.Spec.DependsOn {
+		namespace := of.Namespace
+		if namespace == "" {
+			namespace = p.hr.Metadata.Namespace
+		}
+		dep := decision.Dependency{Name: namespace + "/" + of.Name}
+		object, err := p.r.Local.Lookup(ctx, flux.HelmGroup+"/v2", flux.KindHelmRelease, namespace, of.Name)
+		if err == nil {
+			dep.HelmRelease, err = flux.DecodeHelmRelease(object.Object)
+		}
+		dep.Failed = err
+		p.input.Dependencies = append(p.input.Dependencies, dep)
+		if dep.NotReady() != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// source is whether there is an artifact.
+func (p *pass) source(context.Context) bool {
+	o, ref := &p.input.Obstacles, p.hr.ChartSource()
+	switch {
+	case p.r.NoCrossNamespaceRefs && ref.Namespace != p.hr.Metadata.Namespace:
+		o.Denied = fmt.Errorf("can't access '%s', cross-namespace references have been blocked", ref)
+	case p.in.Source == nil && p.in.Err == nil:
+		o.NoSource = fmt.Errorf("%s is not there", ref)
+	case p.in.Err != nil:
+		o.NoSource = p.in.Err
+	default:
+		if why := p.in.Source.NotReady(); why != "" {
+			o.SourceNotReady = fmt.Sprintf("%s '%s/%s' is not ready: %s", ref.Kind, ref.Namespace, ref.Name, why)
+		}
+	}
+	return o.Denied == nil && o.NoSource == nil && o.SourceNotReady == ""
+}
+
+// compose puts the values together.
+func (p *pass) compose(ctx context.Context) bool {
+	read := map[string]*unstructured.Unstructured{}
+	var failed error
+	composed, err := composition.Compose(p.hr, func(kind, name, key string) ([]byte, composition.Found) {
+		object, known := read[kind+"/"+name]
+		if !known {
+			found, err := p.r.Local.Lookup(ctx, "v1", kind, p.hr.Metadata.Namespace, name)
+			if err != nil && !apierrors.IsNotFound(err) {
+				failed = err
+			}
+			if err == nil {
+				object = found
+			}
+			read[kind+"/"+name] = object
+		}
+		data, ok := p.data(object, key)
+		if !ok {
+			return nil, composition.Missing
+		}
+		return data, composition.Known
+	})
+	if failed != nil {
+		err = failed
+	}
+	if err == nil {
+		p.values = composed.Values
+		p.input.ValuesDigest, err = digest.Values(composed.Values)
+	}
+	p.input.Obstacles.Values = err
+	return err == nil
+}
+
+// data is the content of a key of a ConfigMap or Secret, which may be nil. What is a
+// Secret's is remembered for masking.
+func (p *pass) data(object *unstructured.Unstructured, key string) ([]byte, bool) {
+	if object == nil {
+		return nil, false
+	}
+	text, ok, err := unstructured.NestedString(object.Object, "data", key)
+	if err != nil || !ok {
+		return nil, false
+	}
+	if object.GetKind() != kinds.Secret.Kind {
+		return []byte(text), true
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, false
+	}
+	p.conceal(data)
+	return data, true
+}
+
+// conceal remembers the content of a Secret, and the texts in it where it is YAML.
+func (p *pass) conceal(data []byte) {
+	p.secrets = append(p.secrets, data)
+	var table map[string]any
+	if yaml.Unmarshal(data, &table) == nil {
+		p.secrets = append(p.secrets, texts(table)...)
+	}
+}
+
+func texts(v any) (out [][]byte) {
+	switch v := v.(type) {
+	case string:
+		return [][]byte{[]byte(v)}
+	case map[string]any:
+		for _, e := range v {
+			out = append(out, texts(e)...)
+		}
+	case []any:
+		for _, e := range v {
+			out = append(out, texts(e)...)
+		}
+	}
+	return out
+}
+
+// version is the chart's: that of a HelmChart stands in its status, and others are loaded.
+func (p *pass) version(ctx context.Context) bool {
+	s := p.in.Source
+	if s.Kind == flux.KindHelmChart && s.Status.ObservedChartName != "" {
+		p.input.Chart = decision.Chart{Name: s.Status.ObservedChartName, Version: s.Status.Artifact.Revision}
+		return true
+	}
+	return p.load(ctx)
+}
+
+// load loads the chart, under the version that it is released as.
+func (p *pass) load(ctx context.Context) bool {
+	if p.chart != nil {
+		return true
+	}
+	loaded, err := p.in.Chart(ctx)
+	if p.input.Obstacles.Chart = err; err != nil {
+		return false
+	}
+	is := decision.Chart{Name: loaded.Metadata.Name, Version: loaded.Metadata.Version}
+	if s := p.in.Source; s.Kind == flux.KindOCIRepository || s.Kind == flux.KindExternalArtifact {
+		is.Version, is.Digest, err = flux.VersionOf(is.Version, s.Status.Artifact.Revision)
+		if p.input.Obstacles.Version = err; err != nil {
+			return false
+		}
+	}
+	p.chart, p.input.Chart = versioned(loaded, is.Version), is
+	return true
+}
+
+func versioned(c *chart.Chart, version string) *chart.Chart {
+	with, metadata := *c, *c.Metadata
+	metadata.Version = version
+	with.Metadata = &metadata
+	return &with
+}
+
+// connect prepares an engine for the cluster that the release goes to.
+func (p *pass) connect(ctx context.Context) bool {
+	access, err := p.accessTo(ctx)
+	if err == nil {
+		p.access = access
+		err = p.open(ctx, p.hr.ReleaseNamespace(), p.hr.StorageNamespace())
+	}
+	p.input.Obstacles.Client = err
+	return err == nil
+}
+
+// open makes an engine for releases of a namespace with their records in another one.
+func (p *pass) open(ctx context.Context, namespace, storage string) error {
+	c, err := p.r.Connect(ctx, p.access)
+	if err != nil {
+		return err
+	}
+	store, err := releasestore.Open(c.Records, "secret", releasestore.SystemClock{})
+	if err != nil {
+		return err
+	}
+	p.engine = &engine.Engine{
+		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
+		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion,
+	}
+	return nil
+}
+
+// accessTo is whose rights the pass has, and where.
+func (p *pass) accessTo(ctx context.Context) (Access, error) {
+	var out Access
+	account := p.hr.Spec.ServiceAccountName
+	if account == "" {
+		account = p.r.DefaultServiceAccount
+	}
+	namespace := p.hr.Metadata.Namespace
+	if account != "" {
+		out.User = "system:serviceaccount:" + namespace + ":" + account
+	}
+	k := p.hr.Spec.KubeConfig
+	switch {
+	case k == nil:
+		return out, nil
+	case k.SecretRef == nil:
+		return out, errors.New("spec.kubeConfig.configMapRef is not supported: name a Secret")
+	}
+	secret, err := p.r.Local.Lookup(ctx, "v1", kinds.Secret.Kind, namespace, k.SecretRef.Name)
+	if err != nil {
+		return out, fmt.Errorf("could not get KubeConfig secret '%s/%s': %w", namespace, k.SecretRef.Name, err)
+	}
+	keys := []string{"value", "value.yaml"}
+	if k.SecretRef.Key != "" {
+		keys = []string{k.SecretRef.Key}
+	}
+	for _, key := range keys {
+		if data, ok := p.data(secret, key); ok {
+			out.Kubeconfig = data
+			return out, nil
+		}
+	}
+	return out, fmt.Errorf("KubeConfig secret '%s/%s' has no key %s", namespace, k.SecretRef.Name, strings.Join(keys, " or "))
+}
+
+// records reads those of the release, or has the history stand for them.
+func (p *pass) records(ctx context.Context) bool {
+	p.standing = p.in.RecordsUnchanged && len(p.hr.Status.History) > 0
+	if !p.standing {
+		p.input.Records, p.input.Obstacles.Records = p.engine.Records(ctx, p.key())
+		return true
+	}
+	p.input.Records = nil
+	for _, s := range p.hr.Status.History {
+		p.input.Records = append(p.input.Records, &release.Revision{
+			Name: s.Name, Namespace: s.Namespace, Version: s.Version, Info: release.Info{Status: release.Status(s.Status)},
+			Chart: &chart.Chart{Metadata: &chart.Metadata{Name: s.ChartName, Version: s.ChartVersion}},
+		})
+	}
+	return true
+}
+
+// next decides by what is gathered.
+func (p *pass) next() decision.Decision {
+	in := p.input
+	hr := *p.hr
+	if p.standing { // no digest is checked of what stands for a record
+		hr.Status.History = slices.Clone(hr.Status.History)
+		for i := range hr.Status.History {
+			hr.Status.History[i].APIVersion = ""
+		}
+	}
+	in.HelmRelease = &hr
+	return decision.Next(in)
+}
+
+// decide is next by what is stored and live. Live objects are looked at last, when all else is
+// in sync.
+func (p *pass) decide(ctx context.Context) (decision.Decision, error) {
+	p.input.Drift = decision.DriftNotLooked
+	d := p.next()
+	if p.standing && d.Action != decision.Nothing {
+		p.in.RecordsUnchanged = false
+		p.records(ctx)
+		d = p.next()
+	}
+	return d, nil
+}

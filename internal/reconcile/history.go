@@ -1,0 +1,111 @@
+package reconcile
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// kept is how many snapshots stay where none of them is good.
+const kept = 5
+
+// snapshot is a record as the status shows it.
+func snapshot(r *release.Revision, action, ociDigest string) (flux.Snapshot, error) {
+	sum, err := digest.Record(r, ociDigest)
+	if err != nil {
+		return flux.Snapshot{}, err
+	}
+	config, err := digest.Values(r.Config)
+	if err != nil {
+		return flux.Snapshot{}, err
+	}
+	out := flux.Snapshot{
+		APIVersion: flux.SnapshotAPIVersion, Digest: sum, Name: r.Name, Namespace: r.Namespace, Version: r.Version,
+		Status: string(r.Info.Status), Action: action, ConfigDigest: config, OCIDigest: ociDigest,
+		FirstDeployed: metav1.NewTime(r.Info.FirstDeployed).Rfc3339Copy(), LastDeployed: metav1.NewTime(r.Info.LastDeployed).Rfc3339Copy(),
+	}
+	if !r.Info.Deleted.IsZero() {
+		out.Deleted = metav1.NewTime(r.Info.Deleted).Rfc3339Copy()
+	}
+	if r.Chart != nil && r.Chart.Metadata != nil {
+		out.ChartName, out.ChartVersion, out.AppVersion = r.Chart.Metadata.Name, r.Chart.Metadata.Version, r.Chart.Metadata.AppVersion
+	}
+	return out, nil
+}
+
+// of says whether the snapshot is one of the record.
+func of(s flux.Snapshot, r *release.Revision) bool {
+	return s.Name == r.Name && s.Namespace == r.Namespace && s.Version == r.Version
+}
+
+// observe brings the history up to the records that an action has written: the newest
+// comes in front when it is new, and those that were changed are taken again. action is
+// that of the newest, changed that of the others.
+func (p *pass) observe(written []*release.Revision, action, changed, ociDigest string) error {
+	history := slices.Clone(p.hr.Status.History)
+	for n, r := range written {
+		i := slices.IndexFunc(history, func(s flux.Snapshot) bool { return of(s, r) })
+		if i < 0 && n > 0 {
+			continue
+		}
+		as, from := action, ociDigest
+		if i >= 0 {
+			from = history[i].OCIDigest
+		}
+		if n > 0 {
+			as = changed
+		}
+		next, err := snapshot(r, as, from)
+		switch {
+		case err != nil:
+			return err
+		case i < 0:
+			history = slices.Insert(history, 0, next)
+		case history[i].Digest != next.Digest:
+			next.TestHooks = history[i].TestHooks
+			history[i] = next
+		}
+	}
+	p.hr.Status.History = history
+	return nil
+}
+
+// truncate keeps the newest snapshot and those down to the newest good one behind it,
+// for a rollback; all is set where there are no rollbacks.
+func truncate(history []flux.Snapshot, ignoreTests, all bool) []flux.Snapshot {
+	if len(history) < 2 {
+		return history
+	}
+	for i, s := range history[1:] {
+		status := release.Status(s.Status)
+		good := status == release.StatusDeployed || status == release.StatusSuperseded
+		if !all && good && (ignoreTests || !s.TestIn(flux.TestFailed)) {
+			return history[:i+2]
+		}
+	}
+	return history[:min(len(history), kept)]
+}
+
+// testHooks are the outcomes of a revision's tests.
+func testHooks(r *release.Revision) map[string]*flux.TestHook {
+	out := map[string]*flux.TestHook{}
+	for _, h := range r.Hooks {
+		if !h.On(manifest.Test) {
+			continue
+		}
+		t := &flux.TestHook{Phase: string(h.LastRun.Phase)}
+		if !h.LastRun.StartedAt.IsZero() {
+			t.LastStarted = metav1.NewTime(h.LastRun.StartedAt).Rfc3339Copy()
+		}
+		if !h.LastRun.CompletedAt.IsZero() {
+			t.LastCompleted = metav1.NewTime(h.LastRun.CompletedAt).Rfc3339Copy()
+		}
+		out[h.Name] = t
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+package reconcile
+
+import (
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// inventory lists the objects of a revision, and those of the chart's crds/, hooks not.
+func (p *pass) inventory(r *release.Revision) {
+	objects, err := r.Objects()
+	if err != nil {
+		return // it was parsed before it was applied
+	}
+	out := &flux.Inventory{Entries: []flux.InventoryEntry{}}
+	add := func(o manifest.Object) {
+		// A colon, which RBAC's names may have, is written as two underscores (cli-utils).
+		name := strings.ReplaceAll(o.Name, ":", "__")
+		out.Entries = append(out.Entries, flux.InventoryEntry{
+			ID: strings.Join([]string{o.Namespace, name, o.Group, o.Kind}, "_"), Version: o.Version,
+		})
+	}
+	for _, o := range objects {
+		if clusterScoped, known := kinds.Scope(o.GroupKind()); o.Namespace == "" && (!known || !clusterScoped) {
+			o.Namespace = p.hr.ReleaseNamespace()
+		}
+		add(o)
+	}
+	if p.chart != nil {
+		crds, _ := engine.ParseCRDs(p.chart) // they were parsed before they were applied
+		for _, o := range crds {
+			add(o)
+		}
+	}
+	p.hr.Status.Inventory = out
+}

@@ -1,0 +1,34 @@
+package reconcile
+
+import (
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// full is "namespace/name.v7".
+func full(s flux.Snapshot) string { return fmt.Sprintf("%s/%s.v%d", s.Namespace, s.Name, s.Version) }
+
+// versionedChart is "app@1.0.0".
+func versionedChart(s flux.Snapshot) string { return s.ChartName + "@" + s.ChartVersion }
+
+// succeeded is the message of an install or upgrade that went well.
+func succeeded(action string, s flux.Snapshot) string {
+	return fmt.Sprintf("Helm %s succeeded for release %s with chart %s", action, full(s), versionedChart(s))
+}
+
+// tellOf adds an event about a revision.
+func (p *pass) tellOf(s flux.Snapshot, warning bool, reason, message string) {
+	p.tell(Event{Warning: warning, Reason: reason, Message: message, Metadata: metadata(s.ChartVersion, s.ConfigDigest, s.AppVersion, s.OCIDigest)})
+}
+
+// metadata are an event's annotations.
+func metadata(revision, token, appVersion, ociDigest string) map[string]string {
+	out := map[string]string{}
+	for name, text := range map[string]string{"revision": revision, "token": token, "app-version": appVersion, "oci-digest": ociDigest} {
+		if text != "" {
+			out[flux.HelmGroup+"/"+name] = text
+		}
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+package reconcile
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Reconcile makes one pass over the HelmRelease: with finalizer and, where it has a chart
+// template, with the source that was made of it. It changes neither hr nor what in holds.
+// The lock of the release is taken by each action for itself.
+//
+// An error says that the next pass is to be made after a pause that grows with each error
+// in a row; the outcome counts all the same, and says in its conditions why. It holds no
+// secrets. When ctx ends, what is under way is recorded as failed, as the status says.
+func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (Outcome, error) {
+	next := *hr
+	next.Status.Conditions = slices.Clone(hr.Status.Conditions)
+	next.Status.History = hr.Status.Snapshots()
+	p := &pass{r: r, hr: &next, in: in, report: report}
+	err := p.run(ctx)
+	return p.outcome(hr.Status), err
+}
+
+// pass is the state of one pass.
+type pass struct {
+	r *Reconciler
+	// hr has the status as it is by now.
+	hr     *flux.HelmRelease
+	in     Sources
+	report Report
+
+	input decision.Input
+	// standing says that the history stands for the records.
+	standing bool
+	values   map[string]any
+	secrets  [][]byte
+	chart    *chart.Chart
+	access   Access
+	// mask hides the secrets of the plan that was made last.
+	mask   *redact.Mask
+	engine *engine.Engine
+
+	events []Event
+	// observed says that the generation has been dealt with.
+	observed bool
+	after    time.Duration
+	again    bool
+	released bool
+}
+
+func (p *pass) run(ctx context.Context) error {
+	switch {
+	case p.hr.Metadata.DeletionTimestamp != nil:
+		return p.remove(ctx)
+	case p.hr.Spec.Suspend:
+		p.observed = true
+		return nil
+	case (p.hr.Spec.Chart == nil) == (p.hr.Spec.ChartRef == nil):
+		return nil
+	}
+	p.progress(progressing, fulfilling)
+	p.gather(ctx)
+	d := p.next()
+	if d.State == "" && d.Reason != "TargetChanged" {
+		return p.obstacle(d)
+	}
+	p.recovered()
+	if d.Reason == "TargetChanged" {
+		return p.move(ctx)
+	}
+	p.attempt(d)
+	return p.release(ctx)
+}
+
+const fulfilling = "Fulfilling prerequisites"
+
+// recovered takes back what an earlier pass has said of a prerequisite.
+func (p *pass) recovered() {
+	c := flux.Condition(p.hr.Status.Conditions, ready)
+	passed := []string{"DependencyNotReady", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
+	if c != nil && slices.Contains(passed, c.Reason) {
+		p.mark(ready, metav1.ConditionUnknown, progressing, "reconciliation in progress")
+	}
+}
+
+// attempt notes what this pass goes by.
+func (p *pass) attempt(d decision.Decision) {
+	s := &p.hr.Status
+	s.StorageNamespace = p.hr.StorageNamespace()
+	if d.Resets != "" {
+		p.clearFailures()
+	}
+	asked, asks := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
+	if at, ok := p.hr.Metadata.Annotations[flux.AnnotationResetAt]; ok && asks && asked != "" {
+		s.LastHandledResetAt = at
+	}
+	s.LastAttemptedGeneration = p.hr.Metadata.Generation
+	s.LastAttemptedRevision, s.LastAttemptedRevisionDigest = p.input.Chart.Version, p.input.Chart.Digest
+	s.LastAttemptedConfigDigest = p.input.ValuesDigest
+	s.LastAttemptedValuesChecksum, s.LastReleaseRevision = "", 0
+}
+
+func (p *pass) clearFailures() {
+	s := &p.hr.Status
+	s.Failures, s.InstallFailures, s.UpgradeFailures = 0, 0, 0
+}
+
+// outcome compares with the status before.
+func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
+	s := &p.hr.Status
+	if at, ok := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]; ok {
+		s.LastHandledReconcileAt = at
+	}
+	if p.observed {
+		s.ObservedGeneration = p.hr.Metadata.Generation
+	}
+	s.Conditions = settled(before.Conditions, s.Conditions)
+	return Outcome{
+		Status: *s, Changed: !reflect.DeepEqual(before, *s), Events: p.events,
+		After: p.after, Again: p.again, Released: p.released,
+	}
+}
+
+// write has the status written and the events told while the pass goes on.
+func (p *pass) write(ctx context.Context) error {
+	if p.report == nil {
+		return nil
+	}
+	status := p.hr.Status
+	status.Conditions = settled(nil, slices.Clone(status.Conditions))
+	status.History = slices.Clone(status.History)
+	events := p.events
+	p.events = nil
+	return p.report(ctx, status, events)
+}
+
+func (p *pass) key() release.Key {
+	return release.Key{Namespace: p.hr.ReleaseNamespace(), Name: p.hr.ReleaseName()}
+}

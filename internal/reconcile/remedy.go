@@ -1,0 +1,70 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// rollBack restores the revision that the decision names.
+func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
+	defer p.summarize()
+	history := p.hr.Status.Snapshots()
+	prev := history[slices.IndexFunc(history, func(s flux.Snapshot) bool { return s.Version == d.Target })]
+	o, side := rollingBack(p.hr, p.input.Records[slices.IndexFunc(p.input.Records, revision(d.Target))])
+	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
+		return p.engine.PlanRollback(ctx, p.key(), d.Target, side, o)
+	})
+	if outcome.Recorded {
+		if err := p.recorded(ctx, outcome.Revision, actionRollback, actionRollback, ""); err != nil {
+			return err
+		}
+		p.inventory(outcome.Revision)
+	}
+	message := fmt.Sprintf("Helm rollback to previous release %s with chart %s", full(prev), versionedChart(prev))
+	told := Event{Reason: "RollbackSucceeded", Message: message + " succeeded", Metadata: metadata(prev.ChartVersion, p.input.ValuesDigest, prev.AppVersion, prev.OCIDigest)}
+	if err != nil {
+		p.hr.Status.Failures++
+		told.Warning, told.Reason, told.Message = true, "RollbackFailed", message+" failed: "+err.Error()
+	}
+	p.mark(remediated, truth(err == nil), told.Reason, told.Message)
+	p.tell(told)
+	if !outcome.Recorded {
+		return err
+	}
+	return nil
+}
+
+func truth(yes bool) metav1.ConditionStatus {
+	if yes {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}
+
+// remedyByUninstall removes a release that has failed.
+func (p *pass) remedyByUninstall(ctx context.Context, _ decision.Decision) error {
+	_, changed, err := p.takeDown(ctx, actionRemedy)
+	cur := p.hr.Status.Snapshots()[0]
+	message := fmt.Sprintf("Helm uninstall remediation for release %s with chart %s", full(cur), versionedChart(cur))
+	if err != nil {
+		p.hr.Status.Failures++
+		message += " failed: " + err.Error()
+		p.mark(remediated, metav1.ConditionFalse, reasonNotUninstalled, message)
+		p.tellOf(cur, true, reasonNotUninstalled, message)
+		if !changed {
+			return err
+		}
+		return nil
+	}
+	message += " succeeded"
+	p.mark(remediated, metav1.ConditionTrue, reasonUninstalled, message)
+	p.tellOf(cur, false, reasonUninstalled, message)
+	return nil
+}

@@ -1,0 +1,126 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Actions of snapshots, and reasons of uninstalls.
+const (
+	actionRollback  = "rollback"
+	actionUninstall = "uninstall"
+	actionRemedy    = "uninstall-remediation"
+
+	reasonUninstalled    = "UninstallSucceeded"
+	reasonNotUninstalled = "UninstallFailed"
+)
+
+// deleting is Helm's description of a revision that is being uninstalled.
+const deleting = "Deletion in progress (or silently failed)"
+
+// takeDown uninstalls the release of the newest snapshot and notes it in the history.
+// none says that there was none, changed that a record was written.
+func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool, err error) {
+	cur, o := p.hr.Status.Snapshots()[0], uninstalling(p.hr)
+	key := release.Key{Namespace: cur.Namespace, Name: cur.Name}
+	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanUninstall(ctx, key, o) })
+	if missing := (*engine.NoReleaseError)(nil); errors.As(err, &missing) {
+		return true, false, nil
+	}
+	if outcome.Revision == nil {
+		return false, false, err
+	}
+	seen := outcome.Revision
+	if err == nil && !o.KeepHistory {
+		seen = seen.WithStatus(release.StatusUninstalling, deleting)
+	}
+	if observed := p.observe([]*release.Revision{seen}, action, action, cur.OCIDigest); observed != nil {
+		return false, true, errors.Join(err, observed)
+	}
+	for i := range p.hr.Status.History {
+		p.hr.Status.History[i].Action = action
+	}
+	return false, true, err
+}
+
+// uninstall is the end of a release: of a HelmRelease that is deleted, or means another
+// one by now. The release is where the status says.
+func (p *pass) uninstall(ctx context.Context) error {
+	defer p.summarize()
+	cur := p.hr.Status.Snapshots()[0]
+	if err := p.open(ctx, cur.Namespace, p.hr.Status.StorageNamespace); err != nil {
+		return p.safe(err)
+	}
+	none, _, err := p.takeDown(ctx, actionUninstall)
+	if err != nil {
+		p.hr.Status.Failures++
+		message := fmt.Sprintf("Helm uninstall failed for release %s with chart %s: %s", full(cur), versionedChart(cur), err)
+		p.mark(released, metav1.ConditionFalse, reasonNotUninstalled, message)
+		p.tellOf(cur, true, reasonNotUninstalled, message)
+		return err
+	}
+	if none {
+		p.mark(released, metav1.ConditionFalse, reasonUninstalled, fmt.Sprintf("Release %s was not found, assuming it is uninstalled", full(cur)))
+		return nil
+	}
+	p.hr.Status.Inventory = nil
+	message := succeeded(actionUninstall, cur)
+	p.mark(released, metav1.ConditionFalse, reasonUninstalled, message)
+	p.tellOf(cur, false, reasonUninstalled, message)
+	return nil
+}
+
+// move uninstalls the release that the status tells of, for the HelmRelease means another
+// one. The next pass installs that. Unlike helm-controller it looks for the old release's
+// objects in the old namespace.
+func (p *pass) move(ctx context.Context) error {
+	if err := p.uninstall(ctx); err != nil {
+		return err
+	}
+	p.forget()
+	p.clearFailures()
+	p.again = true
+	return nil
+}
+
+// forget has the status tell of no release.
+func (p *pass) forget() { p.hr.Status.History, p.hr.Status.StorageNamespace = nil, "" }
+
+// remove is the pass over a HelmRelease that is being deleted. Where the release can't be
+// uninstalled for want of a kubeconfig or a ServiceAccount it is left behind, and an event
+// says so.
+func (p *pass) remove(ctx context.Context) error {
+	p.released = true
+	if p.hr.Spec.Suspend || p.hr.Status.StorageNamespace == "" {
+		return nil
+	}
+	access, err := p.accessTo(ctx)
+	if err == nil && p.hr.Spec.KubeConfig == nil && access.User != "" {
+		_, err = p.r.Local.Lookup(ctx, "v1", "ServiceAccount", p.hr.Metadata.Namespace, access.User[strings.LastIndexByte(access.User, ':')+1:])
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		p.tell(Event{Warning: true, Reason: "UninstallSkipped", Message: "the release is left behind: " + p.masked(err.Error())})
+		return nil
+	case err != nil:
+		p.mark(ready, metav1.ConditionFalse, reasonNotUninstalled, "the release can't be uninstalled: "+p.masked(err.Error()))
+	case len(p.hr.Status.History) > 0:
+		p.access = access
+		err = p.uninstall(ctx)
+	}
+	if err != nil {
+		p.released = false
+		return p.safe(err)
+	}
+	p.forget()
+	return nil
+}

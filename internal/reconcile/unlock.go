@@ -1,0 +1,51 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+func revision(version int) func(*release.Revision) bool {
+	return func(r *release.Revision) bool { return r.Version == version }
+}
+
+// unlock records a revision that a run has left pending as failed, unless that run still
+// holds the release's lock.
+func (p *pass) unlock(ctx context.Context, _ decision.Decision) error {
+	defer p.summarize()
+	was := p.newest()
+	failed, err := p.engine.FailPending(ctx, p.key(), releasestore.LockOptions{Wait: lockWait}, func(s release.Status) string {
+		return fmt.Sprintf("Release unlocked from stale '%s' state", s)
+	})
+	if err != nil {
+		return p.safe(err)
+	}
+	if failed == nil {
+		return nil // somebody else was faster
+	}
+	s := flux.Snapshot{}
+	if i := slices.IndexFunc(p.hr.Status.History, func(s flux.Snapshot) bool { return of(s, failed) }); i >= 0 {
+		s = p.hr.Status.History[i]
+	}
+	next, err := snapshot(failed, s.Action, s.OCIDigest)
+	if err != nil {
+		return err
+	}
+	for i := range p.hr.Status.History {
+		if of(p.hr.Status.History[i], failed) {
+			p.hr.Status.History[i] = next
+		}
+	}
+	message := fmt.Sprintf("Unlocked Helm release %s with chart %s in %s state", full(next), versionedChart(next), was.Info.Status)
+	p.mark(released, metav1.ConditionFalse, "PendingRelease", message)
+	p.tellOf(next, false, "PendingRelease", message)
+	return nil
+}
