@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -77,9 +78,8 @@ func (o LogOptions) logger(out io.Writer) (logr.Logger, error) {
 
 // newPasser makes what makes the passes.
 func newPasser(r *reconciler, c *rest.Config, o Options) passer {
-	connections := &connector{config: c, options: o}
 	return &reconcile.Reconciler{
-		Local: local{cached: r.client, live: r.live}, Connect: connections.connect, Now: time.Now,
+		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}), Now: time.Now,
 		Identity: releasestore.NewIdentity("kubectl-release-controller"), ToolVersion: Version,
 		NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, DefaultServiceAccount: o.DefaultAccount,
 		DependencyInterval: o.DependencyInterval,

@@ -34,8 +34,6 @@ type Options struct {
 	QPS                  float32
 	Burst                int
 	CacheDir             string
-	KubeConfigExec       bool
-	KubeConfigTLS        bool
 	Leader               LeaderOptions
 	Log                  LogOptions
 
@@ -79,8 +77,6 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.Float32Var(&o.QPS, "kube-api-qps", 50, "requests a second")
 	f.IntVar(&o.Burst, "kube-api-burst", 300, "requests that may go at once")
 	f.StringVar(&o.CacheDir, "cache-dir", "", "folder for what is known of the cluster's API; by default one below the system's temporary folder")
-	f.BoolVar(&o.KubeConfigExec, "insecure-kubeconfig-exec", false, "let kubeconfigs of Secrets run programs")
-	f.BoolVar(&o.KubeConfigTLS, "insecure-kubeconfig-tls", false, "let kubeconfigs of Secrets leave certificates unchecked")
 	f.StringToStringVar(&o.gates, "feature-gates", nil, "ExternalArtifact=true|false; helm-controller's others are refused")
 	f.BoolVar(&o.Leader.Enable, "enable-leader-election", true, "work only while holding helm-controller's lease")
 	f.BoolVar(&o.Leader.ReleaseOnCancel, "leader-election-release-on-cancel", true, "give the lease back at the end")
