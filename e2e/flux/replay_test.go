@@ -1,0 +1,227 @@
+//go:build cluster
+
+package flux_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	clusterapi "github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// notReplayed are traces, or steps, that are not replayed, and why.
+var notReplayed = map[string]string{
+	"07c-rollback-shares-timeout": "the recorded rollback races its timeout",
+	"23-git-chart-version":        "the recorded charts are commits, each with the files that it changed",
+	"23b-git-revision":            "the recorded charts are commits, each with the files that it changed",
+}
+
+// Every trace is replayed: what a step has applied is applied, our passes are made in the
+// place of helm-controller's, and behind each step conditions, history, digests, records
+// and objects are the recorded ones, but for what differences names.
+func TestTracesAreReplayed(t *testing.T) {
+	crds(t)
+	local, err := clusterapi.Connect(cluster.Config(t), clusterapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	connect := reconcile.NewConnector(cluster.Config(t), clusterapi.Options{})
+	for _, trace := range fluxtest.Traces(t) {
+		if _, err := os.Stat(filepath.Join(trace.Dir, "chart")); err != nil {
+			continue // an excerpt without charts
+		}
+		if why := notReplayed[trace.Name]; why != "" {
+			t.Logf("%s is left out: %s", trace.Name, why)
+			continue
+		}
+		t.Run(trace.Name, func(t *testing.T) {
+			t.Parallel()
+			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local}
+			r.reconciler = &reconcile.Reconciler{
+				Local: local, Connect: connect, Now: time.Now, Identity: releasestore.NewIdentity("replay " + trace.Name),
+				ToolVersion: "replay", DependencyInterval: 5 * time.Second,
+			}
+			r.namespaces()
+			for _, step := range trace.Steps {
+				r.apply(step)
+				r.passes(step)
+				r.compare(step)
+				if t.Failed() {
+					t.Fatalf("%s differs", step.Name)
+				}
+			}
+		})
+	}
+}
+
+// replay is a trace that is replayed.
+type replay struct {
+	t          *testing.T
+	trace      *fluxtest.Trace
+	objects    dynamic.Interface
+	local      *clusterapi.Client
+	reconciler *reconcile.Reconciler
+	events     []reconcile.Event
+}
+
+// maxPasses bounds the passes of a step, of those that have no end.
+const maxPasses = 8
+
+// passes makes passes over all HelmReleases of the trace until none of them has something
+// to do, or as many as the recorded step shows.
+func (r *replay) passes(step *fluxtest.Step) {
+	r.events = nil
+	if why := untouched[step.Name]; why != "" || step.Answer != "" {
+		return
+	}
+	for range maxPasses {
+		again := false
+		for _, hr := range r.releases() {
+			out, err := r.pass(hr)
+			switch {
+			case out.Again:
+				again = true
+			case err != nil:
+				r.t.Logf("%s: %s: %v", step.Name, hr, err)
+			case out.After > 0 && out.After < hr.Spec.Interval.Duration && r.more(step):
+				time.Sleep(min(out.After, 8*time.Second))
+				again = true
+			}
+		}
+		if !again {
+			return
+		}
+	}
+}
+
+// more says whether a recorded step goes on for longer: it has a revision that is not
+// there yet.
+func (r *replay) more(step *fluxtest.Step) bool {
+	if step.HelmRelease == nil || len(step.HelmRelease.Status.History) == 0 {
+		return false
+	}
+	now := r.get(helmReleases, step.HelmRelease.Metadata.Namespace, step.HelmRelease.Metadata.Name)
+	if now == nil {
+		return false
+	}
+	hr, err := flux.DecodeHelmRelease(now.Object)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	want, got := step.HelmRelease.Status.Snapshots()[0], hr.Status.Snapshots()
+	return len(got) == 0 || got[0].Version < want.Version
+}
+
+// pass is what a controller does: the finalizer, the source, the pass, the status.
+func (r *replay) pass(hr *flux.HelmRelease) (reconcile.Outcome, error) {
+	ctx := context.Background()
+	in := r.objects.Resource(helmReleases).Namespace(hr.Metadata.Namespace)
+	if hr.Metadata.DeletionTimestamp == nil && len(hr.Metadata.Finalizers) == 0 {
+		r.finalizers(hr, `["finalizers.fluxcd.io"]`)
+	}
+	write := func(ctx context.Context, status flux.HelmReleaseStatus, events []reconcile.Event) error {
+		r.events = append(r.events, events...)
+		o, err := in.Get(ctx, hr.Metadata.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if o.Object["status"], err = runtime.DefaultUnstructuredConverter.ToUnstructured(&status); err != nil {
+			return err
+		}
+		_, err = in.UpdateStatus(ctx, o, metav1.UpdateOptions{FieldManager: "helm-controller"})
+		return err
+	}
+	out, err := r.reconciler.Reconcile(ctx, hr, r.sources(hr), write)
+	if out.Changed {
+		if err := write(ctx, out.Status, out.Events); err != nil {
+			r.t.Fatal(err)
+		}
+	} else {
+		r.events = append(r.events, out.Events...)
+	}
+	if out.Released {
+		r.finalizers(hr, "null")
+	}
+	return out, err
+}
+
+func (r *replay) finalizers(hr *flux.HelmRelease, list string) {
+	patch := fmt.Sprintf(`{"metadata": {"finalizers": %s}}`, list)
+	_, err := r.objects.Resource(helmReleases).Namespace(hr.Metadata.Namespace).Patch(context.Background(), hr.Metadata.Name, mergePatch, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// sources are the chart's source and the chart, which lies beside the trace.
+func (r *replay) sources(hr *flux.HelmRelease) (in reconcile.Sources) {
+	ref := hr.ChartSource()
+	found, err := r.local.Lookup(context.Background(), flux.SourceGroup+"/v1", ref.Kind, ref.Namespace, ref.Name)
+	if err != nil {
+		in.Err = err
+		return in
+	}
+	if in.Source, in.Err = flux.DecodeSource(found.Object); in.Err != nil {
+		return in
+	}
+	in.Chart = func(context.Context) (*chart.Chart, error) {
+		a := in.Source.Status.Artifact
+		if strings.HasSuffix(a.Digest, strings.Repeat("0", 64)) {
+			return nil, errors.New("its digest is another one")
+		}
+		dir := filepath.Join(r.trace.Dir, "chart", strings.TrimSuffix(filepath.Base(a.Path), ".tgz"))
+		c, _, err := chartload.Load(dir, chartload.Options{})
+		return c, err
+	}
+	return in
+}
+
+// releases are all HelmReleases of the trace's namespaces, by name.
+func (r *replay) releases() (out []*flux.HelmRelease) {
+	for _, namespace := range r.spaces() {
+		list, err := r.objects.Resource(helmReleases).Namespace(namespace).List(context.Background(), metav1.ListOptions{})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, o := range list.Items {
+			hr, err := flux.DecodeHelmRelease(o.Object)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			out = append(out, hr)
+		}
+	}
+	slices.SortFunc(out, func(a, b *flux.HelmRelease) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}
+
+// get is an object, nil when it is not there.
+func (r *replay) get(of resource, namespace, name string) *unstructured.Unstructured {
+	o, err := r.objects.Resource(of).Namespace(namespace).Get(context.Background(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return o
+}

@@ -1,0 +1,273 @@
+//go:build cluster
+
+package flux_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// untouched are steps in which nobody makes a pass.
+var untouched = map[string]string{
+	"04c-values-watch/02":     "a ConfigMap without the label is not watched",
+	"04c-values-watch/05":     "a ConfigMap without the label is not watched",
+	"28-takeover-helm3/01":    "there is no HelmRelease yet",
+	"28b-takeover-helm4/01":   "there is no HelmRelease yet",
+	"28c-helm4-on-managed/02": "no pass yet",
+}
+
+// view is what of a step is compared.
+type view struct {
+	Conditions map[string]string
+	Status     map[string]any
+	History    []string
+	Inventory  []string
+	Records    []string
+	Objects    map[string]any
+}
+
+// compare holds what is there against what was recorded.
+func (r *replay) compare(step *fluxtest.Step) {
+	if step.Answer != "" {
+		return
+	}
+	want, got := r.recorded(step), r.live(step)
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.t.Errorf("%s (-want +got):\n%s", step.Name, diff)
+	}
+}
+
+// cause is what follows the fact in a message about a failure: ours has other words, which
+// say more.
+var cause = regexp.MustCompile(`(?s)((?:failed for release \S+ with chart \S+|with chart \S+ failed|Could not load chart|could not get Source object|Could not determine release state|ailed to resolve|reference '\S+' with key '\S+'|dependency|configuration error)): .*`)
+
+func message(text string) string { return cause.ReplaceAllString(text, "$1: …") }
+
+func (v *view) fill(hr *flux.HelmRelease) {
+	v.Conditions, v.Status = map[string]string{}, map[string]any{}
+	if hr == nil {
+		return
+	}
+	s := hr.Status
+	for _, c := range s.Conditions {
+		v.Conditions[c.Type] = fmt.Sprintf("%s %s gen %d: %s", c.Status, c.Reason, c.ObservedGeneration, message(c.Message))
+	}
+	for _, h := range s.History {
+		line := fmt.Sprintf("%s/%s v%d %s %s %s@%s app %s config %s oci %s", h.Namespace, h.Name, h.Version, h.Status, h.Action, h.ChartName, h.ChartVersion, h.AppVersion, h.ConfigDigest, h.OCIDigest)
+		if h.TestHooks != nil {
+			phases := map[string]string{}
+			for name, t := range h.TestHooks {
+				phases[name] = t.Phase
+			}
+			data, _ := json.Marshal(phases)
+			line += " tests " + string(data)
+		}
+		v.History = append(v.History, line)
+	}
+	if s.Inventory != nil {
+		for _, e := range s.Inventory.Entries {
+			v.Inventory = append(v.Inventory, e.ID+" "+e.Version)
+		}
+		slices.Sort(v.Inventory)
+	}
+	s.Conditions, s.History, s.Inventory, s.LastAttemptedReleaseActionDuration = nil, nil, nil, nil
+	if flux.Condition(hr.Status.Conditions, "Reconciling") != nil {
+		s.Failures = 0 // how often an error has come back
+	}
+	data, _ := json.Marshal(s)
+	_ = json.Unmarshal(data, &v.Status)
+}
+
+func (v *view) record(namespace string, r *release.Revision, labels map[string]string) {
+	description := r.Info.Description
+	if r.Info.Status == release.StatusFailed || strings.Contains(description, "failed: ") {
+		description = failure.ReplaceAllString(description, "$1: …")
+	}
+	config, _ := digest.Values(r.Config)
+	chart := ""
+	if r.Chart != nil && r.Chart.Metadata != nil {
+		chart = r.Chart.Metadata.Name + "@" + r.Chart.Metadata.Version
+	}
+	data, _ := json.Marshal(labels)
+	v.Records = append(v.Records, fmt.Sprintf("%s/%s v%d in %s %s %q %s %s %s %s\n%s", r.Namespace, r.Name, r.Version, namespace, r.Info.Status, description, r.ApplyMethod, chart, config, data, r.Manifest))
+}
+
+var failure = regexp.MustCompile(`(?s)(failed): .*`)
+
+// recorded is the view of the trace.
+func (r *replay) recorded(step *fluxtest.Step) (v view) {
+	v.fill(step.HelmRelease)
+	for _, record := range step.Records {
+		v.record(record.StorageNamespace, record.Revision, nil)
+	}
+	slices.Sort(v.Records)
+	v.Objects = map[string]any{}
+	for _, o := range step.Objects {
+		v.object(&unstructured.Unstructured{Object: o})
+	}
+	return v
+}
+
+// live is the view of the control plane.
+func (r *replay) live(step *fluxtest.Step) (v view) {
+	ctx := context.Background()
+	var hr *flux.HelmRelease
+	name, namespace := "web", r.spaces()[0]
+	if step.HelmRelease != nil {
+		name, namespace = step.HelmRelease.Metadata.Name, step.HelmRelease.Metadata.Namespace
+	}
+	if o := r.get(helmReleases, namespace, name); o != nil {
+		var err error
+		if hr, err = flux.DecodeHelmRelease(o.Object); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	v.fill(hr)
+	store, err := releasestore.Open(r.local.CoreV1(), "", releasestore.SystemClock{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, space := range r.spaces() {
+		list, err := r.local.CoreV1().Secrets(space).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, s := range list.Items {
+			if name := s.Labels["name"]; !seen[name] {
+				seen[name] = true
+				history, err := store.History(ctx, release.Key{Namespace: space, Name: name}, nil)
+				if err != nil {
+					r.t.Fatal(err)
+				}
+				for _, record := range history {
+					r.verified(step, hr, record)
+					record.Namespace = r.releaseNamespace(hr, record)
+					v.record(space, record, nil)
+				}
+			}
+		}
+	}
+	slices.Sort(v.Records)
+	v.Objects = map[string]any{}
+	for _, gvr := range r.kinds(step) {
+		for _, space := range r.spaces() {
+			r.list(&v, gvr, space)
+		}
+	}
+	return v
+}
+
+// releaseNamespace is that which the record itself names; the store goes by where it lies.
+func (r *replay) releaseNamespace(hr *flux.HelmRelease, record *release.Revision) string {
+	if hr != nil && hr.ReleaseName() == record.Name {
+		return hr.ReleaseNamespace()
+	}
+	return record.Namespace
+}
+
+// verified holds the newest snapshot's digest against the record.
+func (r *replay) verified(step *fluxtest.Step, hr *flux.HelmRelease, record *release.Revision) {
+	if hr == nil || untouched[step.Name] != "" {
+		return
+	}
+	for _, h := range hr.Status.History {
+		if h.Name == record.Name && h.Version == record.Version && h.Status == string(record.Info.Status) {
+			record.Namespace = h.Namespace
+			if same, err := digest.VerifyRecord(h, record); err != nil || !same {
+				r.t.Errorf("%s: the digest of revision %d is not the record's (%v)", step.Name, h.Version, err)
+			}
+		}
+	}
+}
+
+var always = []string{"v1/ConfigMap", "v1/Service", "apps/v1/Deployment", "batch/v1/Job"}
+
+// kinds are those that are compared: of objects with names of their own.
+func (r *replay) kinds(*fluxtest.Step) (out []resource) {
+	for _, of := range always {
+		i := strings.LastIndex(of, "/")
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion(of[:i])
+		o.SetKind(of[i+1:])
+		gvr, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
+		out = append(out, gvr)
+	}
+	return out
+}
+
+func (r *replay) list(v *view, of resource, space string) {
+	list, err := r.objects.Resource(of).Namespace(space).List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, o := range list.Items {
+		if o.GetName() == "kube-root-ca.crt" {
+			continue
+		}
+		var managers []any
+		for _, m := range o.GetManagedFields() {
+			name := m.Manager + "/" + string(m.Operation)
+			if m.Subresource != "" {
+				name += "/" + m.Subresource
+			}
+			managers = append(managers, name)
+		}
+		metadata := o.Object["metadata"].(map[string]any)
+		metadata["managers"] = managers
+		v.object(&o)
+	}
+}
+
+// object adds an object without what depends on the server, on controllers and on time.
+func (v *view) object(o *unstructured.Unstructured) {
+	key := o.GetAPIVersion() + "/" + o.GetKind()
+	if !slices.Contains(always, key) {
+		return
+	}
+	metadata := map[string]any{}
+	from, _ := o.Object["metadata"].(map[string]any)
+	for _, name := range []string{"labels", "finalizers"} {
+		if from[name] != nil {
+			metadata[name] = from[name]
+		}
+	}
+	if annotations := o.GetAnnotations(); len(annotations) > 0 {
+		delete(annotations, "deployment.kubernetes.io/revision")
+		if len(annotations) > 0 {
+			metadata["annotations"] = annotations
+		}
+	}
+	var managers []string
+	all, _ := from["managers"].([]any)
+	for _, m := range all {
+		if name := fmt.Sprint(m); !strings.HasPrefix(name, "kube-controller-manager") && !strings.HasPrefix(name, "testcluster") {
+			managers = append(managers, name)
+		}
+	}
+	slices.Sort(managers)
+	metadata["managers"] = managers
+	out := map[string]any{"metadata": metadata}
+	for name, value := range o.Object {
+		if name != "metadata" && name != "status" && name != "apiVersion" && name != "kind" {
+			out[name] = value
+		}
+	}
+	data, _ := json.MarshalIndent(out, "", " ")
+	v.Objects[key+" "+o.GetNamespace()+"/"+o.GetName()] = string(data)
+}
