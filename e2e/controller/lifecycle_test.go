@@ -7,7 +7,7 @@ import "testing"
 // settings is a chart of one ConfigMap that shows a value.
 func settings(extra string) map[string]string {
 	return map[string]string{
-		"values.yaml":          "msg: hello\n",
+		"values.yaml":           "msg: hello\n",
 		"templates/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-settings}\ndata: {msg: {{ .Values.msg | quote }}, version: {{ .Chart.Version | quote }}" + extra + "}\n",
 	}
 }

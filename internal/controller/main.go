@@ -76,12 +76,16 @@ func (o LogOptions) logger(out io.Writer) (logr.Logger, error) {
 	return logr.Logger{}, fmt.Errorf("--log-encoding: %q is neither json nor console", o.Encoding)
 }
 
-// newPasser makes what makes the passes.
-func newPasser(r *reconciler, c *rest.Config, o Options) passer {
+// newPasser makes what makes the passes. Errors are those of policies.
+func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
+	judge, err := newReview(o)
+	if err != nil {
+		return nil, err
+	}
 	return &reconcile.Reconciler{
 		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}), Now: time.Now,
 		Identity: releasestore.NewIdentity("kubectl-release-controller"), ToolVersion: Version,
 		NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, DefaultServiceAccount: o.DefaultAccount,
-		DependencyInterval: o.DependencyInterval,
-	}
+		DependencyInterval: o.DependencyInterval, Review: judge.judge,
+	}, nil
 }

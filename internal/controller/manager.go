@@ -125,7 +125,9 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 		records: &recordMarks{marks: map[client.ObjectKey]fingerprint{}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
 		events: told, metrics: counted, memory: semaphore.NewWeighted(o.Memory), options: o, now: time.Now,
 	}
-	r.passes = newPasser(r, config, o)
+	if r.passes, err = newPasser(r, config, o); err != nil {
+		return nil, err
+	}
 	return r, m.Add(told)
 }
 
@@ -169,4 +171,3 @@ func (r *reconciler) watch(m manager.Manager) error {
 	}
 	return b.Watches(metadataOf(kinds.Secret.Kind), r.records.recordEvents()).Complete(r)
 }
-

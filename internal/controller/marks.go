@@ -156,4 +156,3 @@ func (m *recordMarks) of(key client.ObjectKey) fingerprint {
 	defer m.mu.Unlock()
 	return m.marks[key]
 }
-

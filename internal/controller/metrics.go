@@ -45,4 +45,3 @@ func (m *metrics) skipped() { m.unread.Inc() }
 func (m *metrics) forget(key client.ObjectKey) {
 	m.duration.DeleteLabelValues(flux.KindHelmRelease, key.Name, key.Namespace)
 }
-
