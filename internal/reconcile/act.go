@@ -68,6 +68,9 @@ func (p *pass) release(ctx context.Context) error {
 			return err
 		}
 		p.prepare(d)
+		if d.State == decision.Drifted {
+			p.noteDrift()
+		}
 		switch d.Action {
 		case decision.Fail:
 			return p.stateError(d)
@@ -97,9 +100,6 @@ func (p *pass) release(ctx context.Context) error {
 
 // perform announces an action and runs it.
 func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error {
-	if (d.Action == decision.Install || d.Action == decision.Upgrade) && !p.load(ctx) {
-		return p.obstacle(p.next())
-	}
 	running := fmt.Sprintf("Running '%s' action with timeout of %s", a.name, a.timeout)
 	p.progress(progressing, running)
 	if a.sort == releasing {
@@ -217,12 +217,7 @@ func (p *pass) stateError(d decision.Decision) error {
 // prepare does to the history what helm-controller does once it knows the state.
 func (p *pass) prepare(d decision.Decision) {
 	s := &p.hr.Status
-	asked := p.hr.Metadata.Annotations
-	if _, asks := asked[flux.AnnotationRequestedAt]; asks {
-		if at, ok := asked[flux.AnnotationForceAt]; ok {
-			s.LastHandledForceAt = at
-		}
-	}
+	p.handled(flux.AnnotationForceAt, &s.LastHandledForceAt)
 	remedy, active := p.hr.ActiveRemedy()
 	if !active {
 		remedy.IgnoreTests = p.hr.Tests().IgnoreFailures
@@ -253,7 +248,7 @@ func (p *pass) inSync() {
 		}
 	}
 	if p.hr.DriftMode() != "" && p.input.Drift == decision.DriftNone {
-		p.mark(drifted, metav1.ConditionFalse, "NoDriftDetected", "No drift detected against the cluster state")
+		p.noDrift()
 	}
 	p.drop(reconciling)
 	p.summarize()

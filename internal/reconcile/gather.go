@@ -250,7 +250,7 @@ func (p *pass) accessTo(ctx context.Context) (Access, error) {
 			return out, nil
 		}
 	}
-	return out, fmt.Errorf("KubeConfig secret '%s/%s' has no key %s", namespace, k.SecretRef.Name, strings.Join(keys, " or "))
+	return out, fmt.Errorf("KubeConfig secret '%s/%s' does not contain a '%s' key with data", namespace, k.SecretRef.Name, strings.Join(keys, "' or '"))
 }
 
 // records reads those of the release, or has the history stand for them.
@@ -294,5 +294,11 @@ func (p *pass) decide(ctx context.Context) (decision.Decision, error) {
 		p.records(ctx)
 		d = p.next()
 	}
-	return d, nil
+	if d.Action != decision.Nothing || d.State != decision.InSync || p.hr.DriftMode() == "" {
+		return d, nil
+	}
+	if err := p.lookForDrift(ctx); err != nil {
+		return d, err
+	}
+	return p.next(), nil
 }

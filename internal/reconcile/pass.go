@@ -51,6 +51,7 @@ type pass struct {
 	mask   *redact.Mask
 	engine *engine.Engine
 
+	drift  drift
 	events []Event
 	// observed says that the generation has been dealt with.
 	observed bool
@@ -72,6 +73,9 @@ func (p *pass) run(ctx context.Context) error {
 	p.progress(progressing, fulfilling)
 	p.gather(ctx)
 	d := p.next()
+	if d.State != "" && d.Action != decision.Nothing && !p.load(ctx) {
+		d = p.next()
+	}
 	if d.State == "" && d.Reason != "TargetChanged" {
 		return p.obstacle(d)
 	}
@@ -101,14 +105,20 @@ func (p *pass) attempt(d decision.Decision) {
 	if d.Resets != "" {
 		p.clearFailures()
 	}
-	asked, asks := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
-	if at, ok := p.hr.Metadata.Annotations[flux.AnnotationResetAt]; ok && asks && asked != "" {
-		s.LastHandledResetAt = at
-	}
+	p.handled(flux.AnnotationResetAt, &s.LastHandledResetAt)
 	s.LastAttemptedGeneration = p.hr.Metadata.Generation
 	s.LastAttemptedRevision, s.LastAttemptedRevisionDigest = p.input.Chart.Version, p.input.Chart.Digest
 	s.LastAttemptedConfigDigest = p.input.ValuesDigest
 	s.LastAttemptedValuesChecksum, s.LastReleaseRevision = "", 0
+}
+
+// handled notes that a request by annotation was seen, be there something to do for it or
+// not. It counts together with requestedAt.
+func (p *pass) handled(annotation string, into *string) {
+	asked, asks := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
+	if at, ok := p.hr.Metadata.Annotations[annotation]; ok && asks && at == asked {
+		*into = at
+	}
 }
 
 func (p *pass) clearFailures() {

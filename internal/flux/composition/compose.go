@@ -58,8 +58,12 @@ type Error struct {
 
 // Error names the reference as helm-controller does.
 func (e *Error) Error() string {
+	kind := e.Reference.Kind
+	if e.Reference.Optional {
+		kind = "optional " + kind
+	}
 	return fmt.Sprintf("could not resolve %s chart values reference '%s/%s' with key '%s': %s",
-		e.Reference.Kind, e.Namespace, e.Reference.Name, e.Reference.Key(), e.Err)
+		kind, e.Namespace, e.Reference.Name, e.Reference.Key(), e.Err)
 }
 
 // Unwrap is the reason.
