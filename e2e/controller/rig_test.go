@@ -292,3 +292,14 @@ func (r *rig) kubectl(args ...string) string {
 	r.Helper()
 	return strings.TrimSpace(cluster.Kubectl(r.T, append([]string{"-n", r.namespace}, args...)...))
 }
+
+// over says whether the process has ended.
+func (p *process) over() bool {
+	select {
+	case err := <-p.done:
+		p.done <- err
+		return true
+	default:
+		return false
+	}
+}

@@ -37,6 +37,7 @@ import (
 func Run(ctx context.Context, config *rest.Config, o Options, log logr.Logger) error {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.UserAgent = o.QPS, o.Burst, "kubectl-release-controller"
+	config.WarningHandler = rest.NoWarnings{} // one for each finalizer, whose name is Flux's
 	m, err := newManager(ctx, config, o, log)
 	if err != nil {
 		return err

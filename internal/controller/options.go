@@ -78,7 +78,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own rights")
 	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources of other namespaces")
 	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+planAnnotation+"="+requireApproval)
-	f.StringSliceVar(&o.Deny, "deny", nil, "refuse installs and upgrades whose plan has a step with these risks, such as data-loss; see docs/policy.md")
+	f.StringSliceVar(&o.Deny, "deny", nil, "refuse installs and upgrades whose plan has a step with these risks, such as data; see docs/policy.md")
 	f.StringSliceVar(&o.Policies, "policy", nil, "refuse what these policy files deny")
 	f.Float32Var(&o.QPS, "kube-api-qps", 50, "requests a second")
 	f.IntVar(&o.Burst, "kube-api-burst", 300, "requests that may go at once")

@@ -76,6 +76,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.forget(key, err)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if _, err := slim(fresh); err != nil { // as it is cached, to be compared
+		return ctrl.Result{}, err
+	}
 	if hr, err = decoded(fresh); err != nil {
 		return ctrl.Result{}, ctrl.TerminalError(err)
 	}
