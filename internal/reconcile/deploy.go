@@ -79,6 +79,9 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 			return err
 		}
 		p.inventory(outcome.Revision)
+		// With preserveValues the merged values are those of the rest of the pass: the next
+		// one compares with its own again.
+		p.input.ValuesDigest = s.History[0].ConfigDigest
 	}
 	if err == nil {
 		p.deployed(attempt)

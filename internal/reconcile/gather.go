@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -28,11 +29,19 @@ var ErrArtifactGone = errors.New("artifact not found")
 
 // gather fills the input, up to the first thing that stands in the way.
 func (p *pass) gather(ctx context.Context) {
-	for _, step := range []func(context.Context) bool{p.dependencies, p.source, p.compose, p.version, p.connect, p.records} {
+	for _, step := range []func(context.Context) bool{p.healthChecks, p.dependencies, p.source, p.compose, p.version, p.connect, p.records} {
 		if !step(ctx) {
 			return
 		}
 	}
+}
+
+// healthChecks are those of custom resources.
+func (p *pass) healthChecks(context.Context) bool {
+	if len(p.hr.Spec.HealthCheckExprs) > 0 {
+		p.input.Obstacles.Expression = expression.Check(p.hr.Spec.HealthCheckExprs)
+	}
+	return p.input.Obstacles.Expression == nil
 }
 
 // dependencies reads the HelmReleases of spec.dependsOn, up to one that is not ready.
@@ -42,18 +51,32 @@ func (p *pass) dependencies(ctx context.Context) bool {
 		if namespace == "" {
 			namespace = p.hr.Metadata.Namespace
 		}
-		dep := decision.Dependency{Name: namespace + "/" + of.Name}
+		dep := decision.Dependency{Name: namespace + "/" + of.Name, Expression: of.ReadyExpr != ""}
 		object, err := p.r.Local.Lookup(ctx, flux.HelmGroup+"/v2", flux.KindHelmRelease, namespace, of.Name)
 		if err == nil {
 			dep.HelmRelease, err = flux.DecodeHelmRelease(object.Object)
 		}
 		dep.Failed = err
+		if err == nil && dep.Expression {
+			p.evaluate(&dep, of.ReadyExpr)
+		}
 		p.input.Dependencies = append(p.input.Dependencies, dep)
 		if dep.NotReady() != "" {
 			return false
 		}
 	}
 	return true
+}
+
+// evaluate fills in what the readyExpr of a dependency gives.
+func (p *pass) evaluate(dep *decision.Dependency, text string) {
+	ready, err := expression.Ready(text, p.hr.Object, dep.HelmRelease.Object)
+	switch dep.Ready = ready; {
+	case errors.Is(err, expression.ErrInvalid):
+		dep.Invalid = err
+	case err != nil:
+		dep.Failed = err
+	}
 }
 
 // source is whether there is an artifact.

@@ -48,7 +48,10 @@ func of(s flux.Snapshot, r *release.Revision) bool {
 // that of the newest, changed that of the others.
 func (p *pass) observe(written []*release.Revision, action, changed, ociDigest string) error {
 	history := slices.Clone(p.hr.Status.History)
-	replaced := replacedBy(written)
+	replaced := 0
+	if action == string(flux.AttemptUpgrade) {
+		replaced = p.replaced()
+	}
 	for n, r := range written {
 		i := slices.IndexFunc(history, func(s flux.Snapshot) bool { return of(s, r) })
 		if i < 0 && n > 0 {
@@ -67,7 +70,7 @@ func (p *pass) observe(written []*release.Revision, action, changed, ociDigest s
 			return err
 		case i < 0:
 			history = slices.Insert(history, 0, next)
-		case history[i].Digest != next.Digest, r == replaced:
+		case history[i].Digest != next.Digest, r.Version == replaced:
 			next.TestHooks = history[i].TestHooks
 			history[i] = next
 		}
@@ -76,19 +79,16 @@ func (p *pass) observe(written []*release.Revision, action, changed, ociDigest s
 	return nil
 }
 
-// replacedBy is the revision that Helm takes the newest one to replace, and writes again
-// whether that goes well or not: the one that is up, else the one before.
-func replacedBy(written []*release.Revision) *release.Revision {
-	older := written[1:]
-	if len(older) == 0 {
-		return nil
-	}
-	for _, r := range older {
+// replaced is the revision that Helm takes an upgrade to replace, and writes again whether
+// that goes well or not: the one that was up, else the newest.
+func (p *pass) replaced() int {
+	before := release.NewHistory(p.input.Records)
+	for _, r := range slices.Backward(before) {
 		if r.Info.Status == release.StatusDeployed {
-			return r
+			return r.Version
 		}
 	}
-	return older[0]
+	return before.Last().Version
 }
 
 // truncate keeps the newest snapshot and those down to the newest good one behind it,

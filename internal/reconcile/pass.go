@@ -113,10 +113,10 @@ func (p *pass) attempt(d decision.Decision) {
 }
 
 // handled notes that a request by annotation was seen, be there something to do for it or
-// not. It counts together with requestedAt.
+// not.
 func (p *pass) handled(annotation string, into *string) {
-	asked, asks := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
-	if at, ok := p.hr.Metadata.Annotations[annotation]; ok && asks && at == asked {
+	_, asks := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
+	if at, ok := p.hr.Metadata.Annotations[annotation]; ok && asks {
 		*into = at
 	}
 }

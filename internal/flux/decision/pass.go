@@ -106,7 +106,7 @@ func (d Dependency) NotReady() string {
 	case d.HelmRelease == nil:
 		return fmt.Sprintf("unable to get '%s' dependency: %v", d.Name, d.Failed)
 	case d.Invalid != nil:
-		return fmt.Sprintf("failed to evaluate dependency %s: %v", d.HelmRelease.Metadata.Name, d.Invalid)
+		return fmt.Sprintf("terminal error: failed to evaluate dependency %s: %v", d.HelmRelease.Metadata.Name, d.Invalid)
 	case d.Failed != nil:
 		return d.Failed.Error()
 	case d.ready():
