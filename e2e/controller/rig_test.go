@@ -40,7 +40,7 @@ const patience = 90 * time.Second
 
 // rig is a namespace with an artifact server, and clients.
 type rig struct {
-	*testing.T
+	testing.TB
 	namespace string
 	server    *httptest.Server
 	client    dynamic.Interface
@@ -51,7 +51,7 @@ type rig struct {
 
 var installed sync.Once
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	installed.Do(func() {
 		for _, file := range crds() {
@@ -63,7 +63,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{T: t, namespace: cluster.Namespace(t), client: client, artifacts: map[string][]byte{}}
+	r := &rig{TB: t, namespace: cluster.Namespace(t), client: client, artifacts: map[string][]byte{}}
 	r.server = httptest.NewServer(http.HandlerFunc(r.serve))
 	t.Cleanup(r.server.Close)
 	return r
@@ -83,7 +83,7 @@ func (r *rig) serve(w http.ResponseWriter, request *http.Request) {
 // process is a running controller.
 type process struct {
 	*exec.Cmd
-	t    *testing.T
+	t    testing.TB
 	log  *safeBuffer
 	done chan error
 }
@@ -109,12 +109,12 @@ func (s *safeBuffer) String() string {
 // start runs the controller for the rig's namespace until the test ends.
 func (r *rig) start(flags ...string) *process {
 	r.Helper()
-	return startController(r.T, append([]string{
+	return startController(r.TB, append([]string{
 		"--runtime-namespace", r.namespace, "--watch-all-namespaces=false",
 	}, flags...)...)
 }
 
-func startController(t *testing.T, flags ...string) *process {
+func startController(t testing.TB, flags ...string) *process {
 	t.Helper()
 	p := &process{t: t, log: &safeBuffer{}, done: make(chan error, 1)}
 	p.Cmd = exec.Command(clustertest.Controller(t), append([]string{
@@ -156,7 +156,7 @@ func (p *process) end(s syscall.Signal) {
 // publish serves a chart as the artifact of the HelmChart of the name.
 func (r *rig) publish(name, version string, files map[string]string) {
 	r.Helper()
-	data := archive(r.T, name, version, files)
+	data := archive(r.TB, name, version, files)
 	path := fmt.Sprintf("/%s-%s.tgz", name, version)
 	r.mu.Lock()
 	r.artifacts[path] = data
@@ -231,7 +231,7 @@ func archive(t testing.TB, name, version string, files map[string]string) []byte
 // release applies a HelmRelease of the chart; spec is YAML's short form.
 func (r *rig) release(name, spec string) {
 	r.Helper()
-	cluster.Apply(r.T, r.namespace, fmt.Sprintf(`
+	cluster.Apply(r.TB, r.namespace, fmt.Sprintf(`
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: %s}
@@ -290,7 +290,7 @@ func (r *rig) eventually(what string, is func() bool) {
 
 func (r *rig) kubectl(args ...string) string {
 	r.Helper()
-	return strings.TrimSpace(cluster.Kubectl(r.T, append([]string{"-n", r.namespace}, args...)...))
+	return strings.TrimSpace(cluster.Kubectl(r.TB, append([]string{"-n", r.namespace}, args...)...))
 }
 
 // over says whether the process has ended.
