@@ -2,7 +2,10 @@
 
 package controller_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // settings is a chart of one ConfigMap that shows a value.
 func settings(extra string) map[string]string {
@@ -30,9 +33,10 @@ func TestLifecycle(t *testing.T) {
 	if got := r.kubectl("get", "cm", "web-settings", "-o", "jsonpath={.data.msg}"); got != "bye" || hr.Status.History[0].Version != 3 {
 		t.Errorf("msg is %q, history %+v", got, hr.Status.History)
 	}
-	if events := r.kubectl("get", "events", "-o", "jsonpath={.items[*].reason}"); events == "" {
-		t.Errorf("events: %q", events)
-	}
+	r.eventually("events tell it in helm-controller's name", func() bool {
+		events := r.kubectl("get", "events", "-o", `jsonpath={range .items[*]}{.source.component} {.reason} {.metadata.annotations.helm\.toolkit\.fluxcd\.io/revision}{"\n"}{end}`)
+		return strings.Contains(events, "helm-controller InstallSucceeded 1.0.0") && strings.Contains(events, "helm-controller UpgradeSucceeded 1.1.0")
+	})
 	r.kubectl("delete", "hr", "web", "--timeout=60s")
 	if got := r.kubectl("get", "cm,secret", "-o", "name"); got != "configmap/kube-root-ca.crt" {
 		t.Errorf("left behind: %s", got)

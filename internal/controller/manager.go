@@ -10,11 +10,14 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/semaphore"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -117,8 +120,15 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	if o.CacheDir == "" {
 		o.CacheDir = filepath.Join(os.TempDir(), "kubectl-release-controller")
 	}
+	core, err := corev1client.NewForConfigAndClient(config, m.GetHTTPClient())
+	if err != nil {
+		return nil, err
+	}
+	// Flux's events are those of the core group, with annotations.
+	broadcaster := record.NewBroadcaster()
+	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: core.Events("")})
 	told := &events{
-		recorder: m.GetEventRecorderFor(fieldManager), address: o.EventsAddress, host: host, now: time.Now,
+		recorder: broadcaster.NewRecorder(m.GetScheme(), corev1.EventSource{Component: fieldManager}), address: o.EventsAddress, host: host, now: time.Now,
 		client: &http.Client{Timeout: 15 * time.Second}, log: m.GetLogger(), queue: make(chan notification, maxWaiting),
 	}
 	r := &reconciler{

@@ -41,15 +41,7 @@ func (r *reconciler) source(ctx context.Context, ref flux.Reference) (*flux.Sour
 	return flux.DecodeSource(o)
 }
 
-// helmRelease is one out of the cache.
-func (r *reconciler) helmRelease(ctx context.Context, key client.ObjectKey) (*flux.HelmRelease, error) {
-	o := &helmRelease{}
-	if err := r.client.Get(ctx, key, o); err != nil {
-		return nil, err
-	}
-	return decoded(o)
-}
-
+// decoded is a HelmRelease of the cache or the API server.
 func decoded(o *helmRelease) (*flux.HelmRelease, error) {
 	o.SetGroupVersionKind(helmVersion.WithKind(flux.KindHelmRelease))
 	content, err := o.content()
