@@ -80,7 +80,7 @@ func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace
 	return s.Cluster.Watch(ctx, kind, namespace, names, see)
 }
 
-// The reason of a pod in trouble is told within five seconds, that of one on its way
+// A12: The reason of a pod in trouble is told within five seconds, that of one on its way
 // after half a minute, and each once.
 func TestTroubleIsToldWithinFiveSeconds(t *testing.T) {
 	for trouble, within := range map[bool]time.Duration{true: 5 * time.Second, false: 30 * time.Second} {
@@ -117,7 +117,7 @@ func TestTroubleIsToldWithinFiveSeconds(t *testing.T) {
 	}
 }
 
-// Whoever breaks off a wait is told what it was waiting for, and why that was not ready.
+// A12: Whoever breaks off a wait is told what it was waiting for, and why that was not ready.
 func TestAnInterruptedWaitSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := installed(t)

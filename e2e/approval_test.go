@@ -12,25 +12,19 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-const planner = "system:serviceaccount:kubectl-release:planner"
+const (
+	planner = "system:serviceaccount:kubectl-release:planner"
+	// denied is what its policy says.
+	denied = "the planner may try, and not do"
+)
 
 // docs/rbac/planner.yaml: who plans in pull requests gets exact plans, and writes nothing
 // at all, by whatever way.
 func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
 	namespace := cluster.Namespace(t)
-	cluster.Kubectl(t, "apply", "-f", inTree("docs", "rbac", "planner.yaml"))
-	t.Cleanup(func() { cluster.Kubectl(t, "delete", "--wait=false", "-f", inTree("docs", "rbac", "planner.yaml")) })
+	installPlanner(t)
 	try := func(args ...string) clustertest.Result {
 		return cluster.Run(t, cluster.Binaries.Kubectl, "", append(args, "--as", planner, "-n", namespace)...)
-	}
-	const denied = "the planner may try, and not do"
-	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) { // until the API server has read the policy
-		if r := try("create", "configmap", "early"); strings.Contains(r.Stderr, denied) {
-			break
-		} else if time.Since(began) > time.Minute {
-			t.Fatalf("the policy denies nothing: %s", r.Stderr)
-		}
-		try("delete", "configmap", "early")
 	}
 
 	program, chart := clustertest.Program(t), inTree("testdata", "charts", "web")
@@ -74,6 +68,23 @@ func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
 	out, _ = must(t, cluster, program, "history", "web", "-n", namespace)
 	if strings.Count(strings.TrimSpace(out), "\n") > 1 {
 		t.Errorf("there is more than the revision that was installed:\n%s", out)
+	}
+}
+
+// installPlanner applies docs/rbac/planner.yaml, and waits until its policy holds.
+func installPlanner(t *testing.T) {
+	t.Helper()
+	namespace := cluster.Namespace(t)
+	cluster.Kubectl(t, "apply", "-f", inTree("docs", "rbac", "planner.yaml"))
+	t.Cleanup(func() { cluster.Kubectl(t, "delete", "-f", inTree("docs", "rbac", "planner.yaml")) })
+	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		r := cluster.Run(t, cluster.Binaries.Kubectl, "", "create", "configmap", "early", "--as", planner, "-n", namespace)
+		if strings.Contains(r.Stderr, denied) {
+			return
+		} else if time.Since(began) > time.Minute {
+			t.Fatalf("the policy denies nothing: %s", r.Stderr)
+		}
+		cluster.Run(t, cluster.Binaries.Kubectl, "", "delete", "configmap", "early", "--as", planner, "-n", namespace)
 	}
 }
 

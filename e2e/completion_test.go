@@ -21,7 +21,8 @@ import (
 
 // shells are those that the completion scripts are tried in: how they are started
 // without anybody's settings, and how they read a script that a program prints.
-// PowerShell is not in Debian: internal/command holds its script to its protocol.
+// PowerShell is not among them (docs/limits.md): internal/command holds its script to its
+// protocol.
 var shells = map[string]struct {
 	start  []string
 	set    string
@@ -65,7 +66,7 @@ var completions = map[string]string{
 	"upgrade only-release shop --deny dele": "upgrade only-release shop --deny delete",
 }
 
-// A TAB completes releases, revisions, namespaces, contexts, kinds, charts and the
+// A11: A TAB completes releases, revisions, namespaces, contexts, kinds, charts and the
 // values of flags, in the shells that people have, for the program and for kubectl's
 // plugin.
 func TestTabCompletesInRealShells(t *testing.T) {

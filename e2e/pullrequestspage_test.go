@@ -3,13 +3,18 @@
 package e2e
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"filippo.io/age"
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestPullRequestsPage runs what docs/pull-requests.md shows: its commands in
@@ -44,7 +49,8 @@ func TestPullRequestsPage(t *testing.T) {
 		return result.Stdout
 	}
 
-	const nobody = "KUBECONFIG=/nowhere/kubeconfig"
+	forge, asked := recordingForge(t)
+	nobody := "KUBECONFIG=/nowhere/kubeconfig GITHUB_TOKEN=t GITHUB_API_URL=" + forge + " GITHUB_REPOSITORY=shop/charts GITHUB_REF=refs/pull/7/merge GITHUB_SHA=c0ffee GITLAB_TOKEN=t CI_API_V4_URL=" + forge + " CI_PROJECT_ID=5 CI_MERGE_REQUEST_IID=7"
 	for _, line := range shown(offline) {
 		in(nobody, line)
 	}
@@ -53,11 +59,46 @@ func TestPullRequestsPage(t *testing.T) {
 			t.Errorf("the comment lacks %q:\n%s", want, comment)
 		}
 	}
+	wanted := []string{
+		"GET /repos/shop/charts/issues/7/comments", "POST /repos/shop/charts/issues/7/comments", "GET /projects/5/merge_requests/7/notes", "POST /repos/shop/charts/check-runs",
+	}
+	if diff := cmp.Diff(wanted, asked()); diff != "" {
+		t.Errorf("what forges were asked, -want +got:\n%s", diff)
+	}
 
-	namespace := "HELM_NAMESPACE=" + cluster.Namespace(t)
+	name := cluster.Namespace(t)
+	_, set, _ := strings.Cut(offline, "```yaml\n")
+	set, _, _ = strings.Cut(set, "```")
+	if err := os.WriteFile(filepath.Join(pr, "releases.yaml"), []byte(strings.ReplaceAll(set, "namespace: shop", "namespace: "+name)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	namespace := "HELM_NAMESPACE=" + name
 	in(namespace, "kubectl release install web ../base/chart -f ../base/prod.yaml")
 	for _, line := range shown(online) {
 		in(namespace, line)
+	}
+}
+
+// recordingForge has no comments, takes all that it is sent, and tells what it was asked.
+func recordingForge(t *testing.T) (address string, asked func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var requests []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		requests = append(requests, r.Method+" "+r.URL.Path)
+		answer := "[]"
+		if r.Method != http.MethodGet {
+			answer = `{"id":1,"html_url":"https://forge.example/1"}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return requests
 	}
 }
 

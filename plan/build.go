@@ -19,7 +19,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), brings: definedKinds(in), left: map[manifest.ID]*Step{}}
+	b := &builder{in: in, plan: newPlan(in), targets: wantedBy(in), brings: definedKinds(in), left: map[manifest.ID]*Step{}}
 	b.problems(in.Warnings...)
 	b.checkHistory()
 	switch in.Operation {
@@ -29,6 +29,8 @@ func Build(in Input) (*Plan, Questions, error) {
 		b.uninstall()
 	case Test:
 		b.test()
+	case CorrectDrift:
+		b.correctDrift()
 	}
 	b.onFailure()
 	b.impact()
@@ -72,6 +74,7 @@ func newPlan(in Input) *Plan {
 		Values:        in.Values,
 		Against:       in.Against,
 		ReadOnly:      in.ReadOnly,
+		Judged:        in.Judged,
 		Stages:        []Stage{},
 	}, Bundle: Bundle{Secrets: in.Secrets}}
 	if namespace := in.Live[NamespaceID(in.Release.Namespace)].Object; namespace != nil && in.Against == nil {
@@ -142,6 +145,7 @@ func moments(op Operation) (pre, post manifest.Event, pending release.Status) {
 		return manifest.PreDelete, manifest.PostDelete, release.StatusUninstalling
 	case Test:
 		return manifest.Test, manifest.Test, release.StatusUnknown
+	case CorrectDrift:
 	}
 	return "", "", release.StatusUnknown
 }
@@ -170,15 +174,22 @@ func (b *builder) warn(id manifest.ID, what, do string) {
 func (b *builder) filterStored() {
 	b.stored = make(map[manifest.ID]StoredObject, len(b.in.Stored))
 	b.converted = map[manifest.ID]bool{}
-	b.targets = make(map[manifest.ID]bool, len(b.in.Target.Objects))
-	for _, o := range b.in.Target.Objects {
-		b.targets[o.ID] = true
-	}
 	for _, s := range b.in.Stored {
 		if s, ok := b.ownedDocs(s, b.targets[s.ID]); ok {
 			b.stored[s.ID] = s
 		}
 	}
+}
+
+// wantedBy are the objects that the input's target has as resources.
+func wantedBy(in Input) map[manifest.ID]bool {
+	targets := map[manifest.ID]bool{}
+	if in.Target != nil {
+		for _, o := range in.Target.Objects {
+			targets[o.ID] = true
+		}
+	}
+	return targets
 }
 
 // resources decides over every object of the target and of what is stored.

@@ -148,7 +148,7 @@ func (b *builder) bringsNamespace(name string) bool {
 	if b.in.Options.CreateNamespace && name == b.in.Release.Namespace {
 		return true
 	}
-	return slices.ContainsFunc(b.in.Target.Objects, func(o manifest.Object) bool { return o.ID == NamespaceID(name) })
+	return b.targets[NamespaceID(name)]
 }
 
 // checkNamespaces blocks, once each, on namespaces that are missing or going

@@ -36,7 +36,7 @@ func (b *builder) lacks(step *Step, r Refusal) bool {
 // checkAccess makes problems of what is missing: one of all that stands against applying,
 // and one for each other consequence, whatever the number of resources and objects.
 func (b *builder) checkAccess() {
-	if b.in.ReadOnly {
+	if b.in.ReadOnly && b.in.Judged == "" {
 		return
 	}
 	b.plan.NoLock = b.in.Access.Denied[LockRenewal(b.in.Release.Namespace, b.in.LockName)]
@@ -61,7 +61,7 @@ func (b *builder) checkAccess() {
 		groups[n.otherwise] = append(groups[n.otherwise], n)
 	}
 	for _, otherwise := range consequences {
-		b.problems(denial(groups[otherwise]))
+		b.problems(b.denial(groups[otherwise]))
 	}
 	if why := b.in.Access.Unchecked; why != "" {
 		b.problems(Problem{Kind: ProblemPermission, What: "whether all of this is allowed could not be asked: " + why, Do: "go on, or ask with kubectl auth can-i"})
@@ -69,7 +69,7 @@ func (b *builder) checkAccess() {
 }
 
 // denial is the problem of missing permissions that have the same consequence.
-func denial(list []requiredPermission) Problem {
+func (b *builder) denial(list []requiredPermission) Problem {
 	var objects []string
 	for _, n := range list {
 		if name := n.object.String(); n.object.Name != "" && !slices.Contains(objects, name) {
@@ -77,7 +77,10 @@ func denial(list []requiredPermission) Problem {
 		}
 	}
 	missing := missingRules(list)
-	p := Problem{Kind: ProblemPermission, Blocking: list[0].otherwise == "", What: "no permission to " + listed(missing), Do: roleWith(missing)}
+	p := Problem{Kind: ProblemPermission, Blocking: list[0].otherwise == "", What: "no permission to " + listed(missing), Do: roleWith(missing) + ", or use another identity (--as, --context)"}
+	if b.in.Judged != "" {
+		p.What, p.Do = b.in.Judged+" has "+p.What, roleWith(missing)
+	}
 	switch {
 	case len(objects) == 1:
 		p.Object = list[0].object
@@ -181,6 +184,6 @@ func roleWith(rules []missingRule) string {
 			note = ", each verb on each resource"
 		}
 	}
-	return fmt.Sprintf("ask for a role with it%s (kubectl create %s --verb %s --resource %s), or use another identity (--as, --context)",
+	return fmt.Sprintf("ask for a role with it%s (kubectl create %s --verb %s --resource %s)",
 		note, role, strings.Join(verbs, ","), strings.Join(resources, ","))
 }

@@ -18,6 +18,9 @@ const (
 	Rollback  Operation = "rollback"
 	Uninstall Operation = "uninstall"
 	Test      Operation = "test"
+	// CorrectDrift gives objects back what the newest revision sent, without a new
+	// revision and without hooks.
+	CorrectDrift Operation = "correct drift"
 )
 
 // Document is what a plan says: everything that one operation will do, in the order
@@ -79,6 +82,9 @@ type Document struct {
 	// ReadOnly says that the plan was made without dry runs, by somebody who need not be
 	// allowed to write: outcomes are estimated.
 	ReadOnly bool `json:"readOnly,omitempty"`
+	// Judged is who was asked about in the place of who has planned: problems about
+	// permissions are theirs.
+	Judged string `json:"judged,omitempty"`
 
 	// Values are the changes of the user's values and of the chart's defaults
 	// since the last revision.

@@ -37,6 +37,9 @@ type Input struct {
 	Target *Target
 	// RollbackTo is the revision a rollback restores.
 	RollbackTo int
+	// Overlook takes out of a step of CorrectDrift what is to be left alone: changes, or
+	// all of it by OpNone. nil overlooks nothing.
+	Overlook func(*Step)
 
 	// Undoing says that this is the way back from a run that failed, whose pending
 	// revision it finds. It goes as far as it is allowed to: nobody is asked
@@ -46,6 +49,9 @@ type Input struct {
 	// ReadOnly says that nobody is asked for dry runs, nor whether the plan is allowed:
 	// whoever plans may do nothing but read.
 	ReadOnly bool
+	// Judged is who is going to apply the plan, where that is not who plans: Access is
+	// about them, and all permissions are asked for, since no dry run tells any.
+	Judged string
 
 	// Live is what is in the cluster, by ID. An ID that is missing was not
 	// looked at.
@@ -148,13 +154,14 @@ func Observed(live *unstructured.Unstructured) Observation {
 	return Observation{Object: live, Managers: live.GetManagedFields()}
 }
 
-// Records says what release records are kept in: "Secret" and "secrets". Without
-// a Resource they are not in the cluster. Names are those of the revisions'
+// Records says what release records are kept in: "Secret" and "secrets", and where.
+// Without a Resource they are not in the cluster. Names are those of the revisions'
 // records, the one to be written included.
 type Records struct {
-	Kind     string
-	Resource string
-	Names    map[int]string
+	Kind      string
+	Resource  string
+	Namespace string
+	Names     map[int]string
 }
 
 // Prediction is the API server's answer to a dry run.

@@ -28,6 +28,12 @@ type Access struct {
 	Unchecked string
 }
 
+// Subject is who is asked about: the name of a user, as RBAC has it, and groups.
+type Subject struct {
+	User   string
+	Groups []string
+}
+
 // requiredPermission is a permission and what it is required for.
 type requiredPermission struct {
 	Permission
@@ -116,6 +122,11 @@ func (n *permissionCollector) step(stage StageName, s *Step) {
 	case OpCreate:
 		n.creation(stage, s)
 	case OpPatch, OpAdopt, OpReplace:
+		if n.in.Judged != "" && s.Op == OpReplace {
+			n.ask(s.Object, "", "update")
+		} else if n.in.Judged != "" {
+			n.ask(s.Object, "", "patch")
+		}
 		if n.in.Predictions == nil && n.in.Options.Force { // it may come to a recreate
 			n.ask(s.Object, "", "delete", "create")
 		}
@@ -155,9 +166,9 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 	switch {
 	case stage == StageNamespace:
 		n.known(s.Object, "namespaces", "", "create")
-	case s.Estimate != "" && s.PatchType == types.ApplyPatchType:
+	case (s.Estimate != "" || n.in.Judged != "") && s.PatchType == types.ApplyPatchType:
 		n.ask(s.Object, "", "create", "patch")
-	case s.Estimate != "":
+	case s.Estimate != "" || n.in.Judged != "":
 		n.ask(s.Object, "", "create")
 	}
 	if o := n.in.Options; (o.Atomic || o.CleanupOnFail) && stage == StageResources {
@@ -172,7 +183,7 @@ func (n *permissionCollector) record(s *Step) {
 	if resource == "" {
 		return
 	}
-	id := manifest.ID{Kind: n.in.Records.Kind, Namespace: n.in.Release.Namespace}
+	id := manifest.ID{Kind: n.in.Records.Kind, Namespace: n.in.Records.Namespace}
 	r := s.Record
 	id.Name = n.in.Records.Names[r.Revision]
 	switch {

@@ -50,6 +50,7 @@ func pendingDescription(op Operation) string {
 		return PendingMark + ": uninstall under way"
 	case Test:
 		return PendingMark + ": test under way"
+	case CorrectDrift: // nothing is recorded
 	}
 	return PendingMark
 }

@@ -39,6 +39,19 @@ func (s *Step) Risks() []Risk {
 	return slices.DeleteFunc(Risks(), func(r Risk) bool { return !s.bears(r) })
 }
 
+// Told are the risks of which a reviewer has to be told: the gravest, which the others
+// come with, but for RiskStateful where the object stays: a StatefulSet that is scaled
+// down may change what its data depends on as well.
+func (s *Step) Told() []Risk {
+	switch {
+	case s.Risk == "":
+		return nil
+	case s.Risk != RiskStateful && s.bears(RiskStateful) && s.Op != OpDelete && s.Op != OpRecreate:
+		return []Risk{s.Risk, RiskStateful}
+	}
+	return []Risk{s.Risk}
+}
+
 func (s *Step) bears(r Risk) bool {
 	switch r {
 	case RiskData:
@@ -120,8 +133,7 @@ func (p *Document) rate() {
 	})
 }
 
-// RiskCounts count a plan's steps by Step.Risk: each step once, by the gravest
-// of its risks.
+// RiskCounts count a plan's steps by their risks, see Step.Told.
 type RiskCounts struct {
 	Data      int `json:"data"`
 	Delete    int `json:"delete"`

@@ -132,6 +132,11 @@ func TestStale(t *testing.T) {
 			newer.Version = 2
 			in.History = append(in.History, &newer)
 		}, "was at revision 1"},
+		"a run of it was killed": {func(in *plan.Input) {
+			pending := *in.History[0]
+			pending.Version, pending.Info.Status = 2, release.StatusPendingUpgrade
+			in.History = append(in.History, &pending)
+		}, "a run that has written revision 2 was interrupted: what it has done is kept"},
 		"another cluster": {func(in *plan.Input) { in.Cluster.UID = "other" }, "another cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -245,7 +245,7 @@ func (s scenario) input(setup setup) plan.Input {
 		in.Warnings = append(in.Warnings, plan.Problem{What: text})
 	}
 	in.Options.Policy = s.policy(setup)
-	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
+	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Namespace: in.Release.Namespace, Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
 	in.LockName, in.ReadOnly = "kubectl-release.web", setup.ReadOnly
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	in.History = s.history(setup.History)

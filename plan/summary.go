@@ -25,7 +25,9 @@ func (p *Document) recount() {
 	p.Summary = Summary{}
 	s := &p.Summary
 	p.Steps(func(_ StageName, step *Step) {
-		s.Risks.count(step.Risk)
+		for _, risk := range step.Told() {
+			s.Risks.count(risk)
+		}
 		if !step.HookDeletion() { // counted with its hook
 			s.count(step.Op)
 			if step.LabelsOnly() {

@@ -110,3 +110,12 @@ func TestFree(t *testing.T) {
 		must(t, next.Release(t.Context()))
 	})
 }
+
+// Whoever is kept waiting is told for how long, not by the clocks of three time zones.
+func TestTheHolderIsToldByAges(t *testing.T) {
+	now := time.Date(2026, 11, 21, 22, 3, 25, 0, time.UTC)
+	h := Holder{Identity: "ann on ci-1, process 7", Since: now.Add(-23 * time.Second), Renewed: now.Add(-2 * time.Second), Read: now}
+	if got, want := h.Text(), "ann on ci-1, process 7, for 23s (renewed 2s ago)"; got != want {
+		t.Errorf("it is held by %q, want %q", got, want)
+	}
+}

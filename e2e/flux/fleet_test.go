@@ -28,9 +28,9 @@ const (
 // fleetPlan is what a job of a pull request runs.
 var fleetPlan = []string{"plan", "many", "--flux", "clusters/prod", "--against-ref", "main", "--offline", "--plain-http", "-o", "markdown"}
 
-// The comment on a change to half of 200 HelmReleases fits, begins with what changes,
+// Check 53 of FLUX.md: the comment on a change to half of 200 HelmReleases fits, begins with what changes,
 // and takes little memory to write; it is the same however many are planned side by side.
-func TestPlanOfAFleetIsACommentWithWhatChangesFirst(t *testing.T) {
+func TestCheck53PlanOfAFleetIsACommentWithWhatChangesFirst(t *testing.T) {
 	dir, environment := makeFleet(t)
 	t.Chdir(dir)
 	u := clustertest.Measure(t, environment, clustertest.Program(t), fleetPlan...)

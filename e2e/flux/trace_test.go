@@ -38,17 +38,15 @@ import (
 // leftOut are traces and steps that depend on what plan many does not look at, and why.
 var leftOut = map[string]string{
 	"04c-values-watch/02":     "nothing happens since nobody has looked: a plan is of a pass",
-	"04c-values-watch/05":     "a ConfigMap that the repository lacks may be in the cluster",
-	"05-values-errors/01":     "a ConfigMap that the repository lacks may be in the cluster",
-	"12-drift":                "drift is not looked for",
-	"12b-drift-dry-run-fails": "drift is not looked for",
-	"12c-drift-secret":        "drift is not looked for",
+	"12-drift":                "live objects are not restored",
+	"12b-drift-dry-run-fails": "live objects are not restored",
+	"12c-drift-secret":        "live objects are not restored",
 	"18b-depends-on-expr":     "readyExpr is not evaluated",
 	"22-oci-digest":           "the digest of an artifact is not known of a chart in a folder",
 	"23-git-chart-version":    "the recorded charts are commits, each with the files that it changed",
 	"23b-git-revision":        "the recorded charts are commits, each with the files that it changed",
-	"24-service-account":      "nobody is impersonated",
-	"24b-kubeconfig":          "the kubeconfig of a Secret is not read",
+	"24-service-account":      "the roles of its account are not restored",
+	"24b-kubeconfig":          "the kubeconfig of a Secret is not followed",
 	"25-invalid":              "the status of sources and expressions are not looked at",
 }
 

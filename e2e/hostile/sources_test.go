@@ -117,6 +117,11 @@ func TestCheck49HostileIndexes(t *testing.T) {
 			server.Put("/index.yaml", []byte(tc.index))
 			m := newMachine(t)
 			m.unharmed(t, hostile{Says: tc.says}, "template", "web", "web", "--repo", server.URL)
+			um := filepath.Join(m.dir, "um")
+			clustertest.WriteFiles(t, um, map[string]string{"Chart.yaml": rename("um") + "dependencies: [{name: web, version: \"*\", repository: " + server.URL + "}]\n"})
+			m.unharmed(t, hostile{Says: tc.says}, "dependency", "update", um)
+			clustertest.Measure(t, m.env, clustertest.Program(t), "repo", "add", "a", server.URL) // some are not odd for it
+			m.unharmed(t, hostile{}, "template", "web", "a/web")
 		})
 	}
 	for name, chunk := range map[string]string{"zeros": strings.Repeat("\x00", 1<<20), "entries": strings.Repeat(good, 10_000)} {

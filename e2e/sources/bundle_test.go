@@ -4,6 +4,7 @@ package sources_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,7 @@ func TestBundleOfCosignedCharts(t *testing.T) {
 		far.ok(append([]string{"template", file(name)}, by...)...)
 		far.fails(8, "", "template", file(name), "--verify-key", "bert.pub")
 	}
+	far.pushSigned(t, flags)
 	// The signature is that of a manifest, and the manifest that of one archive.
 	good := far.read(file("new"))
 	far.write(file("new"), far.read(file("old")))
@@ -103,4 +105,44 @@ func TestBundleOfCosignedCharts(t *testing.T) {
 	far.write(file("new"), good)
 	must(t, os.Remove(far.path(file("new")+".manifest.json")))
 	far.fails(8, "another digest", "verify", file("new"), "--verify-key", "anna.pub")
+}
+
+// pushSigned pushes the bundle's charts into another registry, where they are signed as before,
+// beside what others have signed there. Signatures that can't come along are an error.
+func (h *home) pushSigned(t *testing.T, flags map[string][]string) {
+	t.Helper()
+	r, bert := plainRegistry(t), newCosigner(t)
+	to := "oci://" + r.Host + "/far"
+	h.write("bert2.pub", bert.publicKey())
+	for name, by := range flags {
+		file := "bundle/" + name + "-1.0.0.tgz"
+		h.fails(1, "", append([]string{"template", to + "/" + name}, by...)...)
+		out := h.ok("push", file, to).out
+		signature := "Signature: sha256:" + sourcetest.Digest([]byte(h.read(file+".sigstore.json")))
+		if !strings.Contains(out, "Digest: sha256:"+sourcetest.Digest([]byte(h.read(file+".manifest.json")))) || !strings.Contains(out, signature) {
+			t.Errorf("%s: %s", name, out)
+		}
+		h.ok(append([]string{"verify", to + "/" + name}, by...)...)
+		h.fails(8, "", "template", to+"/"+name, "--verify-key", "bert2.pub")
+		if again := h.ok("push", file, to).out; again != out {
+			t.Errorf("%s, once more: %s", name, again)
+		}
+	}
+	manifest := []byte(h.read("bundle/old-1.0.0.tgz.manifest.json"))
+	bert.signAsBefore(r.Host, "far/old", manifest)
+	h.ok("push", "bundle/old-1.0.0.tgz", to)
+	h.ok("verify", to+"/old", "--verify-key", "bert2.pub")
+	h.ok("verify", to+"/old", "--verify-key", "anna.pub")
+	// A configuration that is not made of Chart.yaml can't be made again.
+	h.write("other/new-1.0.0.tgz", h.read("bundle/new-1.0.0.tgz"))
+	h.write("other/new-1.0.0.tgz.sigstore.json", h.read("bundle/new-1.0.0.tgz.sigstore.json"))
+	text := regexp.MustCompile(`"digest":"sha256:[0-9a-f]{64}"`).ReplaceAllString(string(manifest), `"digest":"sha256:`+sourcetest.Digest([]byte(h.read("bundle/new-1.0.0.tgz")))+`"`)
+	h.write("other/new-1.0.0.tgz.manifest.json", strings.Replace(text, sourcetest.Digest([]byte(h.read("bundle/new-1.0.0.tgz"))), strings.Repeat("0", 64), 1))
+	h.fails(1, "is not here", "push", "other/new-1.0.0.tgz", to+"/other")
+	h.write("other/new-1.0.0.tgz.manifest.json", string(manifest))
+	h.fails(1, "is that of another archive", "push", "other/new-1.0.0.tgz", to+"/other")
+	must(t, os.Remove(h.path("other/new-1.0.0.tgz.manifest.json")))
+	if out := h.ok("push", "other/new-1.0.0.tgz", to+"/other").out; strings.Contains(out, "Signature") {
+		t.Error(out)
+	}
 }

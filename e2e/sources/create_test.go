@@ -21,8 +21,11 @@ func TestCheck51Create(t *testing.T) {
 	if ours, theirs := h.paths("ours"), h.paths("theirs"); !slices.Equal(ours, theirs) || len(ours) < 12 {
 		t.Errorf("ours %q, Helm's %q", ours, theirs)
 	}
-	h.ok("lint", "--strict", "ours/web")
-	h.helm("lint", "--strict", "ours/web")
+	h.ok("create", "typed/web", "--schema")
+	for _, folder := range []string{"ours/web", "typed/web"} {
+		h.ok("lint", "--strict", folder)
+		h.helm("lint", "--strict", folder)
+	}
 	h.ok("package", "ours/web")
 	for _, file := range []string{"Chart.yaml", "values.yaml"} {
 		if ours, theirs := decoded(t, h.read("ours/web/"+file)), decoded(t, h.read("theirs/web/"+file)); ours != theirs {
@@ -45,10 +48,26 @@ func TestCheck51Create(t *testing.T) {
 		if ours != theirs {
 			t.Errorf("%s: ours:\n%s\nHelm's:\n%s", set, ours, theirs)
 		}
-		if mine := decoded(t, h.ok("template", "rel", "ours/web", "--set", set).out); mine != ours {
-			t.Errorf("%s: rendered by us:\n%s\nby Helm:\n%s", set, mine, ours)
+		for _, folder := range []string{"ours/web", "typed/web"} {
+			if mine := decoded(t, h.ok("template", "rel", folder, "--set", set).out); mine != ours {
+				t.Errorf("%s: %s rendered by us:\n%s\nby Helm:\n%s", set, folder, mine, ours)
+			}
 		}
 	}
+}
+
+// Values of a wrong type are refused by the schema, by us and by Helm; a key of one's own is not.
+func TestCreateWithASchema(t *testing.T) {
+	h := newHome(t)
+	h.ok("create", "web", "--schema")
+	h.ok("template", "web", "--set", "mine.a=b")
+	for _, set := range []string{"replicaCount=two", "image.tag=1", "image.repository=", "image.pullPolicy=Sometimes", "service.port=0", "service=null", "ingress.hosts[0].host=h,ingress.hosts[0].paths[0]=/", "podLabels.a=1", "volumes[0].secret=x"} {
+		h.fails(1, strings.FieldsFunc(set, func(c rune) bool { return strings.ContainsRune(".=[", c) })[0], "template", "web", "--set", set)
+		if r := h.helm4("template", "web", "web", "--set", set); r.code != 1 || !strings.Contains(r.err, "schema") {
+			t.Errorf("%s: Helm says %+v", set, r)
+		}
+	}
+	h.fails(1, "a starter has its own", "create", "other", "--schema", "--starter", "ours")
 }
 
 // decoded is what YAML documents say, whatever the order of their keys.

@@ -4,6 +4,7 @@ package sources_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os/exec"
@@ -32,6 +33,29 @@ func (h *home) killed(takes time.Duration, args ...string) {
 	}
 }
 
+// whole runs our program, while a file has to be there at any time.
+func (h *home) whole(file string, args ...string) {
+	h.t.Helper()
+	c := exec.Command(program(h.t), args...)
+	c.Dir, c.Env = h.dir, h.env
+	must(h.t, c.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			must(h.t, err)
+			return
+		default:
+		}
+		if !h.exists(file) {
+			h.t.Errorf("%s: %s is not there for a moment", strings.Join(args, " "), file)
+			must(h.t, <-ended)
+			return
+		}
+	}
+}
+
 // takes is how long a run takes.
 func (h *home) takes(args ...string) time.Duration {
 	h.t.Helper()
@@ -48,6 +72,10 @@ func unfinished(name string) bool { return strings.Contains(name, ".kubectl-rele
 func TestCheck44KilledUpdate(t *testing.T) {
 	a := repositoryA(t, sourcetest.Options{})
 	h := newHome(t)
+	// What stays in charts/ makes the moments longer in which a mixture could be seen.
+	for i := range 1000 {
+		h.write(fmt.Sprintf("um/charts/hand/%d", i), "")
+	}
 	states := map[string]map[string]string{}
 	chart := func(version string) {
 		h.umbrella("um", "{name: beta, version: "+version+", repository: "+a.URL+"}", "{name: alpha, version: '*', repository: "+a.URL+"}")
@@ -89,6 +117,11 @@ func TestCheck44KilledUpdate(t *testing.T) {
 		now = found
 	}
 	t.Logf("%v", seen)
+	// Nor does it lack charts/ for a moment.
+	for _, version := range []string{"1.2.5", "2.0.0"} {
+		chart(version)
+		h.whole("um/charts/hand/0", "dependency", "update", "um")
+	}
 	// What a killed run has left is no part of the chart, and goes with the next one.
 	chart("1.3.0")
 	h.ok("dependency", "update", "um")

@@ -115,13 +115,10 @@ func TestCheck26CredentialHelpers(t *testing.T) {
 	h.ok("show", "chart", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
 }
 
-// A login is kept by the helper that Helm's file names, for all registries or for one; the
-// password stands in no file.
-func TestCheck26LoginByAHelper(t *testing.T) {
-	s := secureRegistry(t)
-	for name, config := range map[string]map[string]any{"credsStore": {"credsStore": "test"}, "credHelpers": {"credHelpers": map[string]string{s.Host: "test"}}} {
-		h := newHome(t)
-		helper := h.write("bin/docker-credential-test", `#!/bin/sh
+// credentialHelper installs one of the name test: what it keeps is in the file kept, and what it
+// was asked for in helper.log.
+func (h *home) credentialHelper() {
+	helper := h.write("bin/docker-credential-test", `#!/bin/sh
 kept=`+h.path("kept")+`
 case $1 in
 store) cat >$kept ;;
@@ -129,8 +126,17 @@ get) read host; test -e $kept && cat $kept || { echo "credentials not found in n
 erase) read host; rm -f $kept ;;
 esac
 echo "$1" >>`+h.path("helper.log")+"\n")
-		must(t, os.Chmod(helper, 0o755))
-		h.env = append(h.env, "PATH="+h.path("bin")+":"+os.Getenv("PATH"))
+	must(h.t, os.Chmod(helper, 0o755))
+	h.env = append(h.env, "PATH="+h.path("bin")+":"+os.Getenv("PATH"))
+}
+
+// A login is kept by the helper that Helm's file names, for all registries or for one; the
+// password stands in no file.
+func TestCheck26LoginByAHelper(t *testing.T) {
+	s := secureRegistry(t)
+	for name, config := range map[string]map[string]any{"credsStore": {"credsStore": "test"}, "credHelpers": {"credHelpers": map[string]string{s.Host: "test"}}} {
+		h := newHome(t)
+		h.credentialHelper()
 		data, err := json.Marshal(config)
 		must(t, err)
 		const file = ".config/helm/registry/config.json"

@@ -198,3 +198,54 @@ func withA(t testing.TB) *home {
 	h.ok("repo", "add", "a", a.URL)
 	return h
 }
+
+// The password of a repository is kept by the helper that sources.yaml names, and stands in no
+// file. The helper is asked once in a run, and only when something is fetched.
+func TestPasswordsInAHelper(t *testing.T) {
+	b := repositoryA(t, sourcetest.Options{User: "u", Password: "p-secret"})
+	h := newHome(t)
+	h.credentialHelper()
+	h.write(".config/helm/kubectl-release/sources.yaml", "credsStore: test\n")
+	add := func(password string, more ...string) result {
+		return h.runProgram(password+"\n", append([]string{"repo", "add", "b", b.URL, "--username", "u", "--password-stdin"}, more...)...)
+	}
+	if r := add("wrong"); r.code != 1 || h.exists("kept") || h.exists(repositoriesFile) {
+		t.Errorf("a wrong password: %+v", r)
+	}
+	if r := add("p-secret"); r.code != 0 || !strings.Contains(h.read("kept"), `"ServerURL":"`+b.URL+`"`) {
+		t.Fatalf("%+v", r)
+	}
+	for name, content := range h.tree(".") {
+		if name != "kept" && strings.Contains(content, "p-secret") {
+			t.Errorf("%s has the password", name)
+		}
+	}
+	h.write("helper.log", "")
+	h.ok("repo", "update")
+	h.ok("template", "web", "b/alpha")
+	if asked := h.read("helper.log"); asked != "get\nget\n" {
+		t.Errorf("it was asked %q", asked)
+	}
+	h.ok("template", "web", "b/alpha")
+	if asked := h.read("helper.log"); asked != "get\nget\n" {
+		t.Errorf("for a chart in the cache, %q", asked)
+	}
+	b.Requests()
+	if r := add("p-secret"); r.code != 0 || !strings.Contains(r.out, "skipping") || len(b.Asked()) != 0 {
+		t.Errorf("the same once more: %+v", r)
+	}
+	if r := add("other"); r.code != 1 || !strings.Contains(r.err, "is there already") {
+		t.Errorf("another password: %+v", r)
+	}
+	h.ok("repo", "remove", "b")
+	if h.exists("kept") {
+		t.Error("the helper still has the password")
+	}
+	// One that stands in the file moves from there.
+	h.helm("repo", "add", "b", b.URL, "--username", "u", "--password", "p-secret")
+	if r := add("p-secret", "--force-update"); r.code != 0 || strings.Contains(h.read(repositoriesFile), "p-secret") || !h.exists("kept") {
+		t.Errorf("%+v\n%s", r, h.read(repositoriesFile))
+	}
+	h.write("bin/docker-credential-test", "#!/bin/sh\necho the keyring is locked\nexit 1\n")
+	h.fails(1, "the keyring is locked", "show", "chart", "b/beta")
+}

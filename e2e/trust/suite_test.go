@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
@@ -65,26 +64,8 @@ func sample(part, whole int) int {
 	return part
 }
 
-// report logs a result and, with -update, makes it the section of that name of
-// docs/trust.md: what is between its two marks.
+// report logs a result and, with -update, makes it a section of docs/trust.md.
 func report(t testing.TB, section, text string) {
 	t.Helper()
-	t.Logf("%s\n%s", section, text)
-	if !*update {
-		return
-	}
-	page := filepath.Join("..", "..", "docs", "trust.md")
-	old, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin, end := "<!-- "+section+" -->\n", "<!-- /"+section+" -->"
-	before, rest, found := strings.Cut(string(old), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("docs/trust.md has no marks of a section %q", section)
-	}
-	if err := os.WriteFile(page, []byte(before+begin+strings.TrimSpace(text)+"\n"+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	clustertest.Report(t, filepath.Join("..", "..", "docs", "trust.md"), section, text, *update)
 }

@@ -21,7 +21,18 @@ import (
 // answer, the answer says so.
 func (c *Client) Access(ctx context.Context, needed []plan.Permission) plan.Access {
 	a := &accessReview{client: c, denied: map[plan.Permission]bool{}}
-	open := a.beyondRules(ctx, needed)
+	return a.review(ctx, a.beyondRules(ctx, needed))
+}
+
+// AccessOf is Access for somebody else, which takes the permission to create
+// SubjectAccessReviews. All permissions are asked for one by one: rules are told to
+// those alone whom they are about.
+func (c *Client) AccessOf(ctx context.Context, who plan.Subject, needed []plan.Permission) plan.Access {
+	a := &accessReview{client: c, who: who, denied: map[plan.Permission]bool{}}
+	return a.review(ctx, needed)
+}
+
+func (a *accessReview) review(ctx context.Context, open []plan.Permission) plan.Access {
 	a.askAll(ctx, open, func(p plan.Permission) (plan.Permission, bool) {
 		p.Name = ""
 		return p, true
@@ -37,6 +48,8 @@ func (c *Client) Access(ctx context.Context, needed []plan.Permission) plan.Acce
 // accessReview collects denials, by permission as asked.
 type accessReview struct {
 	client *Client
+	// who is asked about; no User is the client's own.
+	who plan.Subject
 
 	mu     sync.Mutex
 	denied map[plan.Permission]bool
@@ -110,13 +123,18 @@ func (a *accessReview) askAll(ctx context.Context, needed []plan.Permission, que
 }
 
 func (a *accessReview) ask(ctx context.Context, p plan.Permission) {
-	var review *authorizationv1.SelfSubjectAccessReview
+	var allowed bool
+	about := &authorizationv1.ResourceAttributes{Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Name: p.Name}
 	err := a.client.read(ctx, func(ctx context.Context) (err error) {
-		review, err = a.client.access.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
-			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Name: p.Name,
-			}},
-		}, metav1.CreateOptions{})
+		if a.who.User == "" {
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: about}}
+			review, err = a.client.access.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+			allowed = err == nil && review.Status.Allowed
+			return err
+		}
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: a.who.User, Groups: a.who.Groups, ResourceAttributes: about}}
+		review, err = a.client.access.SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		allowed = err == nil && review.Status.Allowed
 		return err
 	})
 	a.mu.Lock()
@@ -124,7 +142,7 @@ func (a *accessReview) ask(ctx context.Context, p plan.Permission) {
 	switch {
 	case err != nil && a.err == nil:
 		a.err = errors.New(message(err))
-	case err == nil && !review.Status.Allowed:
+	case err == nil && !allowed:
 		a.denied[p] = true
 	}
 }

@@ -13,6 +13,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -39,6 +40,8 @@ type listing struct {
 	// wanted are the names not found yet.
 	wanted map[string]bool
 	found  map[string]plan.Observation
+	// last is the object found last: the next one shares with it what they have in common.
+	last map[string]any
 }
 
 // list reads wanted objects. rest are those that it did not look for to the end
@@ -151,6 +154,8 @@ func (l *listing) take(item []byte) error {
 	if !l.wanted[name] {
 		return nil
 	}
+	jsontree.Share(object.Object, l.last)
+	l.last = object.Object
 	o := plan.Observed(object)
 	if managed != nil {
 		if err := json.Unmarshal(managed, &o.Managers); err != nil {

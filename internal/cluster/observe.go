@@ -80,6 +80,7 @@ func (o *observer) observe(ctx context.Context, known *catalog, refs []apply.Ref
 
 func (o *observer) getEach(ctx context.Context, at listKey, refs []apply.Ref) error {
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(Concurrency)
 	for _, ref := range refs {
 		group.Go(func() error { return o.get(ctx, at, ref) })
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/immutable"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -31,7 +32,9 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 	o.DryRun = true
 	answers := make(map[string]plan.Prediction, len(steps))
 	var mu sync.Mutex
+	alike := map[schema.GroupKind]map[string]any{} // the last answer of each kind
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(Concurrency) // slots bound the requests, this the stacks
 	for _, s := range steps {
 		group.Go(func() error {
 			o := o
@@ -50,6 +53,11 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 			answer := answer(after, err)
 			answer.Drift = drift
 			answers[s.ID] = answer
+			if answer.After != nil {
+				kind := s.Object.GroupKind()
+				jsontree.Share(answer.After.Object, alike[kind])
+				alike[kind] = answer.After.Object
+			}
 			return nil
 		})
 	}

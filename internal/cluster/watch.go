@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -38,7 +37,10 @@ const (
 // apply.Cluster. One LIST and one WATCH serve all names. Where the kind itself
 // is gone, so are its objects.
 func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
-	w := &watcher{names: names, see: see}
+	w := &watcher{names: names, among: make(map[string]bool, len(names)), see: see}
+	for _, name := range names {
+		w.among[name] = true
+	}
 	if len(names) == 1 {
 		// Also what a role that is restricted to one name allows.
 		w.selector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
@@ -81,7 +83,9 @@ func delay(wait time.Duration, err error) time.Duration {
 }
 
 type watcher struct {
-	names    []string
+	names []string
+	// among are the names again, for the events of a namespace that is full of others.
+	among    map[string]bool
 	selector string
 	see      func(string, *unstructured.Unstructured) bool
 	// version is where a broken watch resumes; "" lists anew.
@@ -167,7 +171,7 @@ func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool
 				continue
 			}
 			w.version = object.GetResourceVersion()
-			if event.Type == watch.Bookmark || !slices.Contains(w.names, object.GetName()) {
+			if event.Type == watch.Bookmark || !w.among[object.GetName()] {
 				continue
 			}
 			name := object.GetName()

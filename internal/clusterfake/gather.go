@@ -3,6 +3,7 @@ package clusterfake
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -102,8 +103,18 @@ func (c *Cluster) Access(_ context.Context, needed []plan.Permission) plan.Acces
 	return plan.Access{Denied: denied}
 }
 
-// Lookup reads one object, or the list of a kind when name is empty.
+// AccessOf is Access: it denies everybody the same.
+func (c *Cluster) AccessOf(ctx context.Context, _ plan.Subject, needed []plan.Permission) plan.Access {
+	return c.Access(ctx, needed)
+}
+
+// Lookup reads one object, unless Denied has that, or the list of a kind when name is empty.
 func (c *Cluster) Lookup(_ context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+	plural, _ := meta.UnsafeGuessKindToResource(gvk)
+	if c.Denied[plan.Permission{Verb: "get", Group: gvk.Group, Resource: plural.Resource, Namespace: namespace, Name: name}] {
+		return nil, apierrors.NewForbidden(plural.GroupResource(), name, errors.New("no role allows it"))
+	}
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": apiVersion, "kind": kind + "List"}}

@@ -55,7 +55,7 @@ func Measure(t testing.TB, environment []string, program string, args ...string)
 const measuredName = "measured"
 
 // endless is when a run is given up.
-const endless = 2 * time.Minute
+const endless = 10 * time.Minute
 
 // runMeasured runs its arguments as a program and prints the usage.
 func runMeasured() {

@@ -3,6 +3,7 @@ package command_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -61,7 +62,7 @@ type runner struct {
 
 var (
 	expression = regexp.MustCompile(`\$\{\{ *(.*?) *\}\}`)
-	output     = regexp.MustCompile(`(?ms)^([a-z-]+)(?:=(.*?)$|<<(\S+)\n(.*?)^(\S+)$)`)
+	output     = regexp.MustCompile(`(?ms)^([a-z_-]+)(?:=(.*?)$|<<(\S+)\n(.*?)^(\S+)$)`)
 )
 
 // value is that of a term: a literal or the name of something in a context.
@@ -148,6 +149,7 @@ func mergedPullRequest(t *testing.T, values string) string {
 	}
 	command := exec.Command("bash", "-ec", `git init -q -b main pr && cd pr
 cp -R "$CHART" chart && printf '# production\nreplicas: 2\n' > prod.yaml
+printf 'version: 1\nclusters: {eu: {}}\ndefaults: {namespace: shop}\nreleases:\n- {name: web, chart: chart, values: [prod.yaml]}\n- {name: other, chart: chart, cluster: eu}\n' > releases.yaml
 git add . && git commit -q -m base && git checkout -q -b change
 printf '%b' "$VALUES" > prod.yaml && git commit -q --allow-empty -a -m change && git checkout -q main
 echo other > other && git add . && git commit -q -m other && git merge -q --no-ff -m merge change`)
@@ -169,7 +171,7 @@ func recordingGitHub(t *testing.T) (url string, comment *string, requests *[]str
 			Body string `json:"body"`
 		}
 		_ = json.NewDecoder(r.Body).Decode(&sent)
-		if r.Header.Get("Authorization") != "Bearer job-token" {
+		if r.Header.Get("Authorization") != "Bearer job-token" && r.Header.Get("Private-Token") != "job-token" {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 		switch {
@@ -204,19 +206,33 @@ func TestActionRunsEveryStep(t *testing.T) {
 		succeeds           bool
 		outputs            map[string]string
 		requests, comment  string
+		// says is in the log.
+		says string
 	}{
 		{
-			name: "same repository", values: `replicas: 3\nmotd: "::error::forged"\n`, head: "shop/charts", succeeds: true, with: map[string]string{"check": "true"},
+			name: "same repository", values: `replicas: 3\nmotd: "::error::forged"\n`, head: "shop/charts", succeeds: true, with: map[string]string{"check": "true", "sarif": "web.sarif"},
 			outputs:  map[string]string{"exit-code": "2", "changed": "true", "blocked": "false", "comment-url": "https://forge.example/c/4711"},
 			requests: "GET /repos/shop/charts/issues/17/comments POST /repos/shop/charts/issues/17/comments POST /repos/shop/charts/check-runs", comment: "replicas 2 → 3",
 		},
 		{name: "fork", values: `replicas: 3\n`, head: "mallory/charts", succeeds: true, outputs: map[string]string{"exit-code": "2", "comment-url": ""}},
 		{
 			name: "blocked", values: `# production\nreplicas: 1\n`, head: "shop/charts", with: map[string]string{"deny": "scale-down"},
-			outputs:  map[string]string{"exit-code": "1", "blocked": "true", "changed": "false"},
+			outputs:  map[string]string{"exit-code": "1", "blocked": "true", "changed": "true", "risk": "scale-down"},
 			requests: "GET /repos/shop/charts/issues/17/comments POST /repos/shop/charts/issues/17/comments", comment: "--deny scale-down forbids",
 		},
 		{name: "no change", values: `# production\nreplicas: 2\n`, head: "shop/charts", succeeds: true, outputs: map[string]string{"exit-code": "0", "changed": "false"}, requests: "GET /repos/shop/charts/issues/17/comments"},
+		{
+			name: "releases", values: `replicas: 3\n`, head: "shop/charts", succeeds: true, with: map[string]string{"releases": "releases.yaml", "name": "", "chart": "", "values": ""},
+			outputs:  map[string]string{"exit-code": "2", "changed": "true", "blocked": "false", "risk": "none", "verdict": "shop/web: Plan: 1 to change, 3 unchanged; 1 hook as before", "digest": ""},
+			requests: "GET /repos/shop/charts/issues/17/comments POST /repos/shop/charts/issues/17/comments", comment: "### Plan of 2 releases: 1 changes\n", says: "1 release is not touched.",
+		},
+		{
+			name: "all releases of an environment", values: `replicas: 3\n`, head: "shop/charts", succeeds: true, with: map[string]string{"releases": "releases.yaml", "all": "true", "environment": "eu", "comment": "never"},
+			outputs: map[string]string{"exit-code": "0", "comment-url": ""}, says: "Plan of 1 release: 1 stay as they are",
+		},
+		{name: "base-ref", values: `replicas: 3\n`, head: "shop/charts", succeeds: true, with: map[string]string{"base-ref": "change", "comment": "never"}, outputs: map[string]string{"exit-code": "0", "changed": "false"}},
+		{name: "saved without a key", values: `replicas: 3\n`, head: "shop/charts", with: map[string]string{"against": "cluster", "sign-key-file": "ci"}, says: "::error::sign-key-file needs encrypt-to"},
+		{name: "comparison to save", values: `replicas: 3\n`, head: "shop/charts", with: map[string]string{"encrypt-to": "age1"}, says: "::error::encrypt-to needs against: cluster"},
 		{name: "broken", values: `replicas: [\n`, head: "shop/charts", outputs: map[string]string{"exit-code": "1", "blocked": "false"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -245,12 +261,20 @@ func TestActionRunsEveryStep(t *testing.T) {
 			if !strings.Contains(*comment, tc.comment) || strings.Contains(r.log.String(), "job-token") {
 				t.Errorf("comment:\n%s", *comment)
 			}
-			if tc.name != "broken" {
-				if summary, err := os.ReadFile(filepath.Join(temp, "summary")); err != nil || !strings.HasPrefix(string(summary), "<!-- kubectl-release plan of shop/web -->") {
+			if !strings.Contains(r.log.String(), tc.says) {
+				t.Errorf("the log does not say %q", tc.says)
+			}
+			if tc.requests != "" {
+				if summary, err := os.ReadFile(filepath.Join(temp, "summary")); err != nil || !strings.HasPrefix(string(summary), strings.SplitAfter(*comment+"<!-- ", "\n")[0]) {
 					t.Errorf("summary: %v\n%s", err, summary)
 				}
 				if got["verdict"] == "" || strings.Contains(got["verdict"], "fail") != (got["blocked"] == "true") {
 					t.Errorf("verdict %q", got["verdict"])
+				}
+			}
+			if file := tc.with["sarif"]; file != "" {
+				if _, err := os.Stat(filepath.Join(r.dir, file)); err != nil || !strings.HasPrefix(got["effect-digest"], "sha256:") || !strings.Contains(got["summary-json"], `"patch":`) {
+					t.Errorf("sarif: %v, outputs %v", err, got)
 				}
 			}
 			if tc.name == "blocked" && !strings.Contains(r.log.String(), "::error file=prod.yaml,line=2,title=shop/web policy/scale-down::") {
@@ -260,6 +284,33 @@ func TestActionRunsEveryStep(t *testing.T) {
 				t.Log(r.log.String())
 			}
 		})
+	}
+}
+
+// What is given to a plan of the cluster: an encrypted, signed file, or set, for the job that
+// applies it.
+func TestActionSavesPlans(t *testing.T) {
+	a, _ := readAction(t)
+	saving := map[string]string{"against": "cluster", "encrypt-to": "age1recipient", "sign-key-file": "ci", "comment": "never"}
+	for want, with := range map[string]map[string]string{
+		"plan web chart [^\n]*--encrypt-to age1recipient --sign ci --untrusted -n shop -f prod.yaml --out RUN/plan/saved/plan.age --commit c0ffee": {"name": "web", "chart": "chart", "namespace": "shop", "values": "prod.yaml"},
+		"plan many a.yaml b.yaml [^\n]*--encrypt-to age1recipient --sign ci -e prod --changed-since [0-9a-f]{40} --out RUN/plan/saved":             {"releases": "a.yaml,b.yaml", "environment": "prod"},
+		"plan many a.yaml [^\n]*--sign ci --all --out RUN/plan/saved":                                                                              {"releases": "a.yaml", "all": "true"},
+	} {
+		temp := t.TempDir()
+		if err := os.WriteFile(filepath.Join(temp, "program"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{"github.event.pull_request.head.sha": "c0ffee"}, env: []string{
+			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
+		}}
+		given := map[string]string{"binary": filepath.Join(temp, "program")}
+		maps.Copy(given, saving)
+		maps.Copy(given, with)
+		_, succeeded := r.run(a, given)
+		if log := strings.ReplaceAll(r.log.String(), temp, "RUN"); !succeeded || !regexp.MustCompile(want).MatchString(log) || strings.Contains(log, "--offline") {
+			t.Errorf("%s is not in\n%s", want, log)
+		}
 	}
 }
 
@@ -329,6 +380,66 @@ func TestGitLabComponent(t *testing.T) {
 	}
 	if len(jobs) != 1 {
 		t.Errorf("%d jobs", len(jobs))
+	}
+}
+
+// The script of the component is run by sh, as GitLab's runner does, for one release and for
+// those that a change touches; it comments where there is a token.
+func TestGitLabComponentRuns(t *testing.T) {
+	program, err := exec.LookPath("kubectl-release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join("..", "..", "templates", "plan.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(data), "\n---\n")
+	for _, tc := range []struct {
+		name, values  string
+		variables     []string
+		code          int
+		says, comment string
+		requests      int
+	}{
+		{name: "releases", values: `replicas: 3\n`, variables: []string{"RELEASES=releases.yaml"}, says: "Plan of 2 releases: 1 changes", comment: "### Plan of 2 releases: 1 changes", requests: 2},
+		{name: "one cluster", values: `replicas: 3\n`, variables: []string{"RELEASES=releases.yaml", "ENVIRONMENT=eu"}, says: "nothing is touched", comment: "### Plan of 1 release: nothing is touched", requests: 2},
+		{name: "one release", values: `replicas: 3\n`, variables: []string{"NAME=web", "CHART=chart", "NAMESPACE=shop", "VALUES=prod.yaml"}, says: "spec.replicas  2 → 3", comment: "replicas 2 → 3", requests: 2},
+		{name: "no token", values: `replicas: 3\n`, variables: []string{"RELEASES=releases.yaml", "GITLAB_TOKEN="}, says: "Plan of 2 releases: 1 changes"},
+		{name: "broken", values: `replicas: [\n`, variables: []string{"RELEASES=releases.yaml"}, code: 1, says: "can't be planned", comment: "can't be planned", requests: 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var jobs map[string]struct {
+				Variables map[string]string `json:"variables"`
+				Script    []string          `json:"script"`
+			}
+			if err := yaml.Unmarshal([]byte(regexp.MustCompile(`\$\[\[ inputs\.\w+ \]\]`).ReplaceAllString(body, "filled")), &jobs); err != nil {
+				t.Fatal(err)
+			}
+			url, comment, requests := recordingGitHub(t)
+			dir := mergedPullRequest(t, tc.values)
+			base, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD^1").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			command := exec.Command("sh", "-e", "-c", strings.Join(jobs["filled"].Script, "\n"))
+			command.Dir, command.Env = dir, append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "KUBECONFIG=/nowhere", "HOME="+t.TempDir(),
+				"GITLAB_TOKEN=job-token", "CI_API_V4_URL="+url, "CI_PROJECT_ID=5", "CI_MERGE_REQUEST_IID=17", "CI_COMMIT_SHA=c0ffee",
+				"CI_MERGE_REQUEST_DIFF_BASE_SHA="+strings.TrimSpace(string(base)))
+			for name := range jobs["filled"].Variables {
+				command.Env = append(command.Env, name+"=")
+			}
+			command.Env = append(command.Env, tc.variables...)
+			said, err := command.CombinedOutput()
+			if command.ProcessState.ExitCode() != tc.code || !strings.Contains(string(said), tc.says) || !strings.Contains(*comment, tc.comment) || len(*requests) != tc.requests {
+				t.Errorf("%v, requests %q, comment %q\n%s", err, *requests, *comment, said)
+			}
+			for _, name := range []string{"codequality.json", "junit.xml", "plan.md", "plan-rest.md", "plan.env"} {
+				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

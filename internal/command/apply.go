@@ -26,7 +26,7 @@ func (p *program) applyCommand() *cli.Command {
 	var o applyFlags
 	return &cli.Command{
 		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
-		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it.",
+		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it. A release\nthat is called many: apply -- many CHART.",
 			"kubectl release apply web.plan\nkubectl release apply web.plan --allowed-signers allowed_signers --max-age 24h\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
 		Flags: joined([]cli.Flag{
 			applyToggle("yes", &o.yes, "do not ask", "y"),

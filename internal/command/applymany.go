@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -25,6 +27,7 @@ type applyManyFlags struct {
 	show      showFlags
 	files     planFileFlags
 	expect    string
+	signer    signerFlags
 	parallel  int
 	keepGoing bool
 	lock      releasestore.LockOptions
@@ -43,8 +46,13 @@ func (p *program) applyManyCommand() *cli.Command {
 			&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: "text or json (an event a line while it runs, see docs/events.md)", Value: "text", Category: planCategory},
 			&cli.DurationFlag{Name: "lock-timeout", Destination: &o.lock.Wait, Usage: "how long to queue behind another operation", Category: applyCategory},
 			showSecretsFlag(&p.showSecrets),
-		}, o.files.opening()),
-		Action: takes(1, 1, func(ctx context.Context, args []string) error { return p.applyMany(ctx, &o, args[0]) }),
+		}, o.files.opening(), o.signer.flags("DIR/set.json")),
+		Action: takes(1, 1, func(ctx context.Context, args []string) error {
+			if err := p.calledMany(args); err != nil {
+				return err
+			}
+			return p.applyMany(ctx, &o, args[0])
+		}),
 	}
 }
 
@@ -53,9 +61,17 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 	if o.show.output != "text" && o.show.output != "json" {
 		return usage("-o %s: it is text or json", o.show.output)
 	}
+	if err := o.signer.check(); err != nil {
+		return err
+	}
 	saved, err := setrun.OpenSaved(dir, p.keys(&o.files))
 	if err != nil {
 		return err
+	}
+	if o.signer.signers != "" {
+		if err := o.signer.signed(filepath.Join(dir, setrun.IndexName), "sha256:"+saved.Digest, report.SetStatementPredicate); err != nil {
+			return err
+		}
 	}
 	if expected := strings.TrimPrefix(o.expect, "sha256:"); expected != "" && expected != saved.Digest {
 		return &engine.StaleError{Differences: []string{fmt.Sprintf("the set in %s has the digest %s, and %s was approved", dir, saved.Digest, expected)}}
@@ -92,7 +108,7 @@ type setRuns struct {
 
 // runner implements setrun.Applier's.
 func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, func(apply.Outcome, error), error) {
-	asked, err := r.clusters.Engine(key.Cluster, r.saved.Clusters[key.Cluster])
+	asked, err := r.clusters.Engine(key.Cluster, r.saved.Clusters[key.Cluster], "")
 	if err != nil || !r.begun {
 		return asked, func(apply.Outcome, error) {}, err
 	}

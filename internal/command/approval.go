@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -26,36 +28,48 @@ func unapproved(format string, args ...any) error {
 type approvalFlags struct {
 	digest, commit string
 	maxAge         time.Duration
-	signers        string
-	signer         string
+	signerFlags
 }
 
-func (o *approvalFlags) flags() []cli.Flag {
+// signerFlags say by whom it has to be signed.
+type signerFlags struct{ signers, signer string }
+
+func (o *signerFlags) flags(name string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse FILE (exit 4) unless this is its `DIGEST`, sha256:… of the plan that was approved", Category: approvalCategory},
-		&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse FILE (exit 4) unless it was planned from this `COMMIT`, in full", Category: approvalCategory},
-		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse FILE (exit 4) when it is older", Category: approvalCategory},
-		&cli.StringFlag{Name: "allowed-signers", Destination: &o.signers, Usage: "refuse FILE (exit 1) unless FILE.sig is a signature of one of the signers in this `FILE` of SSH keys, see ALLOWED SIGNERS of ssh-keygen(1)", Category: approvalCategory},
+		&cli.StringFlag{Name: "allowed-signers", Destination: &o.signers, Usage: "refuse it (exit 1) unless " + name + ".sig is a signature of one of the signers in this `FILE` of SSH keys, see ALLOWED SIGNERS of ssh-keygen(1)", Category: approvalCategory},
 		&cli.StringFlag{Name: "signer", Destination: &o.signer, Usage: "with --allowed-signers: which of them it has to be, such as ci@shop", Category: approvalCategory},
 	}
 }
 
 // check finds mistakes in the flags themselves.
-func (o *approvalFlags) check() error {
-	switch {
-	case o.signer != "" && o.signers == "":
+func (o *signerFlags) check() error {
+	if o.signer != "" && o.signers == "" {
 		return usage("--signer needs --allowed-signers: the file of the keys")
-	case o.maxAge < 0:
+	}
+	return nil
+}
+
+func (o *approvalFlags) flags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse FILE (exit 4) unless this is its `DIGEST`, sha256:… of the plan that was approved", Category: approvalCategory},
+		&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse FILE (exit 4) unless it was planned from this `COMMIT`, in full", Category: approvalCategory},
+		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse FILE (exit 4) when it is older", Category: approvalCategory},
+	}, o.signerFlags.flags("FILE")...)
+}
+
+// check finds mistakes in the flags themselves.
+func (o *approvalFlags) check() error {
+	if o.maxAge < 0 {
 		return usage("--max-age=%s: it is a time, such as 24h", o.maxAge)
 	}
-	return checkDigest("expect-digest", o.digest)
+	return errors.Join(o.signerFlags.check(), checkDigest("expect-digest", o.digest))
 }
 
 // sealed judges a saved plan by its bytes, before anything of it is read.
 func (o *approvalFlags) sealed(file string, data []byte) error {
 	digest := plan.Digest(data)
 	if o.signers != "" {
-		if err := o.signed(file, digest); err != nil {
+		if err := o.signed(file, digest, report.StatementPredicate); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/pack"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
 // imagesFile is the list of images in a bundle.
@@ -137,7 +138,7 @@ func (p *program) archive(ctx context.Context, o *chartFlags, name string) (data
 		made, err := p.archived(&o.fetchFlags, found.name, pack.Options{})
 		return made.data, nil, err
 	}
-	data, err = inputfile.Read(found.name, maxPackageBytes)
+	data, err = inputfile.Read(found.name, source.MaxArchiveBytes)
 	return data, nil, err
 }
 

@@ -41,9 +41,8 @@ func words(all ...string) completion {
 // line is a line of which the last word is still to be completed.
 type line struct {
 	*flagOrder
-	command *cli.Command // nil where no command has been named
-	flag    cli.Flag     // the flag whose value the last word is, or nil
-	last    string       // what there is of that word, or of the value
+	flag cli.Flag // the flag whose value the last word is, or nil
+	last string   // what there is of that word, or of the value
 }
 
 // completes answers the request of a completion script, if args are one: the hidden
@@ -94,11 +93,6 @@ func unfinished(app *cli.App, args []string) (*line, error) {
 	if errors.As(err, &missing) {
 		l.flag, err = missing.flag, nil
 	}
-	commands := app.Commands
-	for _, name := range l.path {
-		l.command = findCommand(commands, name)
-		commands = l.command.Subcommands
-	}
 	name, value, hasValue := strings.Cut(strings.TrimLeft(l.last, "-"), "=")
 	if flag := l.known[name]; l.flag == nil && hasValue && strings.HasPrefix(l.last, "-") && flag != nil {
 		l.flag, l.last = flag, value
@@ -115,7 +109,7 @@ func (p *program) candidates(ctx context.Context, l *line) completion {
 		return l.flagNames()
 	}
 	out := p.argument(ctx, l)
-	if len(l.arguments) == 0 {
+	if len(l.arguments) == 0 && !l.literal {
 		for _, sub := range l.commands {
 			out.candidates = append(out.candidates, candidate{sub.Name, sub.Usage})
 		}

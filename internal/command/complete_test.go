@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
 // completed is what the program answers for a line whose last word is not finished, as
@@ -101,6 +102,8 @@ func TestALineIsCompletedByWhatComesNext(t *testing.T) {
 		"install web stable/web --version ":    "1.10.0 1.2.0 :36",
 		"show values stable/web --version 1.2": "1.2.0 :36",
 		"pull stable/web stable/wo":            "stable/worker :0",
+		"plan web . --against stable/w":        "stable/web stable/worker :0",
+		"plan web . --against sh":              "shop shut.tgz :0",
 		"repo remove sta":                      "stable stale :4",
 		"repo add sta":                         ":4",
 		"push ":                                "tgz :8",
@@ -112,6 +115,26 @@ func TestALineIsCompletedByWhatComesNext(t *testing.T) {
 		"list --short --shor":                  ":4",
 		"history --help --show":                "--show-rollback-revision :4",
 		"status ":                              ":4",
+	} {
+		if diff := cmp.Diff(want, completed(t, line)); diff != "" {
+			t.Errorf("%q: -want +got:\n%s", line, diff)
+		}
+	}
+}
+
+// The versions of a chart in a registry are its tags, as --version and in the reference.
+func TestChartsOfRegistriesAreCompletedWithTheirVersions(t *testing.T) {
+	onThisMachine(t)
+	server := sourcetest.Serve(t, sourcetest.Options{})
+	server.Put("/v2/charts/web/tags/list", []byte(`{"name":"charts/web","tags":["1.2.0","1.10.0","2.0.0-rc.1","latest"]}`))
+	chart := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/charts/web"
+	for line, want := range map[string]string{
+		"install web " + chart + " --version ":  "2.0.0-rc.1 1.10.0 1.2.0 :36",
+		"install web " + chart + " --version 1": "1.10.0 1.2.0 :36",
+		"install web " + chart + ":1.2":         chart + ":1.2.0 :36",
+		"install web " + chart:                  ":4",
+		"install web oci://nowhere":             ":4",
+		"install web " + chart + "x:":           ":36",
 	} {
 		if diff := cmp.Diff(want, completed(t, line)); diff != "" {
 			t.Errorf("%q: -want +got:\n%s", line, diff)
@@ -161,8 +184,8 @@ func TestFlagsAreCompletedWithWhatTheyMean(t *testing.T) {
 }
 
 // Each script registers for the program's name and asks it in the way that it answers.
-// No machine of ours has PowerShell: its script is cobra's, as kubectl's and Helm's are,
-// and is held to that here.
+// No machine of ours has PowerShell (docs/limits.md): its script is cobra's, as kubectl's
+// and Helm's are, and is held to that here.
 func TestCompletionScriptsAskTheProgram(t *testing.T) {
 	registered := map[string]string{
 		"bash": "complete -o default -F __start_kubectl-release kubectl-release", "zsh": "compdef _kubectl-release kubectl-release",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -66,7 +67,7 @@ func (p *program) meant(ctx context.Context, l *line, placeholder string) comple
 	case placeholder == "REVISION":
 		return p.revisions(ctx, l)
 	case placeholder == "CHART":
-		return p.chartNames(l)
+		return p.chartNames(ctx, l)
 	case placeholder == "CHART.tgz":
 		out := words("tgz")
 		out.directive = cobra.ShellCompDirectiveFilterFileExt
@@ -135,10 +136,13 @@ func (p *program) revisions(ctx context.Context, l *line) completion {
 // isPath is how a path begins that can be nothing else.
 var isPath = regexp.MustCompile(`^(\.|/|~)`)
 
-// chartNames are folders and archives here, and repositories and their charts. What can
-// only be a path is the shell's.
-func (p *program) chartNames(l *line) completion {
+// chartNames are folders and archives here, and repositories and their charts; in a registry
+// the tags of a chart. What can only be a path is the shell's.
+func (p *program) chartNames(ctx context.Context, l *line) completion {
 	last := l.last
+	if resolve.IsRegistry(last) {
+		return p.tagged(ctx, last)
+	}
 	if isPath.MatchString(last) || l.has("repo") {
 		return completion{}
 	}
@@ -166,12 +170,17 @@ func localCharts(beginning string) []string {
 	var out []string
 	found, _ := filepath.Glob(globbed.Replace(beginning) + "*")
 	for _, path := range found {
-		_, err := os.Stat(filepath.Join(path, "Chart.yaml"))
-		if err == nil || filepath.Ext(path) == ".tgz" {
+		if isChart(path) {
 			out = append(out, filepath.ToSlash(path))
 		}
 	}
 	return out
+}
+
+// isChart says whether a path is that of a folder with a Chart.yaml, or of an archive.
+func isChart(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "Chart.yaml"))
+	return err == nil || filepath.Ext(path) == ".tgz"
 }
 
 // globbed takes a pattern's letters as they are.

@@ -1,11 +1,14 @@
 package command
 
 import (
+	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
 // knownRepositories are those that repo add has written.
@@ -38,14 +41,21 @@ func (p *program) chartsOf(repository string) []candidate {
 	return out
 }
 
-// chartVersions are those of the chart REPOSITORY/NAME on the line, the newest first.
-func (p *program) chartVersions(l *line) completion {
+// chartVersions are those of the charts on the line, the newest first: of REPOSITORY/NAME by
+// the cached index, of oci://HOST/PATH by the tags in the registry, which is asked.
+func (p *program) chartVersions(ctx context.Context, l *line) completion {
 	out := words()
 	from, err := p.repositories()
 	if err != nil {
 		return out
 	}
 	for _, argument := range l.arguments {
+		if resolve.IsRegistry(argument) {
+			for _, tag := range tagsOf(ctx, from, argument) {
+				out.candidates = append(out.candidates, candidate{word: tag.Version})
+			}
+			continue
+		}
 		repository, name, ok := strings.Cut(argument, "/")
 		if !ok || isPath.MatchString(argument) {
 			continue
@@ -60,4 +70,33 @@ func (p *program) chartVersions(l *line) completion {
 	}
 	out.directive |= cobra.ShellCompDirectiveKeepOrder
 	return out
+}
+
+// tagged completes the tag of oci://HOST/PATH:TAG.
+func (p *program) tagged(ctx context.Context, last string) completion {
+	out := words()
+	colon := strings.LastIndexByte(last, ':')
+	from, err := p.repositories()
+	if err != nil || colon < strings.LastIndexByte(last, '/') {
+		return out
+	}
+	for _, tag := range tagsOf(ctx, from, last[:colon]) {
+		out.candidates = append(out.candidates, candidate{word: last[:colon+1] + tag.Name})
+	}
+	out.directive |= cobra.ShellCompDirectiveKeepOrder
+	return out
+}
+
+// tagsOf are the versions of a chart in a registry, the newest first.
+func tagsOf(ctx context.Context, from *source.Sources, chart string) []resolve.Tag {
+	image, _, err := resolve.ParseImage(chart)
+	if err != nil {
+		return nil
+	}
+	tags, err := from.Tags(ctx, image)
+	if err != nil {
+		return nil
+	}
+	found, _ := resolve.Search{All: true, Devel: true}.Tags(tags)
+	return slices.DeleteFunc(found, func(t resolve.Tag) bool { return t.Version == "" })
 }

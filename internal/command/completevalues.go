@@ -26,7 +26,7 @@ var choices = map[string][]string{
 // outputs are the values of -o: of what is read, of plans, and of their graph alone.
 var (
 	outputs      = []string{"text", "json", "yaml"}
-	planOutputs  = append([]string{"text", "json", "yaml", "markdown", "html", "mermaid", "dot"}, findings.Formats()...)
+	planOutputs  = append([]string{"text", "json", "yaml", "markdown", "summary", "html", "mermaid", "dot"}, findings.Formats()...)
 	graphOutputs = []string{"mermaid", "dot"}
 )
 
@@ -50,11 +50,12 @@ func (p *program) flagValues(ctx context.Context, l *line) completion {
 	case "revision":
 		return p.revisions(ctx, l)
 	case "against":
-		out := p.revisions(ctx, l)
-		out.directive = cobra.ShellCompDirectiveDefault
+		out, charts := p.revisions(ctx, l), p.chartNames(ctx, l)
+		out.candidates = append(out.candidates, charts.candidates...)
+		out.directive = charts.directive // what is neither may be a file
 		return out
 	case "version", "against-version":
-		return p.chartVersions(l)
+		return p.chartVersions(ctx, l)
 	}
 	return filesFor(l.flag)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -28,6 +29,7 @@ type api interface {
 	engine.Cluster
 	CoreV1() corev1.CoreV1Interface
 	CoordinationV1() coordinationv1.CoordinationV1Interface
+	AccessOf(ctx context.Context, who plan.Subject, needed []plan.Permission) plan.Access
 	Validate(ctx context.Context, objects, crds []manifest.Object, namespace string) ([]cluster.Verdict, error)
 }
 

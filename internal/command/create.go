@@ -18,19 +18,26 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/scaffold"
 )
 
+// createFlags are those of create.
+type createFlags struct {
+	starter string
+	schema  bool
+}
+
 func (p *program) createCommand() *cli.Command {
-	var starter string
+	var o createFlags
 	return &cli.Command{
 		Name: "create", Usage: "make a new chart", ArgsUsage: "FOLDER",
-		Description: describe("Makes a chart of the folder's name, which deploys a web server: a pattern to change. Files\nthat are there already with other content are overwritten, and told.", "kubectl release create web\nkubectl release create web --starter ours"),
+		Description: describe("Makes a chart of the folder's name, which deploys a web server: a pattern to change. Files\nthat are there already with other content are overwritten, and told.", "kubectl release create web --schema\nkubectl release create web --starter ours"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "starter", Destination: &starter, Aliases: []string{"p"}, Usage: "`CHART` that is the pattern: a name below $HELM_DATA_HOME/starters, or an absolute path"},
+			&cli.StringFlag{Name: "starter", Destination: &o.starter, Aliases: []string{"p"}, Usage: "`CHART` that is the pattern: a name below $HELM_DATA_HOME/starters, or an absolute path"},
+			&cli.BoolFlag{Name: "schema", Destination: &o.schema, Usage: "write values.schema.json, too, by which values of a wrong type are refused"},
 		},
-		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error { return p.create(args[0], starter) })),
+		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error { return p.create(&o, args[0]) })),
 	}
 }
 
-func (p *program) create(folder, starter string) error {
+func (p *program) create(o *createFlags, folder string) error {
 	dir, err := filepath.Abs(folder)
 	if err != nil {
 		return err
@@ -39,7 +46,7 @@ func (p *program) create(folder, starter string) error {
 	if err := scaffold.CheckName(name); err != nil {
 		return usage("%v", err)
 	}
-	files, err := p.pattern(name, starter)
+	files, err := p.pattern(o, name)
 	if err != nil {
 		return err
 	}
@@ -55,9 +62,17 @@ func (p *program) create(folder, starter string) error {
 }
 
 // pattern are the files of the new chart.
-func (p *program) pattern(name, starter string) ([]*chart.File, error) {
-	if starter == "" {
-		return scaffold.Chart(name)
+func (p *program) pattern(o *createFlags, name string) ([]*chart.File, error) {
+	starter := o.starter
+	switch {
+	case starter != "" && o.schema:
+		return nil, usage("--schema is that of our own pattern; a starter has its own, or none")
+	case starter == "":
+		files, err := scaffold.Chart(name)
+		if o.schema {
+			files = append(files, scaffold.Schema(name))
+		}
+		return files, err
 	}
 	if !filepath.IsAbs(starter) {
 		starter = filepath.Join(p.paths.find().Data, "starters", starter)

@@ -110,12 +110,12 @@ var lacking = map[string]string{
 	"uninstall": "optionFlags.labels", "plan uninstall": "optionFlags.labels",
 	"test": "optionFlags.deny optionFlags.labels optionFlags.policies",
 	// A picture is neither text nor Markdown, and is not kept.
-	"plan graph": "effectFlags.keyFile planFileFlags.commit planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out planFileFlags.readOnly planFileFlags.sign " +
+	"plan graph": "effectFlags.keyFile planFileFlags.commit planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out planFileFlags.sign readerFlags.judged readerFlags.judgedGroup readerFlags.readOnly " +
 		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.sensitive showFlags.spill showFlags.summary",
 	// Charts of a set are in its tree, or fetched; a set is approved by its digest.
-	"plan many": "fetchFlags.load planFileFlags.commit planFileFlags.sign",
+	"plan many": "fetchFlags.load planFileFlags.commit",
 	// A set was seen when it was planned.
-	"apply many": "showFlags.color showFlags.contextLines showFlags.full showFlags.hideNotes showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.spill showFlags.summary",
+	"apply many": "readerFlags.judged readerFlags.judgedGroup readerFlags.readOnly showFlags.color showFlags.contextLines showFlags.full showFlags.hideNotes showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.spill showFlags.summary",
 	// It asks whether the chart is still the same, and fetches none; what is masked is said by the plan.
 	"plan check": "fetchFlags.allowMismatch showFlags.sensitive verifyFlags.identity verifyFlags.identityRegexp verifyFlags.issuer verifyFlags.key verifyFlags.keyring verifyFlags.trustedRoot verifyFlags.verify",
 	"show all":   "showChartFlags.jsonPath",

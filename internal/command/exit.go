@@ -131,7 +131,7 @@ func (p *program) hint(err error) string {
 	case errors.As(err, &noRevision):
 		return p.command("history", noRevision.Key.Name) + " shows those that there are"
 	case errors.As(err, &locked):
-		queue := append(p.retyped(p.commandLine.path[0], p.commandLine.arguments...), "--lock-timeout", "5m")
+		queue := slices.Insert(p.retyped(p.commandLine.path[0], p.commandLine.arguments...), 1, "--lock-timeout", "5m")
 		return "wait for it: " + p.command(queue...) + "\nlook: " + p.command("status", locked.Key.Name)
 	case errors.As(err, &lost):
 		return "somebody else may be at work on it: look with " + p.command("status", lost.Key.Name)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // desk is where somebody types commands: a cluster in memory, and a folder with a chart.
@@ -24,6 +26,10 @@ type desk struct {
 	*clusterfake.Cluster
 	t      *testing.T
 	client *fake.Clientset
+	// users are those who were impersonated.
+	users []string
+	// in is what is typed after a question, nil where nobody is there.
+	in io.Reader
 }
 
 // memory is the cluster as commands see it.
@@ -36,6 +42,13 @@ func (m memory) CoreV1() corev1.CoreV1Interface { return m.client.CoreV1() }
 
 func (m memory) CoordinationV1() coordinationv1.CoordinationV1Interface {
 	return m.client.CoordinationV1()
+}
+
+// Facts are those of a cluster that people know as the context dev.
+func (m memory) Facts(ctx context.Context) (cluster.Facts, error) {
+	facts, err := m.Cluster.Facts(ctx)
+	facts.Cluster = plan.Cluster{Context: "dev", Server: "https://prod.example:6443"}
+	return facts, err
 }
 
 // Validate is not among what a cluster in memory can do.
@@ -94,8 +107,17 @@ type answer struct {
 func (d *desk) types(line string) answer {
 	d.t.Helper()
 	var out, errs bytes.Buffer
-	p := newProgram(Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "kubectl release")
-	p.dial = func(*connectionFlags) (api, string, error) { return memory{d.Cluster, d.client}, "shop", nil }
+	in := d.in
+	if in == nil {
+		in = strings.NewReader("")
+	}
+	p := newProgram(Streams{In: in, Out: &out, Err: &errs}, "kubectl release")
+	p.dial = func(o *connectionFlags) (api, string, error) {
+		if o.as != "" {
+			d.users = append(d.users, o.as)
+		}
+		return memory{d.Cluster, d.client}, "shop", nil
+	}
 	code := p.main(d.t.Context(), nil, append([]string{"kubectl-release"}, strings.Fields(line)...))
 	return answer{code, out.String(), errs.String()}
 }

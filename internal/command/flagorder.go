@@ -59,7 +59,9 @@ func (e *noValueError) Error() string {
 type flagOrder struct {
 	// all are the program's commands, commands those below the path so far.
 	all, commands []*cli.Command
-	known         map[string]cli.Flag
+	// command is the last one of the path, nil where no command has been named.
+	command *cli.Command
+	known   map[string]cli.Flag
 
 	path, arguments []string
 	flags           []givenFlag
@@ -90,6 +92,10 @@ func (o *flagOrder) takeAll(rest []string) (err error) {
 	for len(rest) > 0 && err == nil {
 		rest, err = o.take(rest)
 	}
+	if o.literal && o.command != nil {
+		// Behind "--" no word is a command: urfave/cli would run one of that name.
+		o.command.Subcommands = nil
+	}
 	return err
 }
 
@@ -109,7 +115,11 @@ func (o *flagOrder) take(rest []string) ([]string, error) {
 	}
 	name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	flag, known := o.find(name, rest)
-	if !known {
+	switch {
+	case !known && word == "--version" && o.command == nil:
+		o.enter("version")
+		return rest[1:], nil
+	case !known:
 		return o.short(word, rest)
 	}
 	if hasValue || isSwitch(flag) {
@@ -171,7 +181,7 @@ func (o *flagOrder) enter(word string) bool {
 		return false
 	}
 	o.path = append(o.path, c.Name)
-	o.commands = c.Subcommands
+	o.command, o.commands = c, c.Subcommands
 	for name, f := range flagIndex(c.Flags) {
 		o.known[name] = f
 	}

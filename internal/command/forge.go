@@ -34,7 +34,7 @@ func (o *forgeFlags) flags() []cli.Flag {
 }
 
 // tokens are the variables that forges' tokens come from, as help tells them.
-const tokens = "The token comes from\nGITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN or GITEA_TOKEN; what else is needed from the\nvariables of the job."
+const tokens = "The token comes from\nGITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN, GITEA_TOKEN, BITBUCKET_TOKEN (with BITBUCKET_ACCOUNT,\nan address, when it is an API token) or SYSTEM_ACCESSTOKEN (Azure); what else is needed from\nthe variables of the job."
 
 // open is the forge that the flags and the job's variables mean.
 func (o *forgeFlags) open() (forge.Forge, forge.Environment, error) {
@@ -134,7 +134,7 @@ func (p *program) checkCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "check", Usage: "tell of a plan as a check of a commit", ArgsUsage: "FILE",
-		Description: describe("Makes a check-run (GitHub) or a commit's status (GitLab, Gitea) of a plan, which -o sarif has\nprinted to FILE: a failure when the plan is blocked, else a success, with what it comes to\nand, on GitHub, a note at each line. "+tokens,
+		Description: describe("Makes a check-run (GitHub) or a status (elsewhere) of a plan, which -o sarif has\nprinted to FILE: a failure when the plan is blocked, else a success, with what it comes to\nand, on GitHub, a note at each line. "+tokens,
 			"kubectl release check plan.sarif --to github --text plan.md"),
 		Flags: append(o.forge.flags(),
 			&cli.StringFlag{Name: "text", Destination: &o.text, Usage: "`FILE` of Markdown that the check shows, such as the comment's", Category: forgeCategory},
@@ -148,7 +148,7 @@ func (p *program) checkCommand() *cli.Command {
 			if err != nil {
 				return fmt.Errorf("check %s: %w", args[0], err)
 			}
-			c := forge.Check{Name: cmp.Or(o.name, "plan of "+said.Set), Title: said.Verdict, Blocked: said.Blocked, Text: said.Verdict, Findings: said.Findings}
+			c := forge.Check{Name: cmp.Or(o.name, "plan of "+said.Set), Title: said.Verdict, Blocked: said.Blocked, Digest: said.Digest, Text: said.Verdict, Findings: said.Findings}
 			if o.text != "" {
 				text, err := p.readFile(o.text)
 				if err != nil {

@@ -46,7 +46,7 @@ func TestRegionIsDrawnInPlace(t *testing.T) {
 }
 
 // On a terminal the objects under way are seen with state and age, the oldest
-// first; short steps are not, and states do not scroll by.
+// first, below how many of all are done; short steps are not, and states do not scroll by.
 func TestProgressOnATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -63,7 +63,7 @@ func TestProgressOnATerminal(t *testing.T) {
 			id := manifest.ID{Group: "apps", Kind: "Deployment", Name: name}
 			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "wait", Step: name, Object: id, Message: message})
 		}
-		p.Observe(apply.Event{Type: apply.StageStarted, Stage: "wait"})
+		p.Observe(apply.Event{Type: apply.StageStarted, Stage: "wait", Steps: 115})
 		see(apply.StepStarted, "web", "")
 		see(apply.StepStarted, "quick", "")
 		see(apply.StepProgress, "web", "0 of 2 are ready")
@@ -75,14 +75,14 @@ func TestProgressOnATerminal(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		printed() // what came before
 		time.Sleep(redrawing)
-		if diff := cmp.Diff("\x1b[2A\r\x1b[J    Deployment/web: 1 of 2 are ready, 3s\n    Deployment/db: under way, 3s\n", printed()); diff != "" {
+		if diff := cmp.Diff("\x1b[3A\r\x1b[J    1/115\n    Deployment/web: 1 of 2 are ready, 3s\n    Deployment/db: under way, 3s\n", printed()); diff != "" {
 			t.Errorf("while it waits (-want +got):\n%s", diff)
 		}
 		see(apply.StepFailed, "web", "it never will be")
 		p.Stop()
 		time.Sleep(time.Minute)
 		got := printed()
-		if !strings.HasPrefix(got, "\x1b[2A\r\x1b[J    ✗ Deployment/web: it never will be\n") || !strings.HasSuffix(got, "\x1b[J") {
+		if !strings.HasPrefix(got, "\x1b[3A\r\x1b[J    ✗ Deployment/web: it never will be\n") || !strings.HasSuffix(got, "\x1b[J") {
 			t.Errorf("in the end: %q", got)
 		}
 	})

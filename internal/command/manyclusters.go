@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
@@ -15,48 +17,52 @@ import (
 // manyClusters connects to each cluster of a set once. It implements setrun.Clusters.
 type manyClusters struct {
 	offline  bool
-	readOnly bool
-	connect  func(context string) (*session, error)
+	reader   *readerFlags
+	connect  func(context, user string) (*session, error)
 	capable  *templating.Capabilities
 	mu       sync.Mutex
-	sessions map[string]func() (*session, error)
+	sessions map[[2]string]func() (*session, error)
 }
 
 func (p *program) manyClusters(offline bool) *manyClusters {
 	return &manyClusters{
-		offline: offline, sessions: map[string]func() (*session, error){},
-		connect: func(name string) (*session, error) {
+		offline: offline, sessions: map[[2]string]func() (*session, error){},
+		connect: func(name, user string) (*session, error) {
 			o := p.connection
 			o.context = orDefault(name, o.context)
+			if user != "" {
+				o.as, o.asUID, o.asGroups = user, "", cli.StringSlice{}
+			}
 			return p.connectAs(&o)
 		},
 	}
 }
 
-// session is the connection to a cluster, by its context.
-func (m *manyClusters) session(c releaseset.Cluster) (*session, error) {
+// session is the connection to a cluster, by its context and the user who is impersonated.
+func (m *manyClusters) session(c releaseset.Cluster, user string) (*session, error) {
 	m.mu.Lock()
-	once, ok := m.sessions[c.Context]
+	key := [2]string{c.Context, user}
+	once, ok := m.sessions[key]
 	if !ok {
 		once = sync.OnceValues(func() (*session, error) {
-			s, err := m.connect(c.Context)
-			if err == nil {
-				s.engine.ReadOnly = m.readOnly
+			s, err := m.connect(c.Context, user)
+			if err == nil && m.reader != nil {
+				m.reader.apply(s)
 			}
 			return s, err
 		})
-		m.sessions[c.Context] = once
+		m.sessions[key] = once
 	}
 	m.mu.Unlock()
 	return once()
 }
 
 // Engine implements setrun.Clusters.
-func (m *manyClusters) Engine(name string, c releaseset.Cluster) (*engine.Engine, error) {
+func (m *manyClusters) Engine(name string, c releaseset.Cluster, user string) (*engine.Engine, error) {
 	if m.offline {
 		return nil, nil
 	}
-	s, err := m.session(c)
+	s, err := m.session(c, user)
 	if err != nil {
 		if name != "" {
 			err = fmt.Errorf("cluster %s: %w", name, err)

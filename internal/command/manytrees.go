@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 )
+
+// standardInput is its name as a file.
+const standardInput = "-"
 
 // trees are the two versions of the files.
 type trees struct {
@@ -57,10 +61,10 @@ func (t *trees) policyChanged(files []string) bool {
 	})
 }
 
-// openTrees reads the set, and what it was before.
-func openTrees(ctx context.Context, o *manyFlags, files []string, fetch setrun.Fetch) (*trees, error) {
+// openTrees reads the set, and what it was before. input stands for the file "-".
+func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, fetch setrun.Fetch) (*trees, error) {
 	t := &trees{reading: o.set.reading()}
-	root, inGit, err := rootOf(files[0])
+	root, inGit, err := rootOf(files[0]) // of "-", the working directory's
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +73,9 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, fetch setrun.F
 		return nil, err
 	}
 	for _, file := range files {
+		if file == standardInput {
+			continue
+		}
 		if _, err := os.Stat(file); err != nil {
 			return nil, err
 		}
@@ -78,7 +85,9 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, fetch setrun.F
 		}
 		t.files = append(t.files, name)
 	}
-	if t.head, err = setrun.Open(root, t.files, t.reading, fetch); err != nil {
+	head := t.reading
+	head.Input = input
+	if t.head, err = setrun.Open(root, t.files, head, fetch); err != nil {
 		return nil, err
 	}
 	if err := t.openBase(ctx, o, inGit, fetch); err != nil {
@@ -120,7 +129,7 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 			t.baseName = ""
 		}
 		dir := orDefault(t.temporary, o.baseDir)
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(files[0]))); err != nil { // the folder of FILE alone
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path.Join(files[:min(1, len(files))]...)))); err != nil { // the folder of FILE alone
 			files = nil
 			for _, name := range t.files {
 				files = append(files, filepath.Base(name))

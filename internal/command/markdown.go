@@ -13,6 +13,13 @@ import (
 // smallestComment has room for the title, the counts and what is missing.
 const smallestComment = 1000
 
+// jobSummary is Markdown for the summary of a job, which on GitHub may have 1 MiB
+// (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands#step-isolation-and-limits).
+func (o *showFlags) jobSummary() report.MarkdownOptions {
+	const room = 1_000_000
+	return report.MarkdownOptions{Budget: room, Marker: o.marker.value}
+}
+
 // checkMarkdown refuses what would be passed over in silence.
 func (o *showFlags) checkMarkdown() error {
 	if !o.printsMarkdown() {

@@ -81,16 +81,21 @@ func (p *program) again(made *plan.Plan) string {
 		return p.command(p.retyped("rollback", name, strconv.Itoa(made.RollbackTo))...)
 	case plan.Uninstall:
 		return p.command(p.retyped("uninstall", name)...)
-	case plan.Test:
+	case plan.Test, plan.CorrectDrift:
 	}
 	return ""
 }
 
 // retyped are the words of a command with those of the flags that were typed which it
-// has, too. Flags of the connection are not among them, and no passwords.
+// has, too. Flags of the connection are not among them, and no passwords. Behind "--"
+// stands a release that is called as a command below this one is.
 func (p *program) retyped(name string, arguments ...string) []string {
 	known := flagIndex(findCommand(p.commandLine.all, name).Flags)
 	words := append([]string{name}, arguments...)
+	namesake := name == p.commandLine.path[0] && len(arguments) > 0 && findCommand(p.commandLine.commands, arguments[0]) != nil
+	if namesake {
+		words = words[:1]
+	}
 	for _, given := range p.commandLine.flags {
 		flag := known[given.name]
 		if flag == nil || ofConnection(flag) || isSwitch(flag) && slices.Contains(words, "--"+flag.Names()[0]) {
@@ -108,6 +113,9 @@ func (p *program) retyped(name string, arguments ...string) []string {
 		default:
 			words = append(words, "--"+name, given.value)
 		}
+	}
+	if namesake {
+		words = append(append(words, "--"), arguments...)
 	}
 	return words
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -50,5 +51,38 @@ func TestOutputOfAFullDisk(t *testing.T) {
 	defer disk.Close()
 	if _, err := fmt.Fprintln(outlived(disk), "record"); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What is piped to a pager fits the terminal that the pager is on; a file knows none.
+func TestWidthBehindAPager(t *testing.T) {
+	t.Setenv("COLUMNS", "")
+	master, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer terminal.Close()
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 72}); err != nil {
+		t.Fatal(err)
+	}
+	reader, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	defer pipe.Close()
+	file, err := os.Create(filepath.Join(t.TempDir(), "plan.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for to, want := range map[*os.File]int{terminal: 72, pipe: 72, file: 0} {
+		if got := width(outlived(to), outlived(terminal)); got != want {
+			t.Errorf("%s: %d columns, want %d", to.Name(), got, want)
+		}
+	}
+	if got := width(pipe, reader); got != 0 {
+		t.Errorf("without a terminal: %d columns", got)
 	}
 }

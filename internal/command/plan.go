@@ -19,7 +19,7 @@ func (p *program) planCommand() *cli.Command {
 	var o chartPlanFlags
 	return &cli.Command{
 		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
-		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1.",
+		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1. A release\nthat is called as one of the commands below is: plan -- many CHART.",
 			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan web ./chart --against 3\nkubectl release plan web ./chart --offline --against ../base/chart -o markdown\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
 		Flags: joined(o.files.saving(), o.files.opening(), o.show.flags(&p.showSecrets), o.planning(&p.paths)),
 		Action: p.readOnly(takes(2, 2, func(ctx context.Context, args []string) error {
@@ -95,7 +95,7 @@ func (p *program) runPlan(show *showFlags, files *planFileFlags, prepare func(*s
 	if err != nil {
 		return err
 	}
-	s.engine.ReadOnly = files.readOnly
+	files.reader.apply(s)
 	made, err := prepare(s)
 	if err != nil {
 		return err

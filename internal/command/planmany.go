@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -64,6 +65,7 @@ func (o *manyFlags) flags(p *program) []cli.Flag {
 		&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(setOutputs), Value: "text", Category: planCategory},
 		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
 		o.fetch.access.plainHTTPFlag(), o.fetch.mismatchFlag("its repository's index promises"),
+		o.files.signFlag("DIR/set.json"),
 	}, o.files.sealing(), o.show.flags(&p.showSecrets), o.options.guarding(), o.capable.flags("without a cluster: the Kubernetes `VERSION` that templates see, where the set does not say"),
 		o.fetch.verify.flags(), o.fetch.access.flags(), p.paths.flags())
 }
@@ -72,13 +74,25 @@ func (p *program) planManyCommand() *cli.Command {
 	var o manyFlags
 	return &cli.Command{
 		Name: "many", Usage: "show what becomes of many releases, declared in files", ArgsUsage: "FILE…",
-		Description: describe("Plans the releases that FILE declares (see docs/pull-requests.md), side by side. With\n--changed-since or --base-dir only those are planned that a change touches: whose chart,\nvalues or options have another content than before. One that can't be planned is told,\nand the others are planned all the same.",
+		Description: describe("Plans the releases that FILE declares (see docs/pull-requests.md), side by side: a set of\nours, a helmfile, or objects of Flux and Argo CD (see docs/flux.md), whose FILE may be a\nfolder, or - for the standard input. With\n--changed-since or --base-dir only those are planned that a change touches: whose chart,\nvalues or options have another content than before. One that can't be planned is told,\nand the others are planned all the same.",
 			"kubectl release plan many releases.yaml --changed-since main\nkubectl release plan many releases.yaml --changed-since main --offline -o markdown\nkubectl release plan many releases.yaml -l tier=front --out plans\nkubectl release plan many releases.yaml --all --detailed-exitcode"),
 		Flags: o.flags(p),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
+			if err := p.calledMany(args); err != nil {
+				return err
+			}
 			return p.planMany(ctx, &o, args)
 		})),
 	}
+}
+
+// calledMany is what to type for a release of that name, where a chart is in the place of
+// the files or the folder of a set.
+func (p *program) calledMany(args []string) error {
+	if len(args) != 1 || !isChart(args[0]) {
+		return nil
+	}
+	return usage("%s is a chart, which %q takes none of; for a release called many: %s", args[0], strings.Join(p.commandLine.path, " "), p.command(p.commandLine.path[0], "--", "many", args[0]))
 }
 
 // variables are those of the environment that flags name; those that are not set are empty.
@@ -108,12 +122,33 @@ func (o *manyFlags) check() error {
 	return errors.Join(o.files.check(), o.show.check())
 }
 
+// checkInput refuses what needs files of the input.
+func (o *manyFlags) checkInput() error {
+	switch {
+	case o.flux.kustomizations:
+		return usage("--flux takes folders: what comes from the standard input is built already")
+	case o.since != "" || o.baseDir != "" && o.baseDir != os.DevNull:
+		return usage("what comes from the standard input has no earlier version to compare with: plan it with a cluster, or with --base-dir /dev/null")
+	}
+	return nil
+}
+
 // planMany reads the set, plans it, shows and saves that.
 func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	t, err := openTrees(ctx, o, files, p.manyFetch(&o.fetch))
+	var input []byte
+	if slices.Contains(files, standardInput) {
+		var err error
+		if err = o.checkInput(); err == nil {
+			input, err = p.readFile(standardInput)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	t, err := openTrees(ctx, o, files, input, p.manyFetch(&o.fetch))
 	if err != nil {
 		return err
 	}
@@ -123,7 +158,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 		for _, text := range t.head.Set.Warnings {
 			p.warn(text)
 		}
-		text, err := t.head.Set.Format(path.Dir(t.files[0]))
+		text, err := t.head.Set.Format(path.Dir(path.Join(t.files[:min(1, len(t.files))]...)))
 		if err == nil {
 			_, err = p.raw.Out.Write(text)
 		}
@@ -157,7 +192,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 		return nil, err
 	}
 	clusters := p.manyClusters(o.fetch.offline)
-	clusters.readOnly = o.files.readOnly
+	clusters.reader = &o.files.reader
 	if clusters.capable, err = o.capable.capabilities(); err != nil {
 		return nil, err
 	}

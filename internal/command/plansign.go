@@ -53,15 +53,11 @@ func statement(saved *plan.Plan) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// signPlan writes FILE.statement and its signature FILE.sig.
-func signPlan(file string, saved *plan.Plan, key ssh.Signer) error {
-	text, err := statement(saved)
-	if err != nil {
-		return err
-	}
+// sign writes FILE.statement and its signature FILE.sig.
+func sign(file string, text []byte, key ssh.Signer) error {
 	made, err := signature.SignSSH(key, signatureNamespace, text, rand.Reader)
 	if err != nil {
-		return fmt.Errorf("sign the plan: %w", err)
+		return fmt.Errorf("sign the statement: %w", err)
 	}
 	if err := outputfile.Write(file+".statement", text, 0o644); err != nil {
 		return fmt.Errorf("save the statement: %w", err)
@@ -73,8 +69,8 @@ func signPlan(file string, saved *plan.Plan, key ssh.Signer) error {
 }
 
 // signed says whether FILE.sig is a signature of an allowed signer over FILE.statement,
-// and that a statement about the plan.
-func (o *approvalFlags) signed(file, digest string) error {
+// and that a statement of the type about the digest.
+func (o *signerFlags) signed(file, digest, predicate string) error {
 	keys, err := inputfile.Read(o.signers, maxInputBytes)
 	if err != nil {
 		return fmt.Errorf("--allowed-signers: %w", err)
@@ -98,12 +94,12 @@ func (o *approvalFlags) signed(file, digest string) error {
 	if _, err := allowed.Principal(key, signatureNamespace, o.signer, time.Now()); err != nil {
 		return fmt.Errorf("the signature %s.sig: %w", file, err)
 	}
-	about, err := report.StatedDigest(text)
+	about, err := report.StatedDigest(text, predicate)
 	if err != nil {
 		return fmt.Errorf("%s.statement: %w", file, err)
 	}
 	if about != digest {
-		return fmt.Errorf("the signature %s.sig is about another plan: %s has the digest %s, and %s is signed", file, file, digest, about)
+		return fmt.Errorf("the signature %s.sig is about something else: %s has the digest %s, and %s is signed", file, file, digest, about)
 	}
 	return nil
 }

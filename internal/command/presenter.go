@@ -149,6 +149,8 @@ func (t textPresenter) result(made *plan.Plan) {
 		fmt.Fprintf(out, "Release %s is uninstalled.\n", name)
 	case plan.Test:
 		fmt.Fprintln(out, testsResult(made))
+	case plan.CorrectDrift:
+		fmt.Fprintf(out, "Drift of release %s is corrected.\n", name)
 	}
 	if notes := strings.TrimSpace(made.Notes); notes != "" && !t.show.hideNotes && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
 		fmt.Fprintf(out, "\nNOTES:\n%s\n", t.mask.Load().Notes(notes))

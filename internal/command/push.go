@@ -3,9 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -30,7 +28,7 @@ func (p *program) pushCommand() *cli.Command {
 	var o pushFlags
 	return &cli.Command{
 		Name: "push", Usage: "put charts into a registry", ArgsUsage: "CHART.tgz... oci://HOST/PATH",
-		Description: describe("Pushes archives as PATH/NAME, with their version as the tag. A tag that has other content\nstays as it is, unless --force is given. A .prov file beside an archive goes with it.", "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
+		Description: describe("Pushes archives as PATH/NAME, with their version as the tag. A tag that has other content\nstays as it is, unless --force is given. Signatures beside an archive go\nwith it: its .prov, and what pull and chart bundle have written of cosign's.", "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
 		Flags: joined([]cli.Flag{
 			&cli.BoolFlag{Name: "force", Destination: &o.force, Usage: "put it in the place of other content of that version"},
 			o.flag(), o.access.plainHTTPFlag(),
@@ -66,6 +64,9 @@ func (p *program) push(ctx context.Context, o *pushFlags, args []string) error {
 		rows = append(rows, pushed)
 		if form == "text" {
 			fmt.Fprintf(p.streams.Out, "Pushed: %s\nDigest: %s\n", strings.TrimPrefix(pushed.Reference, resolve.Scheme), pushed.Digest)
+			if pushed.Signature != "" {
+				fmt.Fprintf(p.streams.Out, "Signature: %s\n", pushed.Signature)
+			}
 		}
 	}
 	if form == "text" {
@@ -74,14 +75,14 @@ func (p *program) push(ctx context.Context, o *pushFlags, args []string) error {
 	return p.structured(form, rows)
 }
 
-// upload reads an archive, and the .prov beside it.
+// upload reads an archive, and the signatures beside it.
 func upload(file, to string) (source.Upload, error) {
 	var u source.Upload
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return u, usage("%s is a folder: package makes the archive to push", file)
 	}
 	var err error
-	if u.Archive, err = inputfile.Read(file, maxPackageBytes); err != nil {
+	if u.Archive, err = inputfile.Read(file, source.MaxArchiveBytes); err != nil {
 		return u, err
 	}
 	loaded, _, err := chartload.Archive(bytes.NewReader(u.Archive), file)
@@ -89,7 +90,7 @@ func upload(file, to string) (source.Upload, error) {
 		return u, err
 	}
 	u.Metadata = loaded.Metadata
-	if u.Provenance, err = inputfile.Read(file+source.ProvenanceSuffix, maxInputBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if u.Evidence, err = source.ReadEvidence(file); err != nil {
 		return u, err
 	}
 	if u.To, _, err = resolve.ParseImage(strings.TrimSuffix(to, "/") + "/" + loaded.Name()); err != nil {
@@ -98,9 +99,6 @@ func upload(file, to string) (source.Upload, error) {
 	u.Created, err = sourceDate()
 	return u, err
 }
-
-// maxPackageBytes is the size of an archive.
-const maxPackageBytes = 100 << 20
 
 // sourceDate is the time of SOURCE_DATE_EPOCH, which builds are made for that shall be
 // the same whenever they are made, or zero:

@@ -110,7 +110,7 @@ func (p *program) archivesIn(folder string) ([]resolve.Packaged, error) {
 	slices.Sort(files)
 	var out []resolve.Packaged
 	for _, name := range files {
-		data, err := inputfile.Read(filepath.Join(folder, filepath.FromSlash(name)), maxPackageBytes)
+		data, err := inputfile.Read(filepath.Join(folder, filepath.FromSlash(name)), source.MaxArchiveBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (p *program) archivesIn(folder string) ([]resolve.Packaged, error) {
 			p.warn(fmt.Sprintf("%s is left out: %v", name, err))
 			continue
 		}
-		out = append(out, resolve.Packaged{Metadata: loaded.Metadata, Path: name, Digest: source.Sum(data)})
+		out = append(out, resolve.Packaged{Metadata: loaded.Metadata, Path: name, Digest: source.Digest(data)})
 	}
 	return out, nil
 }

@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -11,10 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -163,6 +159,26 @@ func TestApplyAsks(t *testing.T) {
 	}
 }
 
+// A release may be called as a command is: behind "--" no word is one, not for TAB either.
+func TestAReleaseCalledAsACommand(t *testing.T) {
+	d := atDesk(t)
+	if a := d.must("plan --summary -- many ./web"); !strings.Contains(a.out, "Release shop/many: install") {
+		t.Errorf("it plans\n%s", a.out)
+	}
+	d.must("apply --yes -- many ./web")
+	d.must("upgrade many ./web")
+	d.must("plan uninstall many")
+	d.failsNext()
+	if a := d.types("apply --yes --set text=two -n shop -- many ./web"); !strings.Contains(a.err, "go on: kubectl release apply --yes --set text=two --namespace shop -- many ./web\n") {
+		t.Errorf("it says\n%s", a.err)
+	}
+	for line, want := range map[string]string{"apply -- many ": "", "apply -- ": "many", "plan -- r": "rollback"} {
+		if got := completed(t, line); want == "" && strings.Contains(got, "many") || want != "" && strings.Contains(got, want) {
+			t.Errorf("%q is completed by %s", line, got)
+		}
+	}
+}
+
 // With -o json there are events on standard output, one a line, the first of which says
 // their version and the last one how it ended.
 func TestEventsOfARun(t *testing.T) {
@@ -243,13 +259,7 @@ func TestARunThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := atDesk(t)
 			d.must("install web ./web")
-			first := d.Calls + 1
-			d.Trouble = func(call int) clusterfake.Trouble {
-				if call == first {
-					return clusterfake.Trouble{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "web", errors.New("a webhook"))}
-				}
-				return clusterfake.Trouble{}
-			}
+			d.failsNext()
 			a := d.types("upgrade web ./web --set text=two" + c.flags)
 			if a.code != c.code || !strings.Contains(a.err, c.err) {
 				t.Errorf("exit code %d, log %v\n%s", a.code, d.Log, a.err)
@@ -316,6 +326,8 @@ func TestMistakesAreTold(t *testing.T) {
 		"test web --filter smoke":            "Error: --filter smoke: want name=NAME or !name=NAME\n",
 		"list --plan":                        "Error: --plan goes with --outdated\n",
 		"apply web ./web --replan":           "Error: --replan is for a saved plan; a chart is planned now anyway\n",
+		"plan many ./web -n dev":             "Error: ./web is a chart, which \"plan many\" takes none of; for a release called many: kubectl release plan --namespace dev -- many ./web\n",
+		"apply many ./web":                   "Error: ./web is a chart, which \"apply many\" takes none of; for a release called many: kubectl release apply -- many ./web\n",
 		"get nothing":                        "Error: unknown command \"nothing\": ",
 	} {
 		a := d.types(line)

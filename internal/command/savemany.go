@@ -1,10 +1,15 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
+	"path/filepath"
+
+	"golang.org/x/crypto/ssh"
 
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 )
 
@@ -25,8 +30,24 @@ func (p *program) saveSet(o *planFileFlags, made *setrun.Planned, clusters map[s
 			return err
 		}
 	}
+	var key ssh.Signer
+	if o.sign != "" {
+		var err error
+		if key, err = p.planSigner(o.sign); err != nil {
+			return err
+		}
+	}
 	if err := setrun.Save(o.out, made, clusters, seal); err != nil {
 		return err
+	}
+	if key != nil {
+		var text bytes.Buffer
+		if err := report.SetStatement(&text, &made.Document); err != nil {
+			return err
+		}
+		if err := sign(filepath.Join(o.out, setrun.IndexName), text.Bytes(), key); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s\n", p.invocation.WithoutNamespace().Command("apply", "many", o.out, "--expect-digest", made.Digest))
 	return nil

@@ -25,28 +25,31 @@ type planFileFlags struct {
 	sign, commit          string
 	effect                effectFlags
 	detailedExitCode      bool
-	readOnly              bool
+	reader                readerFlags
 }
 
 // saving are the flags of commands that make plans to keep.
 func (o *planFileFlags) saving() []cli.Flag {
-	return append(o.sealing(),
+	return append(o.sealing(), o.signFlag("FILE"),
 		&cli.StringFlag{Name: "out", Destination: &o.out, Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
-		&cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write FILE.statement, what can be attested of the plan, and FILE.sig, its signature by the private SSH key in this `FILE`", Category: savingCategory},
 		&cli.StringFlag{Name: "commit", Destination: &o.commit, Usage: "with --out: the `COMMIT` that is planned, for --expect-commit; else what GITHUB_SHA or CI_COMMIT_SHA says", Category: savingCategory},
 		o.effect.keyFlag(),
 	)
 }
 
+// signFlag is --sign of what --out saves, whose main file has that name in help.
+func (o *planFileFlags) signFlag(name string) cli.Flag {
+	return &cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write " + name + ".statement, what can be attested of it, and " + name + ".sig, its signature by the private SSH key in this `FILE`", Category: savingCategory}
+}
+
 // sealing are the flags of saving that a set has, too.
 func (o *planFileFlags) sealing() []cli.Flag {
-	return []cli.Flag{
+	return append(o.reader.flags(), []cli.Flag{
 		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
 		&cli.BoolFlag{Name: "encrypt", Destination: &o.encrypt, Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
 		&cli.BoolFlag{Name: "detailed-exitcode", Destination: &o.detailedExitCode, Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
-		&cli.BoolFlag{Name: "read-only", Destination: &o.readOnly, Usage: "plan without dry runs, as somebody who may read and not write: outcomes are estimated, and nobody is asked what is allowed", Category: planCategory},
 		o.passphraseFlag(),
-	}
+	}...)
 }
 
 func (o *planFileFlags) passphraseFlag() cli.Flag {
@@ -65,8 +68,8 @@ func (o *planFileFlags) opening() []cli.Flag {
 func (o *planFileFlags) check() error {
 	recipients := o.encryptTo.Value()
 	switch {
-	case o.readOnly && o.out != "":
-		return usage("--out goes without --read-only: a plan that estimates is for reading and can't be applied")
+	case (o.reader.readOnly || o.reader.judged != "") && o.out != "":
+		return usage("--out goes without --read-only and --judge-as: a plan that estimates is for reading and can't be applied")
 	case (o.encrypt || len(recipients) > 0) && o.out == "":
 		return usage("--encrypt and --encrypt-to need --out: the file that is encrypted")
 	case (o.sign != "" || o.commit != "") && o.out == "":
@@ -77,7 +80,7 @@ func (o *planFileFlags) check() error {
 	if err := (planfile.Seal{Recipients: recipients}).Check(); err != nil {
 		return fmt.Errorf("--encrypt-to: %w", err)
 	}
-	return nil
+	return o.reader.check()
 }
 
 // byPassphrase says whether to encrypt with a passphrase: whoever names a file
@@ -105,7 +108,11 @@ func (p *program) savePlan(o *planFileFlags, encoded []byte, made *plan.Plan) er
 	if err := planfile.Write(o.out, encoded, seal); err != nil {
 		return err
 	}
-	return signPlan(o.out, made, key)
+	text, err := statement(made)
+	if err != nil {
+		return err
+	}
+	return sign(o.out, text, key)
 }
 
 func (p *program) readPlan(o *planFileFlags, file string) (*plan.Plan, error) {

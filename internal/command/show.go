@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -44,6 +45,8 @@ func renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
 		return planYAML(content(w), made)
 	case "markdown", "md":
 		return o.markdown(w, made)
+	case "summary":
+		return report.Markdown(w, &made.Document, o.jobSummary())
 	case "html":
 		return report.HTML(w, &made.Document)
 	case "mermaid":
@@ -54,7 +57,7 @@ func renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
 		if !slices.Contains(findings.Formats(), format) {
 			return usage("-o %s: it is %s", format, oneOf(planOutputs))
 		}
-		return findings.Print(content(w), format, made.Release.String(), &made.Document)
+		return findings.Print(content(w), format, findings.Subject{Name: made.Release.String(), Digest: made.PlanDigest, Effect: made.EffectDigest}, &made.Document)
 	}
 }
 
@@ -71,10 +74,16 @@ func planYAML(w io.Writer, made *plan.Plan) error {
 	return err
 }
 
-// width is the terminal's, or COLUMNS; 0 leaves it to the printer.
-func width(w io.Writer) int {
+// width is COLUMNS or the terminal's: behind a pipe, as to less, that of standard error.
+// 0 leaves it to the printer.
+func width(w, stderr io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
+	}
+	if f, ok := w.(file); ok {
+		if about, err := f.Stat(); err == nil && about.Mode()&fs.ModeNamedPipe != 0 {
+			w = stderr
+		}
 	}
 	if f, ok := w.(descriptor); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {

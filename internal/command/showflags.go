@@ -93,7 +93,7 @@ func (o *showFlags) isText() bool { return slices.Contains([]string{"", "text", 
 func (o *showFlags) text(w io.Writer) report.TextOptions {
 	return report.TextOptions{
 		Color: o.colored(w), Full: o.full, Summary: o.summary, Only: o.only.Value(),
-		Width: width(w), Context: cmp.Or(o.contextLines, -1),
+		Width: width(w, os.Stderr), Context: cmp.Or(o.contextLines, -1),
 	}
 }
 

@@ -11,13 +11,14 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/findings"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // setOutputs are the forms in which the plan of a set is shown.
-var setOutputs = append([]string{"text", "json", "yaml", "markdown", "html"}, findings.Formats()...)
+var setOutputs = append([]string{"text", "json", "yaml", "markdown", "summary", "html"}, findings.Formats()...)
 
 // renderSet prints the plan of a set.
 func (p *program) renderSet(o *showFlags, d *releaseset.Document) error {
@@ -45,6 +46,8 @@ func renderSetAs(o *showFlags, format string, w io.Writer, d *releaseset.Documen
 		return err
 	case "markdown", "md":
 		return o.setMarkdown(w, d)
+	case "summary":
+		return report.SetMarkdown(w, d, o.jobSummary())
 	case "html":
 		return report.SetHTML(w, d)
 	case "text":
@@ -53,7 +56,11 @@ func renderSetAs(o *showFlags, format string, w io.Writer, d *releaseset.Documen
 	if !slices.Contains(setOutputs, format) {
 		return usage("-o %s: of a set it is %s", format, oneOf(setOutputs))
 	}
-	return findings.Print(content(w), format, strings.Join(d.Files, ","), setPlans(d)...)
+	subject := findings.Subject{Name: setName(d)}
+	if d.Digest != "" {
+		subject.Digest = "sha256:" + d.Digest
+	}
+	return findings.Print(content(w), format, subject, setPlans(d)...)
 }
 
 // setPlans are the plans of a set as findings are made of them: each points to its entry of
@@ -64,17 +71,28 @@ func setPlans(d *releaseset.Document) []*plan.Document {
 	for _, r := range d.Releases {
 		made := r.Plan
 		if r.Error != "" {
-			made = &plan.Document{
-				Release: r.Release, Summary: plan.Summary{Blocking: 1},
-				Problems: []plan.Problem{{Kind: plan.ProblemInvalid, Blocking: true, What: r.Error}},
-			}
+			made = cannotBePlanned(r.Release, r.Error)
 		}
 		if made != nil {
 			out = append(out, made.Entry(r.Cluster, plan.Place(r.From)))
 		}
 	}
+	for _, what := range d.Unread {
+		out = append(out, cannotBePlanned(release.Key{Name: setName(d)}, what))
+	}
 	return out
 }
+
+// cannotBePlanned is a plan that is blocked by what stands against making one.
+func cannotBePlanned(of release.Key, why string) *plan.Document {
+	return &plan.Document{
+		Release: of, Summary: plan.Summary{Blocking: 1},
+		Problems: []plan.Problem{{Kind: plan.ProblemInvalid, Blocking: true, What: why}},
+	}
+}
+
+// setName is what people call a set.
+func setName(d *releaseset.Document) string { return strings.Join(d.Files, ",") }
 
 // setMarkdown prints a comment, and writes what it has no room for to a file.
 func (o *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {

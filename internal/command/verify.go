@@ -59,7 +59,7 @@ func (p *program) verifyCommand() *cli.Command {
 	var o chartFlags
 	return &cli.Command{
 		Name: "verify", Usage: "find who has signed a chart", ArgsUsage: "CHART",
-		Description: describe("Checks the signature of a chart and says whose it is: of an archive by the .prov file\nbeside it, or with --verify-key or\n--certificate-identity by a signature of cosign's; wherever the chart is. Exits\nwith 8 when it is not signed by a key that counts.",
+		Description: describe("Checks the signature of a chart and says whose it is: of an archive by the .prov file beside\nit, or with --verify-key or --certificate-identity by a signature of cosign's; wherever the\nchart is. Exits with 8 when it is not signed by a key that counts.",
 			"kubectl release verify web-1.4.2.tgz --keyring keys.gpg\nkubectl release verify stable/web --version '^1'\nkubectl release verify oci://ghcr.io/acme/charts/web:1.4.2 --verify-key cosign.pub"),
 		Flags: o.flags(&p.paths),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {

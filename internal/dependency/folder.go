@@ -14,13 +14,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
 const (
 	chartsFolder = "charts"
 	maxLockBytes = 8 << 20
-	// maxArchiveBytes is the size of a chart's archive.
-	maxArchiveBytes = 100 << 20
 	// unfinished is what the names of folders begin with in which charts/ is made.
 	unfinished = outputfile.Prefix + "charts-"
 )
@@ -53,7 +52,7 @@ func readFolder(path string, o chartload.Options) (*folder, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is no folder, and only the dependencies of a folder can be brought", path)
 	}
-	f := &folder{path: path, lockFile: "Chart.lock"}
+	f := &folder{path: path}
 	for _, name := range []string{chartsFolder, "Chart.lock", "requirements.lock"} {
 		if err := f.refuseLink(name); err != nil {
 			return nil, err
@@ -63,9 +62,7 @@ func readFolder(path string, o chartload.Options) (*folder, error) {
 	if f.chart, f.warnings, err = chartload.Alone(path, o); err != nil {
 		return nil, err
 	}
-	if f.chart.Metadata.APIVersion == chart.APIVersionV1 {
-		f.lockFile = "requirements.lock"
-	}
+	f.lockFile = resolve.LockName(f.chart.Metadata)
 	if err := f.readLock(); err != nil {
 		return nil, err
 	}
@@ -123,7 +120,7 @@ func (f *folder) readCharts() error {
 		if err := f.refuseLink(name); err != nil {
 			return err
 		}
-		data, err := inputfile.Read(filepath.Join(f.path, name), maxArchiveBytes)
+		data, err := inputfile.Read(filepath.Join(f.path, name), source.MaxArchiveBytes)
 		if err != nil {
 			return err
 		}

@@ -58,10 +58,7 @@ func List(path string, o chartload.Options) ([]Status, []chart.Warning, error) {
 
 // lockIn is the lock of a chart, or nil: one that can't be read promises nothing.
 func lockIn(c *chart.Chart) *resolve.Lock {
-	name := "Chart.lock"
-	if c.Metadata.APIVersion == chart.APIVersionV1 {
-		name = "requirements.lock"
-	}
+	name := resolve.LockName(c.Metadata)
 	for _, f := range c.Raw {
 		if f.Name == name {
 			if lock, err := resolve.ParseLock(f.Data); err == nil {
@@ -90,7 +87,7 @@ func inCharts(files []*chart.File) []resolve.InCharts {
 				h.Name, h.Version = m.Name, m.Version
 			}
 		case !inFolder:
-			h.Archive, h.Digest = path.Ext(name) == ".tgz", source.Sum(f.Data)
+			h.Archive, h.Digest = path.Ext(name) == ".tgz", source.Digest(f.Data)
 			if loaded, _, err := chartload.Archive(bytes.NewReader(f.Data), name); h.Archive && err == nil {
 				h.Name, h.Version = loaded.Name(), loaded.Metadata.Version
 			}

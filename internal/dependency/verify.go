@@ -25,7 +25,7 @@ func Verify(c *chart.Chart) error {
 		case inFolder:
 			unpacked[name] = true
 		case path.Ext(name) == ".tgz":
-			digests[source.Sum(f.Data)] = name
+			digests[source.Digest(f.Data)] = name
 		}
 	}
 	for _, l := range lock.Dependencies {

@@ -39,7 +39,7 @@ func (j *job) change() (change, error) {
 		}
 		if there, taken := c.files[d.file]; taken && !bytes.Equal(there, d.data) {
 			// Another chart of that name and version, from another place.
-			mark := cmp.Or(d.declared.Alias, strings.TrimPrefix(source.Sum(d.data), "sha256:")[:8])
+			mark := cmp.Or(d.declared.Alias, strings.TrimPrefix(source.Digest(d.data), "sha256:")[:8])
 			first := d.file
 			d.file = strings.TrimSuffix(d.file, ".tgz") + "-" + mark + ".tgz"
 			d.warnings = append(d.warnings, chart.Warning{

@@ -21,7 +21,6 @@ var short = map[string]string{
 	"internal/outputfile/swap_linux.go":             "another operating system",
 	"internal/outputfile/swap_other.go":             "another operating system",
 	"internal/outputfile/swap.go":                   "what its three systems have in common",
-	"plan/drift.go":                                 "who has changed what: a question of its own",
 	"releasestore/clock.go":                         "the interface that tests fill",
 	"releasestore/systemclock.go":                   "e2e/trust/ builds the program with another one",
 	"internal/objecttest/objecttest.go":             "objects, beside the cases of cases.go",

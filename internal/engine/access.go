@@ -23,7 +23,7 @@ func (e *Engine) retainedHistory(in *plan.Input) {
 	if e.Store == nil {
 		return
 	}
-	in.Records = plan.Records{Kind: e.Store.Kind(), Names: map[int]string{}}
+	in.Records = plan.Records{Kind: e.Store.Kind(), Namespace: e.Store.Namespace(in.Release.Namespace), Names: map[int]string{}}
 	switch in.Records.Kind {
 	case "Secret":
 		in.Records.Resource = "secrets"

@@ -23,6 +23,8 @@ type Baseline struct {
 	Saved *plan.Plan
 	// Source is another chart, or the same one with other values.
 	Source Source
+	// AsInstall renders both sides as an install, as helm template does.
+	AsInstall bool
 }
 
 // base is a baseline that was read.
@@ -91,7 +93,7 @@ func (c comparison) chartBase(ctx context.Context, g gathered, op plan.Operation
 	if err != nil {
 		return base{}, fmt.Errorf("render %s: %w", c.baseline, err)
 	}
-	return base{revision: unstored(r.Record), crds: r.CRDs, chart: r.Chart}, nil
+	return base{revision: unstored(r.Record), crds: r.CRDs, chart: r.Chart, secrets: d.Source.Secrets}, nil
 }
 
 // unstored is a revision that counts as deployed and has no number.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -92,7 +93,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	in := plan.Input{
 		Operation: op, Release: c.Release, Options: c.Options, ToolVersion: c.toolVersion,
 		KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster,
-		Target: &target.Target, Warnings: target.warnings, Secrets: append(base.secrets, g.lookups.read()...), Predictions: map[string]plan.Prediction{},
+		Target: &target.Target, Warnings: target.warnings, Secrets: slices.Concat(base.secrets, c.Source.Secrets, g.lookups.read()), Predictions: map[string]plan.Prediction{},
 	}
 	against := c.baseline.Against
 	against.Chart = base.chart
@@ -108,10 +109,14 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	return c.decide(ctx, in, base)
 }
 
-// rendered renders both sides as an upgrade. Where that fails and a lookup found
+// rendered renders both sides as an upgrade, or both as an install where the baseline says
+// so. Where that fails and a lookup found
 // nothing (charts such as Bitnami's refuse to upgrade without the Secret that they
 // made), both are rendered as an install.
 func (c comparison) rendered(ctx context.Context, g gathered) (base, rendered, error) {
+	if c.baseline.AsInstall {
+		return c.sides(ctx, g, plan.Install)
+	}
 	b, target, err := c.sides(ctx, g, plan.Upgrade)
 	if err == nil || !g.lookups.missed || c.lookupGiven {
 		return b, target, err
@@ -146,7 +151,7 @@ func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (b
 
 // decide is the engine's decide with the baseline in the place of the cluster.
 func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan.Plan, error) {
-	sent, err := sentBy(in.History)
+	sent, err := sentBy(in.History, in.Target)
 	if err != nil {
 		return nil, err
 	}

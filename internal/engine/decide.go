@@ -20,7 +20,7 @@ import (
 // decide completes the input by what the cluster says of the objects in it and
 // builds the plan.
 func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) {
-	sent, err := stored(in.History)
+	sent, err := stored(in)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 		return nil, err
 	}
 	e.retainedHistory(&in)
-	in.ReadOnly = e.ReadOnly
+	in.ReadOnly, in.Judged = e.ReadOnly, e.Judged
 	return e.ask(ctx, in)
 }
 
@@ -92,27 +92,33 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions
 	return err
 }
 
-// stored parses all that counts as stored.
-func stored(h release.History) ([]plan.Sent, error) {
-	attempts, err := sentBy(plan.Attempts(h))
+// stored parses all that counts as stored, and not again what the target has, too.
+func stored(in plan.Input) ([]plan.Sent, error) {
+	attempts, err := sentBy(plan.Attempts(in.History), in.Target)
 	if err != nil {
 		return nil, err
 	}
 	for i := range attempts {
 		attempts[i].Attempt = true
 	}
-	sent, err := sentBy(plan.Sources(h))
+	sent, err := sentBy(plan.Sources(in.History), in.Target)
 	return append(attempts, sent...), err
 }
 
-// sentBy parses what stored revisions have sent.
-func sentBy(revisions []*release.Revision) ([]plan.Sent, error) {
+// sentBy parses what stored revisions have sent, as far as the target has it not.
+func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, error) {
+	var known []manifest.Object
+	if target != nil {
+		known = target.Objects
+	}
 	var sent []plan.Sent
 	for _, r := range revisions {
-		objects, err := r.Objects()
+		objects, err := r.Objects(known...)
 		if err != nil {
 			return nil, err
 		}
+		shareAlike(objects)
+		known = objects // the next revision is most like this one
 		sent = append(sent, plan.Sent{Revision: r.Version, Objects: objects})
 	}
 	return sent, nil
@@ -140,22 +146,34 @@ func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) err
 		defineScopes(kinds, in.Target.CRDs, in.Target.Objects)
 	}
 	scope := func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope }
-	namespaced := func(objects []manifest.Object) []manifest.Object {
-		return manifest.Qualify(objects, in.Release.Namespace, scope)
-	}
+	lists := []*[]manifest.Object{&in.StoredHookObjects}
 	for i := range sent {
-		sent[i].Objects = namespaced(sent[i].Objects)
+		lists = append(lists, &sent[i].Objects)
 	}
-	in.Kinds = kinds
-	in.Stored = plan.Stored(sent)
-	in.StoredHookObjects = namespaced(in.StoredHookObjects)
 	if in.Target != nil {
 		target := *in.Target
-		target.Objects = namespaced(target.Objects)
-		target.HookObjects = namespaced(target.HookObjects)
 		in.Target = &target
+		lists = append(lists, &target.Objects, &target.HookObjects)
 	}
+	namespaced(lists, func(all []manifest.Object) []manifest.Object {
+		return manifest.Qualify(all, in.Release.Namespace, scope)
+	})
+	in.Kinds = kinds
+	in.Stored = plan.Stored(sent)
 	return nil
+}
+
+// namespaced qualifies lists in one go, so that what they have in common stays so.
+func namespaced(lists []*[]manifest.Object, qualify func([]manifest.Object) []manifest.Object) {
+	var all []manifest.Object
+	for _, list := range lists {
+		all = append(all, *list...)
+	}
+	all = qualify(all)
+	for _, list := range lists {
+		n := len(*list)
+		*list, all = all[:n:n], all[n:]
+	}
 }
 
 func gvks(in plan.Input, sent []plan.Sent) []schema.GroupVersionKind {

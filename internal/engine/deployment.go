@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -55,7 +56,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	in.Options.ServerSide = d.ServerSide.resolve(g.history)
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	in.Target = &target.Target
-	in.Warnings, in.Secrets = target.warnings, g.lookups.read()
+	in.Warnings, in.Secrets = target.warnings, slices.Concat(d.Source.Secrets, g.lookups.read())
 	in.Values = valuesChanges(g.history, target.Record)
 	p, err := e.decide(ctx, in)
 	d.Source.locate(p)

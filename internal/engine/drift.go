@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// PlanDrift plans, by server-side apply, what would bring the live objects back to what
-// the newest revision has sent. Of the plan the stage of the resources counts: nothing is
-// released by it. See Restore.
-func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
+// PlanDrift plans to give the release's objects back what its newest revision sent, by
+// server-side applies and without a new revision. overlook takes out of steps what is to
+// be left alone; nil overlooks nothing. Without any record it is a *NoReleaseError.
+func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, overlook func(*plan.Step)) (*plan.Plan, error) {
 	g, err := e.gather(ctx, key)
 	if err != nil {
 		return nil, err
@@ -25,17 +25,18 @@ func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options)
 	if err != nil {
 		return nil, err
 	}
-	in := e.input(plan.Upgrade, key, o, g)
-	in.Options.ServerSide, in.Target = true, &target
+	in := e.input(plan.CorrectDrift, key, o, g)
+	in.Options.ServerSide = true
+	in.Target, in.Overlook = &target, overlook
 	return e.decide(ctx, in)
 }
 
-// Restore carries out steps of a plan of PlanDrift under the release's lock. No record is
-// written, no hook is run, and nothing is waited for.
+// Restore carries out steps of a plan of PlanDrift under the release's lock, whatever else of
+// it is blocked. No record is written, no hook is run, and nothing is waited for.
 func (e *Engine) Restore(ctx context.Context, p *plan.Plan, steps []plan.Step, lock releasestore.LockOptions) error {
 	part := *p
 	part.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}
-	part.Record, part.OnFailure, part.Problems = nil, nil, nil
+	part.Problems, part.Summary = nil, plan.Summary{}
 	return e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		_, err := e.run(ctx, &part, nil, held)
 		return err

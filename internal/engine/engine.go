@@ -46,12 +46,22 @@ type Engine struct {
 	Now      func() time.Time
 	// ReadOnly has plans go without dry runs, see plan.Input.
 	ReadOnly bool
+	// Judged is who is going to apply the plans, see plan.Input; the Cluster's Access is
+	// about them.
+	Judged string
 
 	ToolVersion string
 	// Invocation is how the program was called, for the commands in hints.
 	Invocation invocation.Invocation
 	// Identity is this run's, by which others find the release locked.
 	Identity releasestore.Identity
+}
+
+// StoringIn is the engine for the releases of one namespace with records in another.
+func (e *Engine) StoringIn(storage, releases string) *Engine {
+	out := *e
+	out.Store = e.Store.In(storage, releases)
+	return &out
 }
 
 // gathered is what every plan starts from.

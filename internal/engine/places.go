@@ -14,8 +14,14 @@ import (
 // the files that set them, objects in their templates, the release in Chart.yaml.
 func (s Source) locate(p *plan.Plan) {
 	if p != nil {
+		read := map[string]func(manifest.ID) plan.Place{}
 		p.Locate(plan.Places{
-			Release: s.inChart("Chart.yaml", 1), Object: s.ofObject,
+			Release: s.inChart("Chart.yaml", 1), Object: func(source string, id manifest.ID) plan.Place {
+				if read[source] == nil {
+					read[source] = s.ofObjects(source)
+				}
+				return read[source](id)
+			},
 			Value: func(path string) plan.Place { return s.ofValue(jsontree.SplitPath(path)) },
 		})
 	}
@@ -35,16 +41,18 @@ func (s Source) ofValue(path []string) plan.Place {
 	return plan.Place{}
 }
 
-// ofObject is the line at which an object begins in its template. What comes from an
+// ofObjects gives the lines at which objects begin in their template. What comes from an
 // archive in charts/ is where Chart.yaml asks for it.
-func (s Source) ofObject(source string, id manifest.ID) plan.Place {
+func (s Source) ofObjects(source string) func(manifest.ID) plan.Place {
 	_, name, _ := strings.Cut(source, "/")
 	if text, ok := s.file(name); ok {
-		return s.inChart(name, manifest.TemplateLine(text, id))
+		lines := manifest.ReadTemplateLines(text)
+		return func(id manifest.ID) plan.Place { return s.inChart(name, lines.Line(id)) }
 	}
 	subchart, _, _ := strings.Cut(strings.TrimPrefix(name, "charts/"), "/")
 	text, _ := s.file("Chart.yaml")
-	return s.inChart("Chart.yaml", max(values.Line([]byte(text), []string{"dependencies", subchart}), 1))
+	place := s.inChart("Chart.yaml", max(values.Line([]byte(text), []string{"dependencies", subchart}), 1))
+	return func(manifest.ID) plan.Place { return place }
 }
 
 // place is where a warning points, and whether it is about values or about the chart.

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
@@ -70,11 +71,19 @@ func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartR
 	if err != nil {
 		return plan.Target{}, err
 	}
+	shareAlike(objects)
 	hooks, err := hookObjects(record)
 	if err != nil {
 		return plan.Target{}, err
 	}
 	return plan.Target{Record: record, Objects: objects, HookObjects: hooks, CRDs: crds, Chart: ref}, nil
+}
+
+// shareAlike keeps once what neighbours have in common: manifests are sorted by kind.
+func shareAlike(objects []manifest.Object) {
+	for i := 1; i < len(objects); i++ {
+		jsontree.Share(objects[i].Doc.Object, objects[i-1].Doc.Object)
+	}
 }
 
 // problems are what is odd about chart and values.

@@ -28,6 +28,9 @@ type Source struct {
 	Fetched *plan.ChartSource
 	// Values are the user's own.
 	Values map[string]any
+	// Secrets are contents of Secrets that Values come from: they are masked where they
+	// recur.
+	Secrets [][]byte
 	// Folder is the chart's, as it was named; "" for an archive or a fetched chart.
 	Folder string
 	// Path is what a plan calls a file that was named; nil leaves names as they are.

@@ -100,10 +100,10 @@ func rule(p plan.Problem) string {
 func (f *finder) steps() {
 	f.plan.Steps(func(_ plan.StageName, s *plan.Step) {
 		found := Finding{Title: f.words.Name(s.Object), Step: s.ID, Level: Note}
-		if s.Risk != "" {
+		for _, r := range s.Told() {
 			risk := found
-			risk.Rule, risk.Message, risk.Place = "risk/"+string(s.Risk), f.words.Risk(s), f.placeOf(s, ofRisk(s.Risk))
-			if s.Risk == plan.RiskData || s.Risk == plan.RiskDelete || s.Risk == plan.RiskRecreate {
+			risk.Rule, risk.Message, risk.Place = "risk/"+string(r), f.words.Risk(s, r), f.placeOf(s, ofRisk(r))
+			if r == plan.RiskData || r == plan.RiskDelete || r == plan.RiskRecreate {
 				risk.Level = Warning
 			}
 			f.add(risk, "")

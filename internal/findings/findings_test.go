@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -122,7 +123,7 @@ func TestFormatsFitTheirSchemas(t *testing.T) {
 		}
 		for name, plans := range map[string][]*plan.Document{"every rule": {everyRule()}, "two": {everyRule(), everyRule()}, "nothing": {{}}} {
 			var out bytes.Buffer
-			if err := Print(&out, format, "shop/web", plans...); err != nil {
+			if err := Print(&out, format, Subject{Name: "shop/web"}, plans...); err != nil {
 				t.Fatal(err)
 			}
 			value, err := jsonschema.UnmarshalJSON(&out)
@@ -139,7 +140,7 @@ func TestFormatsFitTheirSchemas(t *testing.T) {
 // A suite counts what its cases are.
 func TestJUnitCounts(t *testing.T) {
 	var out bytes.Buffer
-	if err := Print(&out, "junit", "", everyRule()); err != nil {
+	if err := Print(&out, "junit", Subject{}, everyRule()); err != nil {
 		t.Fatal(err)
 	}
 	var read suites
@@ -167,7 +168,7 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 	}}
 	p.Values, p.Stages = nil, nil
 	var out bytes.Buffer
-	if err := Print(&out, "annotations", "", p); err != nil {
+	if err := Print(&out, "annotations", Subject{}, p); err != nil {
 		t.Fatal(err)
 	}
 	want := `::error file=a%2Cb%3Ac%25.yaml,line=3,title=shop/a%2Cb%3Ac%25\r\nd blocked/invalid::100%25\r\n::error::forged\n::add-mask::x` + "\n"
@@ -186,7 +187,7 @@ func TestAnnotationsSayWhatIsLeftOut(t *testing.T) {
 		p.Problems = append(p.Problems, plan.Problem{Blocking: true, Kind: plan.ProblemInvalid, What: "no"}, plan.Problem{Kind: plan.ProblemChart, What: "odd"})
 	}
 	var out bytes.Buffer
-	if err := Print(&out, "annotations", "", p); err != nil {
+	if err := Print(&out, "annotations", Subject{}, p); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "::error "); n != 10 || !strings.Contains(out.String(), "16 more of this sort") {
@@ -220,19 +221,38 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// What a plan comes to is lines that a job can take as its outputs, whatever a release is called.
+func TestDotenv(t *testing.T) {
+	var out bytes.Buffer
+	p := everyRule()
+	if err := Print(&out, "dotenv", Subject{Name: "shop/web", Digest: "sha256:01", Effect: "sha256:02"}, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"blocked=true\n", "digest=sha256:01\neffect_digest=sha256:02\n", "verdict=" + Verdict(p) + "\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		if !regexp.MustCompile(`^[a-z_]+=.*\n$`).MatchString(line) {
+			t.Errorf("%q is no KEY=VALUE", line)
+		}
+	}
+}
+
 // What check reads is what SARIF has printed.
 func TestReadSARIF(t *testing.T) {
 	p := everyRule()
 	p.Place.File = "a chart/100%.yaml"
 	var out bytes.Buffer
-	if err := SARIF(&out, "shop/web", p); err != nil {
+	if err := SARIF(&out, Subject{Name: "shop/web", Digest: "sha256:0123"}, p); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadSARIF(out.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Set != "shop/web" || !got.Blocked || got.Verdict != Verdict(p) {
+	if got.Set != "shop/web" || got.Digest != "sha256:0123" || !got.Blocked || got.Verdict != Verdict(p) {
 		t.Errorf("%+v", got)
 	}
 	want := Of(p)

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,6 +37,8 @@ type Run struct {
 type Properties struct {
 	Verdict string `json:"verdict"`
 	Blocked bool   `json:"blocked"`
+	// Digest is what the plan can be approved by, the Subject's.
+	Digest string `json:"digest,omitempty"`
 	// Omitted is how many findings there are beyond the results.
 	Omitted int `json:"omitted,omitempty"`
 }
@@ -96,15 +99,14 @@ const (
 	fingerprintKey = "kubectlReleaseStep/v1"
 )
 
-// SARIF prints plans for code scanning. set tells analyses of one commit apart, such as
-// those of two clusters. Errors are those of w.
-func SARIF(w io.Writer, set string, plans ...*plan.Document) error {
+// SARIF prints plans for code scanning. Errors are those of w.
+func SARIF(w io.Writer, of Subject, plans ...*plan.Document) error {
 	found := Of(plans...)
 	log := Log{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: make([]Run, 1)}
 	run := &log.Runs[0]
 	run.Tool.Driver = driver{Name: toolName, InformationURI: homepage, Rules: rulesOf(found)}
-	run.AutomationDetails.ID = toolName + "/" + escape.Line(set) + "/"
-	run.Properties = Properties{Verdict: Verdict(plans...), Omitted: max(len(found)-mostResults, 0)}
+	run.AutomationDetails.ID = toolName + "/" + escape.Line(of.Name) + "/"
+	run.Properties = Properties{Verdict: Verdict(plans...), Digest: cmp.Or(of.Digest, of.Effect), Omitted: max(len(found)-mostResults, 0)}
 	run.Results = []result{} // null is no valid list
 	for _, f := range found[:min(len(found), mostResults)] {
 		run.Properties.Blocked = run.Properties.Blocked || f.Level == Failure

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"encoding/json"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,6 +94,15 @@ type Dependency struct {
 	// condition.
 	ReadyExpr string `json:"readyExpr,omitempty"`
 }
+
+// In is the dependency with the namespace filled in.
+func (d Dependency) In(namespace string) Dependency {
+	d.Namespace = cmp.Or(d.Namespace, namespace)
+	return d
+}
+
+// String is "namespace/name".
+func (d Dependency) String() string { return d.Namespace + "/" + d.Name }
 
 // KubeConfig says where another cluster's credentials are.
 type KubeConfig struct {

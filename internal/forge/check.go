@@ -17,6 +17,8 @@ type Check struct {
 	// Name tells checks of a commit apart. Title is a line of at most 140 characters.
 	Name, Title string
 	Blocked     bool
+	// Digest is what the plan can be approved by; "" where it has none.
+	Digest string
 	// Text is Markdown; forges that know only statuses leave it out, and the Findings.
 	Text     string
 	Findings []findings.Finding
@@ -64,9 +66,11 @@ func (g *github) Check(ctx context.Context, c Check) (string, error) {
 		ID  int64  `json:"id"`
 		URL string `json:"html_url"`
 	}
-	_, err := g.send(ctx, http.MethodPost, g.path("/check-runs"), map[string]any{
-		"name": c.Name, "head_sha": g.head, "status": "completed", "conclusion": c.state("failure"), "output": output,
-	}, &made)
+	run := map[string]any{"name": c.Name, "head_sha": g.head, "status": "completed", "conclusion": c.state("failure"), "output": output}
+	if c.Digest != "" {
+		run["external_id"] = c.Digest
+	}
+	_, err := g.send(ctx, http.MethodPost, g.path("/check-runs"), run, &made)
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,10 +155,16 @@ func (c *client) stays(r *http.Request, via []*http.Request) error {
 func (c *client) message(data []byte) string {
 	var said struct {
 		Message any `json:"message"`
-		Errors  any `json:"errors"`
+		// Error has the message on Bitbucket.
+		Error struct {
+			Message any `json:"message"`
+		} `json:"error"`
+		Errors any `json:"errors"`
 	}
 	text := ""
-	if json.Unmarshal(data, &said) == nil && said.Message != nil {
+	_ = json.Unmarshal(data, &said) // what is no such object says nothing
+	said.Message = cmp.Or(said.Message, said.Error.Message)
+	if said.Message != nil {
 		if text = fmt.Sprint(said.Message); said.Errors != nil {
 			text += fmt.Sprintf(" (%v)", said.Errors)
 		}

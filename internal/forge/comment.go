@@ -54,7 +54,7 @@ func Put(ctx context.Context, f Forge, text string, o CommentOptions) (Outcome, 
 	if !strings.HasPrefix(marker, "<!-- ") || !strings.HasSuffix(marker, " -->") {
 		return Outcome{}, ErrNoMarker
 	}
-	out, err := put(ctx, f, comment{marker: marker, rest: rest, CommentOptions: o})
+	out, err := put(ctx, f, comment{marker: marker, rest: f.Text(rest), CommentOptions: o})
 	if code(err) == http.StatusForbidden {
 		return Outcome{Done: Forbidden, Why: err.Error()}, nil
 	}

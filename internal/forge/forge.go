@@ -15,7 +15,7 @@ import (
 )
 
 // Kinds are the forges that are known.
-func Kinds() []string { return []string{"github", "gitlab", "gitea"} }
+func Kinds() []string { return []string{"github", "gitlab", "gitea", "bitbucket", "azure"} }
 
 // Comment is a comment on a pull request.
 type Comment struct {
@@ -37,6 +37,8 @@ type Forge interface {
 	Hide(ctx context.Context, c Comment) error
 	// Limit is how many bytes a comment may have.
 	Limit() int
+	// Text is Markdown of GitHub's sort as the forge can show it.
+	Text(markdown string) string
 	// Check tells of a plan at the commit.
 	Check(ctx context.Context, c Check) (url string, err error)
 }
@@ -65,6 +67,10 @@ func Open(kind string, e Environment) (Forge, error) {
 		return openGitea(e)
 	case "gitlab":
 		return openGitLab(e)
+	case "bitbucket":
+		return openBitbucket(e)
+	case "azure":
+		return openAzure(e)
 	}
 	return nil, fmt.Errorf("%q is no forge that is known: it is %s", kind, strings.Join(Kinds(), ", "))
 }
@@ -72,7 +78,7 @@ func Open(kind string, e Environment) (Forge, error) {
 // Run is the number of the run, by which an older one does not overwrite what a newer one
 // has written; 0 when it is not known.
 func (e Environment) Run() int {
-	for _, name := range []string{"GITHUB_RUN_NUMBER", "CI_PIPELINE_IID"} {
+	for _, name := range []string{"GITHUB_RUN_NUMBER", "CI_PIPELINE_IID", "BITBUCKET_BUILD_NUMBER", "BUILD_BUILDID"} {
 		if n, err := strconv.Atoi(e.Lookup(name)); err == nil {
 			return n
 		}

@@ -17,14 +17,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-release/kubectl-release/internal/findings"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 const secret = "t0ken-canary"
 
-// server is a forge that records what it is asked, and answers as GitHub, Gitea and GitLab
-// do: their comments differ in names of fields alone.
+// server is a forge that records what it is asked, and answers as the forges do. Comments of
+// GitHub, Gitea and GitLab differ in names of fields alone.
 type server struct {
 	*httptest.Server
 	// comments are by their authors' names and bodies; their number is their ID.
@@ -63,17 +65,35 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var sent struct {
-		Body string `json:"body"`
+		Body     string          `json:"body"`
+		Content  json.RawMessage `json:"content"`
+		Comments []struct {
+			Content string `json:"content"`
+		} `json:"comments"`
 	}
 	_ = json.Unmarshal(body, &sent)
+	var bitbucketContent struct {
+		Raw string `json:"raw"`
+	}
+	switch {
+	case strings.Contains(r.URL.Path, "/pullrequests/"):
+		_ = json.Unmarshal(sent.Content, &bitbucketContent)
+		sent.Body = fromBitbucket(bitbucketContent.Raw)
+	case len(sent.Comments) > 0:
+		sent.Body = sent.Comments[0].Content
+	case len(sent.Content) > 0:
+		_ = json.Unmarshal(sent.Content, &sent.Body)
+	}
 	switch parts := strings.Split(r.URL.Path, "/"); {
 	case r.URL.Path == "/graphql":
 		fmt.Fprint(w, `{"data":{}}`)
 	case r.URL.Path == "/user" && s.noUser:
 		answer(http.StatusForbidden, `{"message":"Resource not accessible by integration"}`)(w, r)
 	case r.URL.Path == "/user":
-		fmt.Fprint(w, `{"login":"planner","username":"planner"}`)
-	case strings.Contains(r.URL.Path, "/check-runs"), strings.Contains(r.URL.Path, "/statuses/"):
+		fmt.Fprint(w, `{"login":"planner","username":"planner","uuid":"planner"}`)
+	case r.URL.Path == "/_apis/connectionData":
+		fmt.Fprint(w, `{"authenticatedUser":{"id":"planner"}}`)
+	case strings.Contains(r.URL.Path, "/check-runs"), strings.Contains(r.URL.Path, "/statuses"):
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"id":9,"html_url":"https://forge.example/check/9"}`)
 	case r.Method == http.MethodGet:
@@ -83,6 +103,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.write(w, len(s.comments)-1)
 	default:
 		id, _ := strconv.Atoi(parts[len(parts)-1])
+		if strings.Contains(r.URL.Path, "/threads/") {
+			id, _ = strconv.Atoi(parts[len(parts)-3])
+		}
 		s.comments[id].Body = sent.Body
 		s.write(w, id)
 	}
@@ -90,8 +113,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) one(id int) map[string]any {
 	c := s.comments[id]
-	by := map[string]string{"login": c.Author, "username": c.Author}
-	return map[string]any{"id": id, "node_id": "N" + strconv.Itoa(id), "body": c.Body, "html_url": "https://forge.example/c/" + strconv.Itoa(id), "user": by, "author": by}
+	by := map[string]string{"login": c.Author, "username": c.Author, "uuid": c.Author, "id": c.Author}
+	return map[string]any{
+		"content": map[string]string{"raw": toBitbucket(c.Body)}, "links": map[string]any{"html": map[string]string{"href": "https://forge.example/c/" + strconv.Itoa(id)}},
+		"comments": []any{map[string]any{"id": 1, "content": c.Body, "author": by}},
+		"id":       id, "node_id": "N" + strconv.Itoa(id), "body": c.Body, "html_url": "https://forge.example/c/" + strconv.Itoa(id), "user": by, "author": by,
+	}
 }
 
 func (s *server) write(w http.ResponseWriter, id int) { _ = json.NewEncoder(w).Encode(s.one(id)) }
@@ -99,12 +126,27 @@ func (s *server) write(w http.ResponseWriter, id int) { _ = json.NewEncoder(w).E
 func (s *server) page(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	first, last := n*s.perPage, min((n+1)*s.perPage, len(s.comments))
+	if strings.HasSuffix(r.URL.Path, "/threads") {
+		first, last = 0, len(s.comments)
+	}
 	list := []any{}
 	for id := first; id < last; id++ {
 		list = append(list, s.one(id))
 	}
-	if last < len(s.comments) {
-		w.Header().Add("Link", fmt.Sprintf(`<%s%s?page=0>; rel="first", <%s%s?page=%d>; rel="next"`, s.URL, r.URL.Path, s.URL, r.URL.Path, n+1))
+	next := fmt.Sprintf("%s%s?page=%d", s.URL, r.URL.Path, n+1)
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/threads"):
+		_ = json.NewEncoder(w).Encode(map[string]any{"value": list})
+		return
+	case strings.Contains(r.URL.Path, "/pullrequests/"):
+		page := map[string]any{"values": list}
+		if last < len(s.comments) {
+			page["next"] = next
+		}
+		_ = json.NewEncoder(w).Encode(page)
+		return
+	case last < len(s.comments):
+		w.Header().Add("Link", fmt.Sprintf(`<%s%s?page=0>; rel="first", <%s>; rel="next"`, s.URL, r.URL.Path, next))
 	}
 	_ = json.NewEncoder(w).Encode(list)
 }
@@ -126,6 +168,9 @@ func (s *server) open(t *testing.T, kind string) (Forge, *[]time.Duration) {
 		"GITHUB_TOKEN": secret, "GITHUB_API_URL": s.URL, "GITHUB_REPOSITORY": "shop/charts", "GITHUB_REF": "refs/pull/17/merge", "GITHUB_SHA": "c0ffee",
 		"GITLAB_TOKEN": secret, "CI_API_V4_URL": s.URL, "CI_PROJECT_ID": "shop/charts", "CI_MERGE_REQUEST_IID": "17", "CI_COMMIT_SHA": "c0ffee",
 		"CI_MERGE_REQUEST_PROJECT_URL": "https://forge.example/shop/charts",
+		"BITBUCKET_TOKEN":              secret, "BITBUCKET_API_URL": s.URL, "BITBUCKET_WORKSPACE": "shop", "BITBUCKET_REPO_SLUG": "charts", "BITBUCKET_PR_ID": "17",
+		"BITBUCKET_COMMIT": "c0ffee", "BITBUCKET_BRANCH": "change",
+		"SYSTEM_ACCESSTOKEN": secret, "SYSTEM_COLLECTIONURI": s.URL + "/", "SYSTEM_TEAMPROJECTID": "shop", "BUILD_REPOSITORY_ID": "charts", "SYSTEM_PULLREQUEST_PULLREQUESTID": "17",
 	}
 	var pauses []time.Duration
 	f, err := Open(kind, Environment{
@@ -297,9 +342,13 @@ func TestCommentNeverPutsTheTokenOnACommandLine(t *testing.T) {
 			"redirect": func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, elsewhere.URL+"/x", http.StatusFound)
 			},
-			"page": answer(200, "[]", "Link", "<"+elsewhere.URL+`/x>; rel="next"`),
-			"echo": answer(400, `{"message":"bad credentials: `+secret+`"}`),
+			"page":                    answer(200, map[bool]string{true: `{"values":[],"next":"` + elsewhere.URL + `/x"}`, false: "[]"}[kind == "bitbucket"], "Link", "<"+elsewhere.URL+`/x>; rel="next"`),
+			"echo":                    answer(400, `{"message":"bad credentials: `+secret+`"}`),
+			"echo in Bitbucket's way": answer(400, `{"type":"error","error":{"message":"bad credentials: `+secret+`"}}`),
 		} {
+			if kind == "azure" && what == "page" {
+				continue // it has none
+			}
 			s := serve(t)
 			s.refuse["GET"] = []http.HandlerFunc{handler}
 			f, _ := s.open(t, kind)
@@ -321,7 +370,7 @@ func TestCommentNeverPutsTheTokenOnACommandLine(t *testing.T) {
 
 // A variable that is missing is named.
 func TestWhatIsMissingIsNamed(t *testing.T) {
-	for kind, want := range map[string]string{"github": "GITHUB_TOKEN or GH_TOKEN", "gitlab": "GITLAB_TOKEN", "gitea": "GITEA_TOKEN or GITHUB_TOKEN", "cvs": "github, gitlab, gitea"} {
+	for kind, want := range map[string]string{"github": "GITHUB_TOKEN or GH_TOKEN", "gitlab": "GITLAB_TOKEN", "gitea": "GITEA_TOKEN or GITHUB_TOKEN", "bitbucket": "BITBUCKET_TOKEN", "azure": "SYSTEM_ACCESSTOKEN", "cvs": "github, gitlab, gitea, bitbucket, azure"} {
 		if _, err := Open(kind, Environment{Lookup: func(string) string { return "" }}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -347,20 +396,23 @@ func TestCheck(t *testing.T) {
 	}
 	found = append(found, findings.Finding{Rule: "risk/delete", Message: "of no file"})
 	for _, blocked := range []bool{false, true} {
-		for kind, want := range map[string]string{"github": `"conclusion":"success"`, "gitea": `"state":"success"`, "gitlab": `"state":"success"`} {
+		for kind, want := range map[string]string{"github": `"conclusion":"success"`, "gitea": `"state":"success"`, "gitlab": `"state":"success"`, "bitbucket": `"state":"SUCCESSFUL"`, "azure": `"state":"succeeded"`} {
 			if blocked {
-				want = strings.Replace(want, "success", map[string]string{"github": "failure", "gitea": "failure", "gitlab": "failed"}[kind], 1)
+				want = map[string]string{"github": `"conclusion":"failure"`, "gitea": `"state":"failure"`, "gitlab": `"state":"failed"`, "bitbucket": `"state":"FAILED"`, "azure": `"state":"failed"`}[kind]
 			}
 			s := serve(t)
 			f, _ := s.open(t, kind)
-			if _, err := f.Check(t.Context(), Check{Name: "plan of shop/web", Title: "1 to delete", Blocked: blocked, Text: strings.Repeat(strings.Repeat("x", 199)+"\n", 600), Findings: found}); err != nil {
+			if _, err := f.Check(t.Context(), Check{Name: "plan of shop/web", Title: "1 to delete", Blocked: blocked, Digest: "sha256:0123", Text: strings.Repeat(strings.Repeat("x", 199)+"\n", 600), Findings: found}); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(s.bodies[0], want) || !strings.Contains(s.bodies[0], "1 to delete") || !strings.Contains(s.bodies[0]+s.requests[0], "c0ffee") {
+			if !strings.Contains(s.bodies[0], want) || !strings.Contains(s.bodies[0], "1 to delete") || kind != "azure" && !strings.Contains(s.bodies[0]+s.requests[0], "c0ffee") {
 				t.Errorf("%s: %.300s", kind, s.bodies[0])
 			}
 			if kind != "github" {
 				continue
+			}
+			if !strings.Contains(s.bodies[0], `"external_id":"sha256:0123"`) {
+				t.Errorf("the digest is not the check-run's own ID: %.300s", s.bodies[0])
 			}
 			if n := strings.Count(strings.Join(s.bodies, ""), `"path":"a.yaml"`); n != 120 || s.count("POST") != 1 || s.count("PATCH") != 2 || strings.Count(s.bodies[0], `"path"`) != 50 {
 				t.Errorf("%d annotations by %v", n, s.requests)
@@ -369,5 +421,30 @@ func TestCheck(t *testing.T) {
 				t.Errorf("the text is not cut: %d bytes", len(s.bodies[0]))
 			}
 		}
+	}
+}
+
+// Bitbucket shows HTML as it is written: a comment is Markdown there, and its first lines are
+// definitions of links, which nobody sees.
+func TestBitbucketGetsNoHTML(t *testing.T) {
+	s := serve(t)
+	f, _ := s.open(t, "bitbucket")
+	text := mark + "\n### Plan\n\n> [!WARNING]\n> lost\n\n| a<br>b | <details><summary>and 2 others</summary>`x`, `y`</details> |\n\n" +
+		"<details><summary><code>shop/web &amp; co</code> · 1 to change</summary>\n\n```diff\n+ <details> stays\n```\n\n```mermaid\ngraph TD\n```\n\n</details>\n<sub>rest</sub>\n"
+	if _, err := Put(t.Context(), f, text, CommentOptions{Head: "abc", Run: 7}); err != nil {
+		t.Fatal(err)
+	}
+	var sent struct {
+		Content struct {
+			Raw string `json:"raw"`
+		} `json:"content"`
+	}
+	if err := json.Unmarshal([]byte(s.bodies[0]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	want := "[kubectl-release]: #kubectl-release%20plan%20of%20shop%2Fweb\n[kubectl-release]: #head=abc%20run=7\n\n### Plan\n\n> **WARNING**\n>\n> lost\n\n| a · b |  and 2 others: `x`, `y` |\n\n" +
+		"**`shop/web & co` · 1 to change**\n\n```diff\n+ <details> stays\n```\n\n\nrest\n"
+	if diff := cmp.Diff(want, sent.Content.Raw); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

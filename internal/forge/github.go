@@ -119,4 +119,7 @@ func (g *github) Hide(ctx context.Context, c Comment) error {
 // Limit leaves a bit of the 65,536 characters that GitHub takes.
 func (g *github) Limit() int { return 65500 }
 
+// Text is the Markdown as it is.
+func (g *github) Text(markdown string) string { return markdown }
+
 func (g *github) path(rest string) string { return "/repos/" + g.repository + rest }

@@ -92,6 +92,9 @@ func (g *gitlab) Hide(context.Context, Comment) error { return nil }
 // Limit is GitLab's for a note.
 func (g *gitlab) Limit() int { return 1_000_000 }
 
+// Text is the Markdown as it is.
+func (g *gitlab) Text(markdown string) string { return markdown }
+
 // Check sets a commit's status (https://docs.gitlab.com/api/commits/#set-commit-pipeline-status).
 func (g *gitlab) Check(ctx context.Context, c Check) (string, error) {
 	var answer struct {

@@ -60,8 +60,8 @@ func (i Invocation) In(namespace string) Invocation {
 	return i
 }
 
-// Command is a command of the program as a line for a POSIX shell. Beside
-// --all-namespaces no namespace is named.
+// Command is a command of the program as a line for a POSIX shell; in args, flags stand
+// before "--". Beside --all-namespaces no namespace is named.
 func (i Invocation) Command(args ...string) string {
 	if slices.Contains(args, "--all-namespaces") {
 		i = i.WithoutNamespace()
@@ -70,7 +70,11 @@ func (i Invocation) Command(args ...string) string {
 	if i.Program == "" {
 		words[0] = Plugin
 	}
-	for _, arg := range slices.Concat(args, i.Flags) {
+	end := slices.Index(args, "--")
+	if end < 0 {
+		end = len(args)
+	}
+	for _, arg := range slices.Concat(args[:end], i.Flags, args[end:]) {
 		words = append(words, quote(arg))
 	}
 	return strings.Join(words, " ")

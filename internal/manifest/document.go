@@ -99,12 +99,26 @@ const sourceComment = "# Source: "
 // Parse reads a manifest as it is stored. Lists (kind List, RoleList …) are
 // flattened, documents with nothing but comments dropped. Namespaces are left
 // as they are written: see Qualify. Errors name the document's template.
-func Parse(text string) ([]Object, error) {
+//
+// A document that a known object was parsed from is not parsed again: two revisions of a
+// release have most of theirs in common.
+func Parse(text string, known ...Object) ([]Object, error) {
+	byText := make(map[string]Object, len(known))
+	for _, o := range known {
+		byText[o.Text] = o
+	}
 	var objects []Object
 	for _, doc := range Split(text) {
+		if same, ok := byText[doc]; ok {
+			objects = append(objects, same)
+			continue
+		}
 		parsed, err := ParseDocument(doc, SourceOf(doc))
 		if err != nil {
 			return nil, err
+		}
+		if len(parsed) == 1 {
+			parsed[0].Text = doc
 		}
 		objects = append(objects, parsed...)
 	}

@@ -66,6 +66,8 @@ type Object struct {
 	Version string
 	// Source is the template it was rendered from, "" when unknown.
 	Source string
+	// Text is the YAML document that Parse made this object, and no other, of; else "".
+	Text string
 	// Doc is the parsed document. It is shared; who changes it copies it first.
 	Doc *unstructured.Unstructured
 }
@@ -116,9 +118,10 @@ const (
 // Qualify gives every namespaced object without a namespace the release's, and
 // takes a namespace away from cluster-scoped ones. Kinds of unknown scope count
 // as namespaced, as Helm's users expect of custom resources. Documents that
-// change are copied.
+// change are copied; objects that share one share its copy.
 func Qualify(objects []Object, namespace string, scope func(schema.GroupVersionKind) Scope) []Object {
 	out := make([]Object, len(objects))
+	copies := map[*unstructured.Unstructured]*unstructured.Unstructured{}
 	for i, o := range objects {
 		want := o.Namespace
 		switch scope(o.GVK()) {
@@ -130,9 +133,13 @@ func Qualify(objects []Object, namespace string, scope func(schema.GroupVersionK
 			}
 		}
 		if want != o.Namespace {
-			o.Doc = Sharing(o.Doc)
-			o.Doc.SetNamespace(want)
-			o.Namespace = want
+			changed := copies[o.Doc]
+			if changed == nil {
+				changed = Sharing(o.Doc)
+				changed.SetNamespace(want)
+				copies[o.Doc] = changed
+			}
+			o.Doc, o.Namespace = changed, want
 		}
 		out[i] = o
 	}

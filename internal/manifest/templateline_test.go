@@ -28,10 +28,13 @@ metadata:
 		{"ConfigMap", "web-motd", 3},
 		{"ConfigMap", "web-other", 8},
 		{"ConfigMap", "unlike-both", 3},
+		{"ConfigMap", "-motd", 3},
+		{"ConfigMap", "motd", 3},
+		{"ConfigMap", "a-motd-other", 8},
 		{"Service", "web", 13},
 		{"Deployment", "web", 1},
 	} {
-		if got := TemplateLine(template, ID{Kind: tc.kind, Name: tc.name}); got != tc.want {
+		if got := ReadTemplateLines(template).Line(ID{Kind: tc.kind, Name: tc.name}); got != tc.want {
 			t.Errorf("%s %s: line %d, want %d", tc.kind, tc.name, got, tc.want)
 		}
 	}

@@ -201,7 +201,9 @@ func (p *pass) attempts() string {
 func (p *pass) exhausted(d decision.Decision) {
 	p.observed = true
 	if d.Reason == "MissingRollbackTarget" {
-		p.stall(d.Reason, "Failed to perform remediation: missing target release for rollback: cannot remediate failed release")
+		message := "Failed to perform remediation: missing target release for rollback: cannot remediate failed release"
+		p.stall(d.Reason, message)
+		p.mark(ready, metav1.ConditionFalse, d.Reason, message) // helm-controller leaves Ready as it is
 		return
 	}
 	p.stall("RetriesExceeded", p.attempts())

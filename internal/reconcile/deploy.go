@@ -127,6 +127,7 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 	}
 	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, withSecrets, func(made *plan.Plan) error {
 		p.mask = redact.NewMask(made)
+		p.noteAdopted(made)
 		if err := blocked(made); err != nil {
 			return err
 		}

@@ -7,23 +7,18 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/apply"
-	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
-	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/drift"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// exclusion is the label or annotation of objects whose drift nobody looks at, set to
-// "disabled", in the manifest or in the cluster.
-const exclusion = flux.HelmGroup + "/driftDetection"
-
-// drift is what live objects differ in from what the newest revision has sent.
-type drift struct {
+// deviation is what live objects differ in from what the newest revision has sent.
+type deviation struct {
 	plan *plan.Plan
 	// steps bring the objects back.
 	steps []plan.Step
@@ -41,23 +36,15 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 		p.records(ctx)
 	}
 	made, err := p.engine.PlanDrift(ctx, p.key(), plan.Options{
-		ForceConflicts: true, TakeOwnership: true, NoHooks: true, FieldManager: fieldManager, Timeout: p.hr.Timeout(),
-	})
+		ForceConflicts: true, TakeOwnership: true, FieldManager: fieldManager, Timeout: p.hr.Timeout(),
+	}, func(s *plan.Step) { drift.Overlook(p.hr, s) })
 	if err != nil {
 		return p.safe(err)
 	}
 	made = made.WithSecrets(append(p.secrets[:len(p.secrets):len(p.secrets)], made.Secrets...))
 	p.mask = redact.NewMask(made)
-	ignore, err := newIgnoring(p.hr)
-	if err != nil {
-		return err
-	}
-	found := drift{plan: made}
-	made.Steps(func(stage plan.StageName, s *plan.Step) {
-		if stage == plan.StageResources {
-			found.add(*s, made, ignore)
-		}
-	})
+	found := deviation{plan: made}
+	made.Steps(func(_ plan.StageName, s *plan.Step) { found.add(*s) })
 	p.drift = found
 	p.input.Drift = decision.DriftNone
 	if len(found.steps) > 0 {
@@ -68,50 +55,31 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 
 // add judges one object. One that can't be changed back without deleting it is unknown,
 // as is one whose dry run was refused.
-func (d *drift) add(s plan.Step, made *plan.Plan, ignore ignoring) {
-	name := s.Object.Kind + "/" + s.Object.Name
-	if s.Object.Namespace != "" {
-		name = s.Object.Kind + "/" + s.Object.Namespace + "/" + s.Object.Name
-	}
-	refused := slices.IndexFunc(made.Problems, func(problem plan.Problem) bool { return problem.Blocking && problem.Object == s.Object })
+func (d *deviation) add(s plan.Step) {
+	name := nameOf(s.Object)
 	switch {
-	case excluded(s.Body) || excluded(s.Before):
-	case refused >= 0:
-		d.unknown = append(d.unknown, name+": "+made.Problems[refused].What)
-	case s.Op == plan.OpCreate:
-		d.steps, d.lines = append(d.steps, s), append(d.lines, name+" removed")
+	case s.Op == plan.OpNone, s.Op == plan.OpKeep:
+	case drift.Refused(&d.plan.Document, s.Object):
+		d.unknown = append(d.unknown, name+": no dry run could be made")
 	case s.Op == plan.OpRecreate:
 		d.unknown = append(d.unknown, name+": it would have to be deleted and created again")
-	case s.Op == plan.OpPatch, s.Op == plan.OpAdopt:
-		kept, after := ignore.keep(s)
-		changes := fielddiff.Compare(comparable(s.Before), comparable(after))
-		if len(changes) == 0 {
-			return
-		}
-		d.steps, d.lines = append(d.steps, kept), append(d.lines, name+" "+summary(changes))
-	case s.Op == plan.OpNone, s.Op == plan.OpKeep, s.Op == plan.OpDelete, s.Op == plan.OpReplace, s.Op == plan.OpRun, s.Op == plan.OpRecord, s.Op == plan.OpWait:
+	case s.Op == plan.OpCreate:
+		d.steps, d.lines = append(d.steps, s), append(d.lines, name+" removed")
+	default:
+		d.steps, d.lines = append(d.steps, s), append(d.lines, name+" "+summary(s.Changes))
 	}
 }
 
-func excluded(o *unstructured.Unstructured) bool {
-	return o != nil && (o.GetLabels()[exclusion] == "disabled" || o.GetAnnotations()[exclusion] == "disabled")
-}
-
-// comparable is an object without what the API server counts.
-func comparable(o *unstructured.Unstructured) map[string]any {
-	if o == nil {
-		return nil
+// nameOf is helm-controller's "Kind/namespace/name".
+func nameOf(id manifest.ID) string {
+	if id.Namespace == "" {
+		return id.Kind + "/" + id.Name
 	}
-	out := o.DeepCopy()
-	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
-		unstructured.RemoveNestedField(out.Object, "metadata", field)
-	}
-	delete(out.Object, "status")
-	return out.Object
+	return id.Kind + "/" + id.Namespace + "/" + id.Name
 }
 
 // summary counts changes as helm-controller does, and names their fields.
-func summary(changes []fielddiff.Change) string {
+func summary(changes []plan.Change) string {
 	var added, changed, removed int
 	var fields []string
 	for _, c := range changes {
@@ -180,9 +148,5 @@ func (c *corrections) Observe(e apply.Event) {
 	if e.Op == plan.OpCreate {
 		verb = "created"
 	}
-	name := e.Object.Kind + "/" + e.Object.Name
-	if e.Object.Namespace != "" {
-		name = e.Object.Kind + "/" + e.Object.Namespace + "/" + e.Object.Name
-	}
-	c.lines = append(c.lines, name+" "+verb)
+	c.lines = append(c.lines, nameOf(e.Object)+" "+verb)
 }

@@ -47,12 +47,9 @@ func (p *pass) healthChecks(context.Context) bool {
 // dependencies reads the HelmReleases of spec.dependsOn, up to one that is not ready.
 func (p *pass) dependencies(ctx context.Context) bool {
 	for _, of := range p.hr.Spec.DependsOn {
-		namespace := of.Namespace
-		if namespace == "" {
-			namespace = p.hr.Metadata.Namespace
-		}
-		dep := decision.Dependency{Name: namespace + "/" + of.Name, Expression: of.ReadyExpr != ""}
-		object, err := p.r.Local.Lookup(ctx, flux.HelmGroup+"/v2", flux.KindHelmRelease, namespace, of.Name)
+		of = of.In(p.hr.Metadata.Namespace)
+		dep := decision.Dependency{Name: of.String(), Expression: of.ReadyExpr != ""}
+		object, err := p.r.Local.Lookup(ctx, flux.HelmGroup+"/v2", flux.KindHelmRelease, of.Namespace, of.Name)
 		if err == nil {
 			dep.HelmRelease, err = flux.DecodeHelmRelease(object.Object)
 		}
@@ -101,19 +98,20 @@ func (p *pass) source(context.Context) bool {
 func (p *pass) compose(ctx context.Context) bool {
 	read := map[string]*unstructured.Unstructured{}
 	var failed error
-	composed, err := composition.Compose(p.hr, func(kind, name, key string) ([]byte, composition.Found) {
-		object, known := read[kind+"/"+name]
+	composed, err := composition.Compose(p.hr, func(ref flux.ValuesReference) ([]byte, composition.Found) {
+		of := ref.Kind + "/" + ref.Name
+		object, known := read[of]
 		if !known {
-			found, err := p.r.Local.Lookup(ctx, "v1", kind, p.hr.Metadata.Namespace, name)
+			found, err := p.r.Local.Lookup(ctx, "v1", ref.Kind, p.hr.Metadata.Namespace, ref.Name)
 			if err != nil && !apierrors.IsNotFound(err) {
 				failed = err
 			}
 			if err == nil {
 				object = found
 			}
-			read[kind+"/"+name] = object
+			read[of] = object
 		}
-		data, ok := p.data(object, key)
+		data, ok := p.data(object, ref.Key())
 		if !ok {
 			return nil, composition.Missing
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -51,8 +52,10 @@ type pass struct {
 	mask   *redact.Mask
 	engine *engine.Engine
 
-	drift  drift
-	events []Event
+	drift deviation
+	// adopted are the objects that were there before this pass has installed the release.
+	adopted map[manifest.ID]bool
+	events  []Event
 	// observed says that the generation has been dealt with.
 	observed bool
 	after    time.Duration

@@ -75,8 +75,9 @@ type Outcome struct {
 	Changed bool
 	// Events are to be told in this order. Those that Report was given are not among them.
 	Events []Event
-	// After is when to make the next pass: at once with Again, and with neither nor an
-	// error when something changes. Jitter is the controller's.
+	// After is when to make the next pass. With Again it is soon, after a pause that grows as
+	// behind errors; with neither nor an error, when something changes. Jitter is the
+	// controller's.
 	After time.Duration
 	Again bool
 	// Released says of a HelmRelease that is being deleted that its finalizer may go.

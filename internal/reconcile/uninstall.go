@@ -32,7 +32,17 @@ const deleting = "Deletion in progress (or silently failed)"
 func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool, err error) {
 	cur, o := p.hr.Status.Snapshots()[0], uninstalling(p.hr)
 	key := release.Key{Namespace: cur.Namespace, Name: cur.Name}
-	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanUninstall(ctx, key, o) })
+	var spared []string
+	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
+		made, err := p.engine.PlanUninstall(ctx, key, o)
+		if err == nil && action == actionRemedy {
+			spared = p.spare(made)
+		}
+		return made, err
+	})
+	if len(spared) > 0 {
+		p.tellOf(cur, false, "AdoptedKept", "objects that were there before the install are left alone: "+strings.Join(spared, ", "))
+	}
 	if missing := (*engine.NoReleaseError)(nil); errors.As(err, &missing) {
 		return true, false, nil
 	}

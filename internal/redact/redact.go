@@ -17,7 +17,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Plan is a deep copy of the plan that may be shown. These are replaced by
+// Plan is a copy of the plan that may be shown; objects without secrets are shared with
+// it. These are replaced by
 // tokens such as "(sensitive 9f2c…)":
 //
 //   - values of data and stringData of Secrets, in bodies, patches and changes;

@@ -101,8 +101,15 @@ func (s *secrets) addParts(value, trimmed string) {
 	}
 }
 
-// addCredentials adds the values of a tree that are named like credentials.
+// addCredentials adds the values of a tree that are named like credentials. Most trees
+// have none, and need not be walked in the order that decides which value comes first.
 func (s *secrets) addCredentials(v any) {
+	if hasCredentials(v) {
+		s.addCredentialsInOrder(v)
+	}
+}
+
+func (s *secrets) addCredentialsInOrder(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		name, _ := v["name"].(string)
@@ -110,11 +117,11 @@ func (s *secrets) addCredentials(v any) {
 			if isCredential(key) || key == "auth" || key == "value" && isCredential(name) {
 				s.addScalar(v[key])
 			}
-			s.addCredentials(v[key])
+			s.addCredentialsInOrder(v[key])
 		}
 	case []any:
 		for _, item := range v {
-			s.addCredentials(item)
+			s.addCredentialsInOrder(item)
 		}
 	case string:
 		if from := assignment(v); from > 0 {
@@ -124,6 +131,24 @@ func (s *secrets) addCredentials(v any) {
 			s.add(v[at.From:at.To])
 		}
 	}
+}
+
+// hasCredentials says whether a tree has values that addCredentials adds.
+func hasCredentials(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		name, _ := v["name"].(string)
+		for key, value := range v {
+			if isCredential(key) || key == "auth" || key == "value" && isCredential(name) || hasCredentials(value) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, hasCredentials)
+	case string:
+		return assignment(v) > 0 || len(urlPasswords(v)) > 0
+	}
+	return false
 }
 
 // addScalar adds strings and numbers; words such as true are no secrets.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,7 +44,8 @@ func (m *Mask) unstructured(u *unstructured.Unstructured, secret bool) *unstruct
 	}
 	object, _ := m.object(u.Object, secret).(map[string]any)
 	for _, field := range []string{"apiVersion", "kind"} {
-		if v, ok := u.Object[field]; ok {
+		if v, ok := u.Object[field]; ok && object[field] != v {
+			object = maps.Clone(object)
 			object[field] = v
 		}
 	}

@@ -2,14 +2,16 @@ package redact
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// object copies an object of a manifest, a patch of one, or a part of one, and
-// masks secret values in it. With secret set it is a Secret: everything in its
+// object masks secret values in an object of a manifest, a patch of one, or a part of
+// one, as Tree does. With secret set it is a Secret: everything in its
 // data is masked, and so is the copy of it that kubectl keeps.
 func (m *Mask) object(v any, secret bool) any {
 	fields, ok := v.(map[string]any)
@@ -26,43 +28,71 @@ func (m *Mask) object(v any, secret bool) any {
 	}
 	if meta, ok := out["metadata"].(map[string]any); ok {
 		if notes, ok := meta["annotations"].(map[string]any); ok && notes[lastApplied] != nil {
+			meta, notes = maps.Clone(meta), maps.Clone(notes)
+			out["metadata"], meta["annotations"] = meta, notes
 			notes[lastApplied] = m.all(notes[lastApplied])
 		}
 	}
 	return out
 }
 
-// Tree is a copy of what JSON decodes to, in which secret values and values
-// named like credentials are replaced by tokens.
+// Tree is what JSON decodes to with secret values, and values named like credentials,
+// replaced by tokens. The parts that have none are v's own: a plan has thousands.
 func (m *Mask) Tree(v any) any {
 	if m == nil {
 		return v
 	}
+	masked, _ := m.tree(v)
+	return masked
+}
+
+func (m *Mask) tree(v any) (masked any, changed bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		name, _ := v["name"].(string)
-		for key, value := range v {
-			if (isCredential(key) || key == "value" && isCredential(name)) && isSecretScalar(value) {
-				out[m.name(key)] = m.all(value)
-				continue
-			}
-			out[m.name(key)] = m.Tree(value)
-		}
-		return out
+		return m.table(v)
 	case []any:
-		out := make([]any, len(v))
+		out := v
 		for i, item := range v {
-			out[i] = m.Tree(item)
+			if masked, differs := m.tree(item); differs {
+				if !changed {
+					out, changed = slices.Clone(v), true
+				}
+				out[i] = masked
+			}
 		}
-		return out
-	case string:
-		return m.Text(v)
+		return out, changed
 	}
-	if text, ok := jsontree.ScalarText(v); ok && m.Text(text) != text {
-		return m.Text(text)
+	if text, ok := jsontree.ScalarText(v); ok {
+		if masked := m.Text(text); masked != text {
+			return masked, true
+		}
 	}
-	return v
+	return v, false
+}
+
+func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
+	masked = v
+	name, _ := v["name"].(string)
+	for key, value := range v {
+		next, differs := value, false
+		if (isCredential(key) || key == "value" && isCredential(name)) && isSecretScalar(value) {
+			next, differs = m.all(value), true
+		} else {
+			next, differs = m.tree(value)
+		}
+		as := m.name(key)
+		if !differs && as == key {
+			continue
+		}
+		if !changed {
+			masked, changed = maps.Clone(v), true
+		}
+		if as != key {
+			delete(masked, key)
+		}
+		masked[as] = next
+	}
+	return masked, changed
 }
 
 // all copies a value with every scalar masked. Nil stays nil: there is nothing.

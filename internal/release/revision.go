@@ -125,12 +125,13 @@ func (r *Revision) Annotations() map[string]string {
 	return r.Chart.Metadata.Annotations
 }
 
-// Objects parses the revision's manifest. Errors name the template.
-func (r *Revision) Objects() ([]manifest.Object, error) {
+// Objects parses the revision's manifest, but for the documents that known objects were
+// parsed from. Errors name the template.
+func (r *Revision) Objects(known ...manifest.Object) ([]manifest.Object, error) {
 	if r.part == Outline {
 		return nil, fmt.Errorf("manifest of %s: only its outline was read", r)
 	}
-	objects, err := manifest.Parse(r.Manifest)
+	objects, err := manifest.Parse(r.Manifest, known...)
 	if err != nil {
 		return nil, fmt.Errorf("manifest of %s: %w", r, err)
 	}

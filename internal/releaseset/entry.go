@@ -145,6 +145,7 @@ type Options struct {
 	CreateNamespace bool          `yaml:"createNamespace,omitempty" json:"createNamespace,omitempty"`
 	CleanupOnFail   bool          `yaml:"cleanupOnFail,omitempty" json:"cleanupOnFail,omitempty"`
 	SkipCRDs        bool          `yaml:"skipCRDs,omitempty" json:"skipCRDs,omitempty"`
+	UpdateCRDs      bool          `yaml:"updateCRDs,omitempty" json:"updateCRDs,omitempty"`
 	SkipSchema      bool          `yaml:"skipSchemaValidation,omitempty" json:"skipSchemaValidation,omitempty"`
 	NoHooks         bool          `yaml:"noHooks,omitempty" json:"noHooks,omitempty"`
 	TakeOwnership   bool          `yaml:"takeOwnership,omitempty" json:"takeOwnership,omitempty"`
@@ -172,4 +173,7 @@ type Set struct {
 	Clusters map[string]Cluster
 	// Warnings are about fields that were read and mean nothing here.
 	Warnings []string
+	// Unread are what should declare entries and can't be read, with why not: nobody
+	// knows what they would be.
+	Unread []string
 }

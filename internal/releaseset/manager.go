@@ -1,8 +1,11 @@
 package releaseset
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Manager is the object of a controller that deploys an entry, such as a HelmRelease
@@ -15,8 +18,15 @@ type Manager interface {
 	// Unknown are the objects that values come from and whose content is not known,
 	// "Secret apps/database".
 	Unknown() []string
-	// ChartValues are files of the tree that replace the values of the chart itself.
-	ChartValues() (files []string, ignoreMissing bool)
+	// Secrets are contents of Secrets that values come from.
+	Secrets() [][]byte
+	// InCluster is the manager with what it does not know of its values read from the
+	// cluster, and these values.
+	InCluster(lookup Lookup) (Manager, []Value)
+	// Writer is how the controller writes the release.
+	Writer() Writer
+	// ChartValues are files that replace the values of the chart itself.
+	ChartValues() ChartValues
 	// Sum stands for all that the release depends on besides chart and values.
 	Sum() string
 	// Rewrite changes what the chart renders.
@@ -24,18 +34,52 @@ type Manager interface {
 	// Next is what the controller does where base, nil for nothing, is what it has
 	// deployed, of the chart was. rewritten says that the charts' files differ.
 	Next(base Manager, is, was *chart.Metadata, rewritten bool) Verdict
-	// Storage is where the controller keeps the release's records.
-	Storage() release.Key
 	// Live is Next by what is in the cluster: the object with its status, nil when there
-	// is none, and the records. lookup gives other objects of the cluster, nil for those
-	// that are not there. Errors are those of lookup, and of an object that can't be read.
-	Live(lookup Lookup, records []*release.Revision, is *chart.Metadata, rewritten bool) (Verdict, error)
+	// is none, and the records. Errors are those of the lookup, and of an object that
+	// can't be read.
+	Live(found Live, is *chart.Metadata, rewritten bool) (Verdict, error)
+	// Overlook takes out of a step that corrects drift what the controller leaves alone.
+	Overlook(s *plan.Step)
 	// Removed is what it does when the object is gone.
 	Removed() Verdict
 }
 
+// ChartValues are files of values that are merged in order.
+type ChartValues struct {
+	Files []string
+	// InChart says that they are files of the chart, not of the tree.
+	InChart bool
+	// IgnoreMissing passes over those that are not there.
+	IgnoreMissing bool
+}
+
+// Writer is how a controller writes a release.
+type Writer struct {
+	// Storage is the namespace of the records; "" for a controller that keeps none.
+	Storage string
+	// FieldManager is the controller's own.
+	FieldManager string
+	// ServiceAccount is the one that the controller impersonates, in the namespace of
+	// its object; "" for none.
+	ServiceAccount types.NamespacedName
+	// Elsewhere says why the release is in another cluster than the controller's
+	// object, "" when it is not.
+	Elsewhere string
+}
+
 // Lookup gives an object of a cluster, nil when it is not there.
 type Lookup func(apiVersion, kind, namespace, name string) (map[string]any, error)
+
+// Live is what a cluster has of a release.
+type Live struct {
+	Lookup  Lookup
+	Records []*release.Revision
+	// Unreadable is why the records can't be read.
+	Unreadable error
+	// Drift is the plan that takes back what differs from the newest record; nil when
+	// nobody has looked.
+	Drift *plan.Document
+}
 
 // Verdict is what a controller does about an entry.
 type Verdict struct {
@@ -47,6 +91,8 @@ type Verdict struct {
 	// Plans says that the objects of the release may change, so that there is
 	// something to plan.
 	Plans bool `json:"-"`
+	// Compares says that it depends on Live.Drift, which has not been looked at.
+	Compares bool `json:"-"`
 	// OldChart says that the chart stays the one that was deployed, whatever its files
 	// are now.
 	OldChart bool `json:"-"`

@@ -66,6 +66,7 @@ func (s *Set) Join(others ...*Set) error {
 	for _, other := range others {
 		s.Entries = append(s.Entries, other.Entries...)
 		s.Warnings = append(s.Warnings, other.Warnings...)
+		s.Unread = append(s.Unread, other.Unread...)
 		for name, c := range other.Clusters {
 			if s.Clusters == nil {
 				s.Clusters = map[string]Cluster{}

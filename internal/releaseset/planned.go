@@ -29,7 +29,9 @@ type Document struct {
 	// Releases are in the order of risk: see Sort.
 	Releases []Planned `json:"releases"`
 	Warnings []string  `json:"warnings,omitempty"`
-	Summary  Summary   `json:"summary"`
+	// Unread are the set's, of which releases may be missing here. They count as failed.
+	Unread  []string `json:"unread,omitempty"`
+	Summary Summary  `json:"summary"`
 }
 
 // Planned is one entry of a set with its plan.
@@ -105,7 +107,7 @@ func (d *Document) Effect() plan.Effect {
 // order of their needs before, and stay so where they are equally grave.
 func (d *Document) Finish() {
 	slices.SortStableFunc(d.Releases, func(a, b Planned) int { return cmp.Compare(a.gravity(), b.gravity()) })
-	d.Summary = Summary{}
+	d.Summary = Summary{Failed: len(d.Unread)}
 	for i := range d.Releases {
 		d.Summary.add(&d.Releases[i])
 	}

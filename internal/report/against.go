@@ -24,6 +24,9 @@ func comparedWith(p *plan.Document) string {
 // footnote says what a comparison, or a plan without dry runs, can't know, "" for other
 // plans.
 func footnote(p *plan.Document) string {
+	if p.Judged != "" {
+		return "Planned without dry runs (--judge-as): outcomes are estimated, and permissions are those of " + escape.Line(p.Judged) + "."
+	}
 	if p.ReadOnly {
 		return "Planned without dry runs (--read-only): outcomes are estimated, and nobody was asked whether this is allowed."
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -82,23 +83,38 @@ func (t *textWriter) section(number int, s section) {
 func (t *textWriter) entry(e entry) {
 	as := styleOf(e.op)
 	head := "   " + t.paint(as, mark(e.op)) + " " + t.paint(as, e.name)
-	column := strings.Repeat(" ", entryIndent+t.names)
-	detail := wrap(column, e.detail, column+"  ", t.columns)
-	switch {
-	case e.detail == "":
-		detail = nil
-	case width(e.name)+gap <= t.names:
-		head += column[entryIndent+width(e.name):] + strings.TrimSpace(detail[0])
-		detail = detail[1:]
-	}
-	t.line(head)
-	for _, line := range detail {
+	beside, below := t.detail(e)
+	t.line(head + beside)
+	for _, line := range below {
 		t.line(line)
 	}
 	t.rows(e)
 	for _, line := range e.body {
 		t.line("       " + t.paint(as, line))
 	}
+}
+
+// detail is what happens to an object: beside its name, in the column of the others
+// where it is not broken there, else below it.
+func (t *textWriter) detail(e entry) (beside string, below []string) {
+	if e.detail == "" {
+		return "", nil
+	}
+	indent := strings.Repeat(" ", valueIndent)
+	below = wrap(indent, e.detail, indent+"  ", t.columns)
+	if gapped := strings.Repeat(" ", gap) + e.detail; width(e.name)+gap > t.names {
+		if entryIndent+width(e.name+gapped) <= t.columns {
+			return gapped, nil
+		}
+		return "", below
+	}
+	column := strings.Repeat(" ", entryIndent+t.names)
+	lines := wrap(column, e.detail, column+"  ", t.columns)
+	tooWide := func(line string) bool { return width(line) > t.columns }
+	if len(lines) > len(below) || slices.ContainsFunc(lines, tooWide) {
+		return "", below
+	}
+	return lines[0][entryIndent+width(e.name):], lines[1:]
 }
 
 func (t *textWriter) rows(e entry) {
@@ -110,8 +126,8 @@ func (t *textWriter) rows(e entry) {
 	}
 }
 
-// row prints path, values and cause. Values too wide for their column, or beside a
-// path too wide for its, get a line of their own.
+// row prints path, values and cause. Values too wide for their column stand right behind
+// the path, or on a line of their own where there is no room either.
 func (t *textWriter) row(r row) {
 	sign := " "
 	if r.change.Cause == plan.CauseDrift {
@@ -121,8 +137,12 @@ func (t *textWriter) row(r row) {
 	if !t.full {
 		path, cause = shortPath(path, t.columns-rowIndent), cutMiddle(cause, t.causes)
 	}
-	beside := max(width(path), t.paths)
-	if width(what) > t.columns-rowIndent-beside-2*gap-width(cause) {
+	beside, room := max(width(path), t.paths), t.columns-rowIndent-2*gap-width(cause)-width(what)
+	switch {
+	case beside <= room:
+	case width(path) <= room: // not in the column of the others
+		beside = width(path)
+	default:
 		what, below = "", what
 	}
 	line, faded := pad(path, beside+gap)+what, t.paint(faint, cause)

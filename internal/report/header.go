@@ -34,6 +34,8 @@ func title(p *plan.Document) string {
 		what = fmt.Sprintf("uninstall revision %d", p.FromRevision)
 	case plan.Test:
 		what = fmt.Sprintf("test revision %d", p.FromRevision)
+	case plan.CorrectDrift:
+		what = fmt.Sprintf("correct drift from revision %d", p.FromRevision)
 	}
 	return "Release " + escape.Line(p.Release.String()) + ": " + what
 }

@@ -71,6 +71,9 @@ func classAttribute(class string) string {
 }
 
 func (h *htmlWriter) list(class string, items []string) {
+	if len(items) == 0 {
+		return
+	}
 	h.WriteString("<ul" + classAttribute(class) + ">")
 	for _, item := range items {
 		h.tag("li", "", item)
@@ -94,6 +97,7 @@ func (h *htmlWriter) opening(p *page) {
 	}
 	h.WriteString("\n")
 	h.notices("risks", "Read this first", p.foremost)
+	h.notices("blocking", "Blocked: nothing will be written", p.blocking)
 	if p.dangers != "" {
 		h.tag("p", "verdict dangers", p.dangers)
 		h.WriteString("\n")
@@ -101,7 +105,6 @@ func (h *htmlWriter) opening(p *page) {
 	h.tag("p", "verdict", p.verdict)
 	h.WriteString("\n")
 	h.notes(p.impact)
-	h.notices("blocking", "Blocked: nothing will be written", p.blocking)
 	h.notices("risks", "Look at these first", p.risks)
 	h.notices("warnings", "Warnings", p.warnings)
 	h.notes(p.notes)
@@ -115,7 +118,11 @@ func (h *htmlWriter) tools() {
 
 func (h *htmlWriter) notes(notes []note) {
 	for _, n := range notes {
-		h.WriteString(`<div class="note">`)
+		class := "note"
+		if n.lines {
+			class += " lines"
+		}
+		h.WriteString(`<div class="` + class + `">`)
 		h.tag("b", "", n.label)
 		h.list("", n.items)
 		h.WriteString("</div>\n")

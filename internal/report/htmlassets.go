@@ -13,7 +13,8 @@ code, pre, .path { font-family: ui-monospace, monospace; font-size: .9em }
 pre { background: var(--box); padding: .5rem; overflow-x: auto; margin: .3rem 0 }
 ul { margin: .2rem 0; padding-left: 1.4rem }
 .facts, .cause, small, pre i { color: var(--faint) } .verdict { font-weight: 600 } .dangers { color: var(--destroy) }
-.note { margin: .5rem 0 }
+.note { display: grid; grid-template-columns: 7rem 1fr; margin: .2rem 0 } .note ul { margin: 0; padding: 0; list-style: none }
+.note:not(.lines) li { display: inline } .note:not(.lines) li:not(:last-child)::after { content: ", " }
 .box { border-left: 4px solid var(--change); background: var(--box); padding: .5rem 1rem; margin: .6rem 0 }
 .blocking, .risks { border-color: var(--destroy) }
 .entry { padding: .15rem 0; scroll-margin: 1rem } div.entry { padding-left: 1.1rem } summary { cursor: pointer }

@@ -133,7 +133,8 @@ func (m *markdown) opening(p *page) {
 		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
 	}
 	m.alert("WARNING", "", p.foremost)
-	if len(p.foremost) > 0 {
+	m.alert("CAUTION", "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written.", p.blocking)
+	if len(p.foremost)+len(p.blocking) > 0 {
 		m.add("\n")
 	}
 	if p.dangers != "" {
@@ -141,7 +142,6 @@ func (m *markdown) opening(p *page) {
 	}
 	m.add("**" + inline(p.verdict) + "**\n")
 	m.notes(p.impact)
-	m.alert("CAUTION", "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written.", p.blocking)
 	m.alert("WARNING", "", p.risks)
 	m.alert("NOTE", "", p.warnings)
 	m.notes(p.notes)

@@ -36,12 +36,12 @@ func risks(p *plan.Document, names namer) []notice {
 	var out []notice
 	var deleted []string
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		switch name := names.name(s.Object); s.Risk {
-		case "":
-		case plan.RiskDelete:
-			deleted = append(deleted, name)
-		case plan.RiskRecreate, plan.RiskScaleDown, plan.RiskData, plan.RiskStateful:
-			out = append(out, notice{name: name, text: riskText(p, s)})
+		if s.Risk == plan.RiskDelete {
+			deleted = append(deleted, names.name(s.Object))
+			return
+		}
+		for _, risk := range s.Told() {
+			out = append(out, notice{name: names.name(s.Object), text: riskText(p, s, risk)})
 		}
 	})
 	if len(deleted) > 0 && p.Operation != plan.Uninstall {
@@ -51,9 +51,9 @@ func risks(p *plan.Document, names namer) []notice {
 	return out
 }
 
-// riskText says what makes the gravest risk of a step, "" when it bears none.
-func riskText(p *plan.Document, s *plan.Step) string {
-	switch s.Risk {
+// riskText says what makes a risk that a step bears.
+func riskText(p *plan.Document, s *plan.Step, risk plan.Risk) string {
+	switch risk {
 	case plan.RiskDelete:
 		return because("delete", s.Why)
 	case plan.RiskRecreate:

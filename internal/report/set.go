@@ -20,8 +20,9 @@ type setPage struct {
 	// digests says that some release has one.
 	digests bool
 	// rest counts what has no row.
-	rest     string
-	warnings []string
+	rest string
+	// unread are what can't be read of what declares the set.
+	unread, warnings []string
 }
 
 // setRow is a release in the table. Equal changes may share one.
@@ -57,6 +58,9 @@ func newSetPage(d *releaseset.Document) *setPage {
 	for _, w := range d.Warnings {
 		p.warnings = append(p.warnings, escape.Line(w))
 	}
+	for _, what := range d.Unread {
+		p.unread = append(p.unread, escape.Line(what))
+	}
 	return p
 }
 
@@ -69,7 +73,8 @@ func setTitle(d *releaseset.Document) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, text))
 		}
 	}
-	add(s.Failed, "can't be planned")
+	add(len(d.Unread), "can't be read")
+	add(s.Failed-len(d.Unread), "can't be planned")
 	add(s.Blocked, "blocked")
 	changing := 0
 	for _, r := range d.Releases {

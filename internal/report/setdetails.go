@@ -6,9 +6,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// setDetail is what a release's row unfolds to. cut says that there was no room for all
+// setDetail is what the row of that id unfolds to. cut says that there was no room for all
 // of it, or for none.
 type setDetail struct {
+	id   int
 	text string
 	cut  bool
 }
@@ -43,7 +44,7 @@ func setDetails(rows []setRow, room int) ([]setDetail, error) {
 	for i, share := range shares(needs, room) {
 		switch {
 		case share == 0:
-			out[i].cut = true
+			out[i] = setDetail{id: changing[i].id, cut: true}
 		case share >= needs[i]:
 			out[i] = wholes[i]
 		default:
@@ -62,7 +63,7 @@ func detailText(r setRow, short, whole *page, budget int) setDetail {
 	}
 	cut := len(m.omitted) > 0 || m.rest.Len() > 0
 	m.end()
-	return setDetail{before + strings.TrimLeft(m.String(), "\n") + after, cut}
+	return setDetail{r.id, before + strings.TrimLeft(m.String(), "\n") + after, cut}
 }
 
 // shares gives each need what it asks for or a fair part of the room; what one leaves is

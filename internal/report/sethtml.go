@@ -18,6 +18,7 @@ func SetHTML(w io.Writer, d *releaseset.Document) error {
 	if p.dangers != "" {
 		h.tag("p", "verdict dangers", p.dangers)
 	}
+	h.list("dangers", p.unread)
 	h.list("warnings", p.warnings)
 	h.setTable(p)
 	if p.rest != "" {

@@ -31,7 +31,7 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 		m.restName = code(escape.Line(o.RestName))
 	}
 	m.setHead(SetMarker(d, o.Marker), d, p)
-	hidden := m.setTable(p)
+	shown := m.setTable(p)
 	m.budget = budget
 	if p.rest != "" {
 		m.add("\n<sub>" + inline(p.rest) + "</sub>\n")
@@ -40,15 +40,19 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 	if err != nil {
 		return err
 	}
-	short := 0
+	short := map[int]bool{}
 	for _, detail := range details {
 		m.WriteString(detail.text)
-		if detail.cut {
-			short++
+		short[detail.id] = detail.cut
+	}
+	missing := 0
+	for i, r := range p.rows {
+		if i >= shown || short[r.id] {
+			missing += 1 + len(r.like)
 		}
 	}
-	if hidden+short > 0 {
-		m.WriteString("\n**Not shown in full, for lack of room: " + count(hidden+short, "release", "releases") + ".**" + m.there(" They are in ", ".") + "\n")
+	if missing > 0 {
+		m.WriteString("\n**Not shown in full, for lack of room: " + count(missing, "release", "releases") + ".**" + m.there(" They are in ", ".") + "\n")
 	}
 	if o.Rest != nil {
 		if err := setRest(o.Rest, p); err != nil {
@@ -66,14 +70,17 @@ func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
 	if p.dangers != "" {
 		m.add("**" + inline(p.dangers) + "**\n\n")
 	}
+	for _, text := range p.unread {
+		m.add("> [!CAUTION]\n> " + inline(text) + "\n\n")
+	}
 	for _, text := range p.warnings {
 		m.add("> [!NOTE]\n> " + inline(text) + "\n\n")
 	}
 }
 
-// setTable is a row for each release, the gravest first, and gives how many there was
-// no room for.
-func (m *markdown) setTable(p *setPage) (hidden int) {
+// setTable is a row for each release, the gravest first, and gives how many rows there was
+// room for.
+func (m *markdown) setTable(p *setPage) (shown int) {
 	if len(p.rows) == 0 {
 		return 0
 	}
@@ -82,13 +89,10 @@ func (m *markdown) setTable(p *setPage) (hidden int) {
 	const some = 3
 	for i, r := range p.rows {
 		if !m.add(r.markdown(len(heads), len(r.like))) && !m.add(r.markdown(len(heads), some)) {
-			for _, r := range p.rows[i:] {
-				hidden += 1 + len(r.like)
-			}
-			return hidden
+			return i
 		}
 	}
-	return 0
+	return len(p.rows)
 }
 
 // heads are the table's.

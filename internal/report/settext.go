@@ -18,6 +18,9 @@ func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {
 	if p.dangers != "" {
 		t.line(t.paint(bad, p.dangers))
 	}
+	for _, text := range p.unread {
+		t.line(t.paint(bad, "✗") + " " + text)
+	}
 	if len(p.rows) > 0 {
 		t.line("")
 		t.table(p.rows)

@@ -20,7 +20,7 @@ type statement struct {
 	Type          string             `json:"_type"`
 	Subject       []statementSubject `json:"subject"`
 	PredicateType string             `json:"predicateType"`
-	Predicate     statementPredicate `json:"predicate"`
+	Predicate     any                `json:"predicate"`
 }
 
 type statementSubject struct {
@@ -54,34 +54,35 @@ func Statement(w io.Writer, p *plan.Document) error {
 	s := statement{
 		Type: statementType, PredicateType: StatementPredicate,
 		Subject: []statementSubject{{Name: p.Release.String(), Digest: map[string]string{"sha256": digest}}},
-		Predicate: statementPredicate{
-			Release: p.Release, Operation: p.Operation, FromRevision: p.FromRevision, ToRevision: p.ToRevision,
-			Cluster: p.Cluster, EffectDigest: p.EffectDigest, Chart: p.ChartTo, ChartSource: p.ChartSource,
-			Summary: p.Summary, Origin: p.Origin, ToolVersion: p.ToolVersion,
-		},
+	}
+	predicate := statementPredicate{
+		Release: p.Release, Operation: p.Operation, FromRevision: p.FromRevision, ToRevision: p.ToRevision,
+		Cluster: p.Cluster, EffectDigest: p.EffectDigest, Chart: p.ChartTo, ChartSource: p.ChartSource,
+		Summary: p.Summary, Origin: p.Origin, ToolVersion: p.ToolVersion,
 	}
 	if rules := p.Options.Policy; len(rules.Deny)+len(rules.Allow) > 0 {
 		text, err := json.Marshal(rules)
 		if err != nil {
 			return fmt.Errorf("state the plan of %s: %w", p.Release, err)
 		}
-		s.Predicate.Policy = plan.Digest(text)
+		predicate.Policy = plan.Digest(text)
 	}
+	s.Predicate = predicate
 	if err := indented(w, s); err != nil {
 		return fmt.Errorf("state the plan of %s: %w", p.Release, err)
 	}
 	return nil
 }
 
-// StatedDigest is the digest of the plan that a statement is about. Errors: it is no
-// statement about a plan.
-func StatedDigest(text []byte) (string, error) {
+// StatedDigest is the digest of the plan or set that a statement is about. Errors: it is no
+// statement with that type of predicate.
+func StatedDigest(text []byte, predicate string) (string, error) {
 	var s statement
 	if err := json.Unmarshal(text, &s); err != nil {
 		return "", fmt.Errorf("it is no statement: %w", err)
 	}
-	if s.Type != statementType || s.PredicateType != StatementPredicate || len(s.Subject) != 1 || s.Subject[0].Digest["sha256"] == "" {
-		return "", fmt.Errorf("it is no statement about a plan, but about a %q", s.PredicateType)
+	if s.Type != statementType || s.PredicateType != predicate || len(s.Subject) != 1 || s.Subject[0].Digest["sha256"] == "" {
+		return "", fmt.Errorf("it is a %q, and no statement of the type %s", s.PredicateType, predicate)
 	}
 	return "sha256:" + s.Subject[0].Digest["sha256"], nil
 }

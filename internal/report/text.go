@@ -71,7 +71,7 @@ func (t *textWriter) page(p *page, summary bool) {
 	if p.dangers != "" {
 		t.line(t.paint(bad, p.dangers))
 	}
-	t.wrapped("", p.verdict, "  ")
+	t.verdict(p.verdict)
 	t.notes(p.impact, 6)
 	if len(p.risks)+len(p.warnings) > 0 {
 		t.line("")
@@ -90,6 +90,17 @@ func (t *textWriter) page(p *page, summary bool) {
 		t.wrapped("   ", line, "     ")
 	}
 	t.ending(p.ending)
+}
+
+// verdict prints the counts; of two lines, one has the objects and one the hooks.
+func (t *textWriter) verdict(text string) {
+	objects, hooks, both := strings.Cut(text, "; ")
+	if !both || width(text) <= t.columns {
+		t.wrapped("", text, "  ")
+		return
+	}
+	t.wrapped("", objects+";", "  ")
+	t.wrapped("  ", hooks, "  ")
 }
 
 func (t *textWriter) header(p *page) {

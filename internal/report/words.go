@@ -19,8 +19,8 @@ func WordsFor(p *plan.Document) Words { return Words{plan: p, names: newNamer(p)
 // Name is an object's: "Deployment/web".
 func (w Words) Name(id manifest.ID) string { return w.names.name(id) }
 
-// Risk is what makes the gravest risk of a step, "" when it bears none.
-func (w Words) Risk(s *plan.Step) string { return riskText(w.plan, s) }
+// Risk is what makes a risk that a step bears.
+func (w Words) Risk(s *plan.Step, risk plan.Risk) string { return riskText(w.plan, s, risk) }
 
 // Change is "spec.replicas 2 → 3", of at most that many characters after the path.
 func (w Words) Change(c plan.Change, limit int) string {

@@ -24,6 +24,14 @@ type Locked struct {
 	Version    string `json:"version,omitempty"`
 }
 
+// LockName is the name of a chart's lock.
+func LockName(m *chart.Metadata) string {
+	if m.APIVersion == chart.APIVersionV1 {
+		return "requirements.lock"
+	}
+	return "Chart.lock"
+}
+
 // Lock is Chart.lock, or the requirements.lock of a v1 chart.
 type Lock struct {
 	// Dependencies are in the order of Chart.yaml.

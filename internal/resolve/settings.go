@@ -23,6 +23,9 @@ type Settings struct {
 	Realms map[string][]string `json:"realms,omitempty"`
 	// Plugins are the names of the getter plugins that may be run.
 	Plugins []string `json:"plugins,omitempty"`
+	// CredsStore is the credential helper that keeps the passwords of repositories, by what
+	// its name has behind docker-credential-; "" keeps them in repositories.yaml, as Helm does.
+	CredsStore string `json:"credsStore,omitempty"`
 	// Verify are the charts that have to be signed.
 	Verify []Rule `json:"verify,omitempty"`
 }
@@ -50,6 +53,9 @@ func ParseSettings(data []byte) (Settings, error) {
 				return s, fmt.Errorf("realms: %s: %q is not the URL of a server", host, origin)
 			}
 		}
+	}
+	if strings.ContainsAny(s.CredsStore, `/\`) {
+		return s, fmt.Errorf("credsStore: %q is no name of a credential helper: pass is that of docker-credential-pass", s.CredsStore)
 	}
 	for _, r := range s.Verify {
 		if err := r.validate(); err != nil {

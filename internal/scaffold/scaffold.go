@@ -33,6 +33,9 @@ var names = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
 //go:embed all:chart
 var own embed.FS
 
+//go:embed values.schema.json
+var ownSchema []byte
+
 // CheckName says what is wrong with the name of a new chart.
 func CheckName(name string) error {
 	switch {
@@ -57,6 +60,11 @@ func Chart(name string) ([]*chart.File, error) {
 		return err
 	})
 	return out, err
+}
+
+// Schema gives the schema of the values of a chart that Chart has made.
+func Schema(name string) *chart.File {
+	return &chart.File{Name: "values.schema.json", Data: named(ownSchema, name)}
 }
 
 // Starter gives the files of a new chart that is like another one, as Helm 4.3.1

@@ -48,10 +48,7 @@ func (s *Side) closure(e *releaseset.Entry) closure {
 	}
 	if m := e.Manager; m != nil {
 		add(m.String(), checksum([]byte(m.Sum())))
-		files, _ := m.ChartValues()
-		for _, name := range files {
-			add("values "+name, s.fileSum(name))
-		}
+		add("values of the chart", s.valuesSum(m))
 	}
 	settings := e.Settings
 	settings.File = nil

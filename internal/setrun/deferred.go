@@ -139,7 +139,7 @@ func (p *Planner) deferBlocked(ctx context.Context, jobs []*job) {
 			continue
 		}
 		brought := promisesOf(byKey, j)
-		asked, err := p.Clusters.Engine(j.out.Key.Cluster, p.Head.Set.Clusters[j.out.Key.Cluster])
+		asked, err := p.engine(ctx, j)
 		if err != nil || asked == nil || brought.empty() {
 			continue
 		}

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// setName is the file of a folder that says which plans belong to the set.
-	setName = "set.json"
+	// IndexName is the file of a folder that says which plans belong to the set.
+	IndexName = "set.json"
 	// planEnding is that of the names of the plans.
 	planEnding = ".plan"
 	// maxSetBytes is the size of a set.json, maxPlanBytes that of an encrypted plan.
@@ -44,10 +44,11 @@ type IndexPlan struct {
 	Key releaseset.Key `json:"key"`
 	// File is a name in the set's folder, Digest that of the plan (planfile.Encode): it
 	// is the same however the file is encrypted.
-	File      string           `json:"file"`
-	Digest    string           `json:"digest"`
-	Operation plan.Operation   `json:"operation"`
-	Needs     []releaseset.Key `json:"needs,omitempty"`
+	File         string           `json:"file"`
+	Digest       string           `json:"digest"`
+	EffectDigest string           `json:"effectDigest"`
+	Operation    plan.Operation   `json:"operation"`
+	Needs        []releaseset.Key `json:"needs,omitempty"`
 	// Deferred says why the plan is an estimate until what it needs is there.
 	Deferred string `json:"deferred,omitempty"`
 }
@@ -78,7 +79,7 @@ func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, sea
 		if err := planfile.Write(at, encoded, seal); err != nil {
 			return err
 		}
-		index.Plans = append(index.Plans, IndexPlan{r.Key, r.File, r.Digest, r.Plan.Operation, r.Needs, r.Deferred})
+		index.Plans = append(index.Plans, IndexPlan{r.Key, r.File, r.Digest, r.Plan.EffectDigest, r.Plan.Operation, r.Needs, r.Deferred})
 	}
 	slices.SortFunc(index.Plans, func(a, b IndexPlan) int { return strings.Compare(a.File, b.File) })
 	data, err := json.MarshalIndent(index, "", "  ")
@@ -87,7 +88,7 @@ func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, sea
 	}
 	data = append(data, '\n')
 	made.Digest = checksum(data)
-	return outputfile.Write(filepath.Join(dir, setName), data, 0o600)
+	return outputfile.Write(filepath.Join(dir, IndexName), data, 0o600)
 }
 
 // makeRoom makes the folder, or empties one that holds a set.
@@ -100,7 +101,7 @@ func makeRoom(dir string) error {
 		return err
 	}
 	for _, f := range files {
-		if f.Name() != setName && !strings.HasSuffix(f.Name(), planEnding) {
+		if !strings.HasPrefix(f.Name(), IndexName) && !strings.HasSuffix(f.Name(), planEnding) {
 			return fmt.Errorf("it holds %s, which is no part of a set: name an empty folder", f.Name())
 		}
 	}
@@ -123,7 +124,7 @@ type Saved struct {
 // OpenSaved reads a set, and refuses one that is not as it was saved: a plan is missing, is
 // there too many or is another one. Plans are opened with keys.
 func OpenSaved(dir string, keys planfile.Keys) (*Saved, error) {
-	data, err := inputfile.Read(filepath.Join(dir, setName), maxSetBytes)
+	data, err := inputfile.Read(filepath.Join(dir, IndexName), maxSetBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read the set: %w", err)
 	}
@@ -131,7 +132,7 @@ func OpenSaved(dir string, keys planfile.Keys) (*Saved, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&s.Index); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, setName), err)
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, IndexName), err)
 	}
 	ours, _, _ := strings.Cut(releaseset.FormatVersion, ".")
 	if major, _, _ := strings.Cut(s.FormatVersion, "."); major != ours {

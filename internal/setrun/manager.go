@@ -2,13 +2,17 @@ package setrun
 
 import (
 	"context"
+	"fmt"
+	"path"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // verdict notes what the controller of an entry does about it, and says whether
@@ -16,6 +20,10 @@ import (
 func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	if j.head == nil || j.head.Manager == nil {
 		return true, nil
+	}
+	asked, err := p.engine(ctx, j)
+	if err != nil {
+		return false, err
 	}
 	m := j.head.Manager
 	if err := m.Err(); err != nil {
@@ -34,28 +42,94 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 		}
 		base, was, rewritten = j.managed.Manager, before.chart.Metadata, p.rewritten(j)
 	}
-	asked, err := p.Clusters.Engine(j.head.Cluster, p.Head.Set.Clusters[j.head.Cluster])
-	if err != nil {
-		return false, err
+	v := &releaseset.Verdict{Action: "unknown", Notes: []string{m.Writer().Elsewhere}}
+	switch {
+	case asked == nil:
+		*v = m.Next(base, is.chart.Metadata, was, rewritten)
+	case !j.elsewhere():
+		if v, err = p.live(ctx, j, is.chart.Metadata, rewritten); err != nil {
+			return false, err
+		}
 	}
-	var v releaseset.Verdict
-	if asked == nil {
-		v = m.Next(base, is.chart.Metadata, was, rewritten)
-	} else if v, err = live(ctx, asked, m, is.chart.Metadata, rewritten); err != nil {
-		return false, err
+	if j.out.Verdict != nil {
+		v.Notes = append(v.Notes, j.out.Verdict.Notes...)
 	}
-	j.out.Verdict = &v
+	j.out.Verdict = v
 	return v.Plans, nil
 }
 
-// live is the verdict by what is in the cluster. The engine looks for records in the
-// release's own namespace.
-func live(ctx context.Context, asked *engine.Engine, m releaseset.Manager, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
-	records, err := asked.Records(ctx, m.Storage())
-	if err != nil {
-		return releaseset.Verdict{}, err
+// elsewhere says that the controller writes the entry's release to another cluster than
+// the one that is asked.
+func (j *job) elsewhere() bool {
+	return j.asked != nil && j.head != nil && j.head.Manager != nil && j.head.Manager.Writer().Elsewhere != ""
+}
+
+// engine is what plans an entry, nil where no cluster is asked: as its controller writes,
+// by the service account that it impersonates, and with the records where it keeps them. The
+// values of the entry are completed by what the controller itself reads.
+func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
+	if j.asked != nil {
+		return j.asked, nil
 	}
-	lookup := func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+	side, e := p.Head, j.head
+	if e == nil {
+		side, e = p.Base, j.base
+	}
+	cluster := side.Set.Clusters[e.Cluster]
+	if e.Manager != nil && e.Manager.Writer().Storage == "" {
+		return nil, nil // there are no releases to plan, and objects are compared with the base's
+	}
+	asked, err := p.Clusters.Engine(e.Cluster, cluster, "")
+	if err != nil || asked == nil || e.Manager == nil {
+		j.asked = asked
+		return asked, err
+	}
+	w := e.Manager.Writer()
+	if e == j.head {
+		completed := *e
+		completed.Manager, completed.Values = e.Manager.InCluster(lookup(ctx, asked))
+		j.head, j.own = &completed, asked
+	}
+	if name := w.ServiceAccount; name.Name != "" {
+		as := plan.Permission{Verb: "impersonate", Resource: "serviceaccounts", Namespace: name.Namespace, Name: name.Name}
+		if asked.Cluster.Access(ctx, []plan.Permission{as}).Denied[as] {
+			j.out.Verdict = &releaseset.Verdict{Notes: []string{fmt.Sprintf("planned by your own rights: you may not impersonate ServiceAccount %s, which helm-controller does", name)}}
+		} else if asked, err = p.Clusters.Engine(e.Cluster, cluster, "system:serviceaccount:"+name.Namespace+":"+name.Name); err != nil {
+			return nil, err
+		}
+	}
+	j.asked = asked.StoringIn(w.Storage, e.Namespace)
+	return j.asked, nil
+}
+
+// live is the verdict by what is in the cluster. Live objects are compared where it
+// depends on that.
+func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritten bool) (*releaseset.Verdict, error) {
+	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own)}
+	found.Records, found.Unreadable = j.asked.Records(ctx, j.head.Release())
+	if found.Unreadable != nil && !apierrors.IsForbidden(found.Unreadable) {
+		return nil, found.Unreadable
+	}
+	v, err := m.Live(found, is, rewritten)
+	if err != nil || !v.Compares {
+		return &v, err
+	}
+	o := options(j.head.Options, p.Defaults)
+	o.FieldManager = m.Writer().FieldManager
+	corrected, err := j.asked.PlanDrift(ctx, j.head.Release(), o, m.Overlook)
+	if err != nil {
+		return nil, err
+	}
+	found.Drift = &corrected.Document
+	if v, err = m.Live(found, is, rewritten); v.Plans {
+		j.drift = corrected
+	}
+	return &v, err
+}
+
+// lookup reads objects of a cluster by the rights of whoever plans.
+func lookup(ctx context.Context, asked *engine.Engine) releaseset.Lookup {
+	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		object, err := asked.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
 		switch {
 		case apierrors.IsNotFound(err):
@@ -65,7 +139,6 @@ func live(ctx context.Context, asked *engine.Engine, m releaseset.Manager, is *c
 		}
 		return object.Object, nil
 	}
-	return m.Live(lookup, records, is, rewritten)
 }
 
 // rewritten says whether the files of a chart in the tree differ, or those that replace
@@ -81,10 +154,14 @@ func (p *Planner) rewritten(j *job) bool {
 
 // valuesSum stands for the files that replace a chart's values.
 func (s *Side) valuesSum(m releaseset.Manager) string {
-	files, _ := m.ChartValues()
+	own := m.ChartValues()
 	var sums []string
-	for _, name := range files {
-		sums = append(sums, s.fileSum(name))
+	for _, name := range own.Files {
+		if own.InChart {
+			sums = append(sums, name)
+		} else {
+			sums = append(sums, s.fileSum(name))
+		}
 	}
 	return strings.Join(sums, " ")
 }
@@ -125,15 +202,18 @@ func (j *job) unknown() string {
 
 // withValues is the chart with other values of its own: those of files, in order.
 func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, error) {
-	files, ignoreMissing := m.ChartValues()
-	if len(files) == 0 {
+	own := m.ChartValues()
+	if len(own.Files) == 0 {
 		return c, nil
 	}
 	e := &releaseset.Entry{}
-	for _, name := range files {
-		e.Values = append(e.Values, releaseset.Value{File: name, Optional: ignoreMissing})
+	for _, name := range own.Files {
+		e.Values = append(e.Values, releaseset.Value{File: name, Optional: own.IgnoreMissing})
 	}
 	sources, read := s.values(e)
+	if own.InChart {
+		read = func(name string) ([]byte, error) { return fileOf(c, name, own.IgnoreMissing) }
+	}
 	merged, _, err := sources.Merge(read)
 	if err != nil {
 		return nil, err
@@ -141,4 +221,21 @@ func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, e
 	out := *c
 	out.Values = merged
 	return &out, nil
+}
+
+// fileOf is a file of a chart, the values.yaml included.
+func fileOf(c *chart.Chart, name string, optional bool) ([]byte, error) {
+	name = path.Clean(name)
+	if name == "values.yaml" {
+		return yaml.Marshal(c.Values)
+	}
+	for _, f := range c.Files {
+		if f.Name == name {
+			return f.Data, nil
+		}
+	}
+	if optional {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the chart has no file %s", name)
 }

@@ -41,8 +41,9 @@ type Planner struct {
 // Clusters gives what plans need to know of clusters, by their name in the set. It is
 // asked side by side, and gives the same for the same name.
 type Clusters interface {
-	// Engine is for a cluster that can be asked; nil where none is.
-	Engine(name string, c releaseset.Cluster) (*engine.Engine, error)
+	// Engine is for a cluster that can be asked, as a user who is impersonated, "" for
+	// nobody; nil where none is asked.
+	Engine(name string, c releaseset.Cluster, user string) (*engine.Engine, error)
 	// Offline stands for one that can't be.
 	Offline(name string, c releaseset.Cluster) (engine.Offline, error)
 }
@@ -66,6 +67,12 @@ type job struct {
 	// that the head has the object of an entry that has left, under another release.
 	managed   *releaseset.Entry
 	successor bool
+	// asked is the engine that plans the entry, see Planner.engine; drift the plan of what
+	// its controller corrects.
+	asked *engine.Engine
+	// own is that by the rights of whoever plans.
+	own   *engine.Engine
+	drift *plan.Plan
 }
 
 // Plan plans all entries that are selected and touched. What goes wrong with one of
@@ -74,7 +81,7 @@ type job struct {
 func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	out := &Planned{Plans: map[releaseset.Key]*plan.Plan{}}
 	out.FormatVersion, out.ToolVersion, out.Compared = releaseset.FormatVersion, p.ToolVersion, p.Base != nil
-	out.Warnings = p.Head.Set.Warnings
+	out.Warnings, out.Unread = p.Head.Set.Warnings, p.Head.Set.Unread
 	jobs, err := p.jobs()
 	if err != nil {
 		return nil, err
@@ -186,7 +193,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		return
 	}
 	planned, err := p.verdict(ctx, j)
-	if err == nil && !planned && !p.All {
+	if err == nil && !planned && (!p.All || j.elsewhere()) {
 		return
 	}
 	var made *plan.Plan
@@ -194,7 +201,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		made, err = p.plan(ctx, j)
 	}
 	if err != nil {
-		j.out.Error = j.unknown() + p.errorText(err, j.given)
+		j.out.Error = j.unknown() + p.errorText(err, j)
 		return
 	}
 	if made == nil {
@@ -205,6 +212,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 
 // keep gives a job its plan, and the document that is shown of it.
 func (p *Planner) keep(j *job, made *plan.Plan) {
+	made.EffectDigest = redact.EffectDigest(made, nil)
 	j.made = made.WithSecrets(redact.Recurring(made))
 	shown := j.made
 	if !p.ShowSecrets {
@@ -215,7 +223,7 @@ func (p *Planner) keep(j *job, made *plan.Plan) {
 
 // errorText is an error without the secrets that it quotes: those of the values, and
 // what templates have read.
-func (p *Planner) errorText(err error, given []map[string]any) string {
+func (p *Planner) errorText(err error, j *job) string {
 	text := err.Error()
 	if p.ShowSecrets {
 		return text
@@ -225,7 +233,12 @@ func (p *Planner) errorText(err error, given []map[string]any) string {
 	if errors.As(err, &quoting) {
 		read = quoting.Secrets
 	}
-	for _, table := range append(given, nil) {
+	for _, e := range []*releaseset.Entry{j.head, j.base} {
+		if e != nil && e.Manager != nil {
+			read = append(read, e.Manager.Secrets()...)
+		}
+	}
+	for _, table := range append(j.given, nil) {
 		text = redact.NewValuesMask(table, read...).Text(text)
 	}
 	return text

@@ -18,13 +18,18 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 	if e == nil {
 		side, e = p.Base, j.base
 	}
-	cluster := side.Set.Clusters[e.Cluster]
-	asked, err := p.Clusters.Engine(e.Cluster, cluster)
+	asked, err := p.engine(ctx, j)
 	if err != nil {
 		return nil, err
 	}
+	if asked == nil && p.Base == nil {
+		return nil, fmt.Errorf("%s keeps no releases: it is compared with what it was, which --against-ref or --base-dir names", e.Manager)
+	}
 	if asked == nil {
-		return p.offline(ctx, j, cluster)
+		return p.offline(ctx, j, side.Set.Clusters[e.Cluster])
+	}
+	if j.drift != nil {
+		return j.drift, nil
 	}
 	if j.head == nil || j.head.Uninstalled {
 		made, err := asked.PlanUninstall(ctx, e.Release(), options(e.Options, p.Defaults))
@@ -60,6 +65,7 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 		return nil, err
 	}
 	base := engine.Baseline{Against: plan.Against{Kind: plan.AgainstNothing, Name: p.BaseName}}
+	base.AsInstall = j.head != nil && j.head.Manager != nil && j.head.Manager.Writer().Storage == ""
 	if j.base != nil && !j.base.Uninstalled {
 		before, err := p.Base.deployment(ctx, j.base, p.Defaults)
 		if err != nil {

@@ -37,6 +37,8 @@ type Reading struct {
 	Variables map[string]string
 	// Flux says that the files are folders that Flux's Kustomizations begin at.
 	Flux bool
+	// Input is a text with objects of Flux's or Argo CD's beside the files.
+	Input []byte
 	// Sources are charts and trees of Flux's sources by Kind/namespace/name: paths of the
 	// tree, or absolute ones outside of it.
 	Sources map[string]string
@@ -53,7 +55,7 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	s := &Side{Tree: root.FS(), Set: &releaseset.Set{}, root: root}
 	s.charts = newCharts(dir, s.Tree, fetch)
 	s.charts.outside = slices.Collect(maps.Values(r.Sources))
-	objects, files := fluxFiles(s.Tree, files, r)
+	objects, files := objectFiles(s.Tree, files, r)
 	for _, name := range files {
 		set, err := read(s.Tree, name, r)
 		if errors.Is(err, fs.ErrNotExist) && !there(s.Tree, name) {
@@ -67,7 +69,7 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 			return nil, err
 		}
 	}
-	if err := s.readFlux(objects, r); err != nil {
+	if err := s.readObjects(objects, r); err != nil {
 		s.Close()
 		return nil, err
 	}

@@ -57,6 +57,8 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		d.Source.Folder = e.Chart.Path
 	}
 	if m := e.Manager; m != nil {
+		d.Options.FieldManager = cmp.Or(m.Writer().FieldManager, d.Options.FieldManager)
+		d.Source.Secrets = m.Secrets()
 		d.Source.Render.PostRender = func(_ context.Context, text string) (string, error) { return m.Rewrite(text) }
 		d.Source.Chart, err = s.withValues(chart.chart, m)
 	}
@@ -104,7 +106,7 @@ func options(o releaseset.Options, defaults plan.Options) plan.Options {
 	out.Atomic, out.CleanupOnFail = o.Atomic, o.CleanupOnFail
 	out.Wait, out.WaitForJobs = o.Wait || o.Atomic, o.WaitForJobs
 	out.Force, out.ForceConflicts, out.TakeOwnership = o.Force, o.ForceConflicts, o.TakeOwnership
-	out.NoHooks, out.SkipCRDs, out.CreateNamespace = o.NoHooks, o.SkipCRDs, o.CreateNamespace
+	out.NoHooks, out.SkipCRDs, out.UpdateCRDs, out.CreateNamespace = o.NoHooks, o.SkipCRDs, o.UpdateCRDs, o.CreateNamespace
 	out.Description, out.HistoryMax = o.Description, defaultHistory
 	if out.Timeout = o.Timeout; out.Timeout == 0 {
 		out.Timeout = engine.DefaultTimeout

@@ -199,7 +199,7 @@ func (s *Sources) fetch(ctx context.Context, f Found) (Fetched, error) {
 		return Fetched{}, err
 	}
 	out := Fetched{Found: f, Data: data}
-	if got := sum(data); f.Digest != "" && got != f.Digest {
+	if got := Digest(data); f.Digest != "" && got != f.Digest {
 		out.Mismatch = &DigestError{What: resolve.Public(f.URL), Want: f.Digest, Got: got}
 		if !s.AllowMismatch {
 			return Fetched{}, out.Mismatch
@@ -223,7 +223,7 @@ func (s *Sources) download(ctx context.Context, f Found, at string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	return readBody(resp, at, maxArchiveBytes)
+	return readBody(resp, at, MaxArchiveBytes)
 }
 
 // File fetches a file of at most so many bytes that is no chart, without credentials but

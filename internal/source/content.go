@@ -23,15 +23,13 @@ const (
 // notesFolder is where note writes, below the content cache.
 const notesFolder = "urls"
 
-// maxArchiveBytes is the size of a chart's archive.
-const maxArchiveBytes = 100 << 20
+// MaxArchiveBytes is how large the archive of a chart may be.
+const MaxArchiveBytes = 100 << 20
 
 // Digest is that of bytes: "sha256:" and hex.
-func Digest(data []byte) string { return sum(data) }
-
-func sum(data []byte) string {
-	s := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(s[:])
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // contentFile is where Helm 4 keeps what has a digest.
@@ -52,8 +50,8 @@ func (s *Sources) cached(digest, kind string) ([]byte, bool) {
 	if here && kind == chartContent {
 		return data, true
 	}
-	data, err := inputfile.Read(s.contentFile(digest, kind), maxArchiveBytes)
-	if err != nil || sum(data) != digest {
+	data, err := inputfile.Read(s.contentFile(digest, kind), MaxArchiveBytes)
+	if err != nil || Digest(data) != digest {
 		return nil, false
 	}
 	return data, true
@@ -61,7 +59,7 @@ func (s *Sources) cached(digest, kind string) ([]byte, bool) {
 
 // keep puts bytes into the cache, under their own digest, and gives that.
 func (s *Sources) keep(data []byte, kind string) (string, error) {
-	digest := sum(data)
+	digest := Digest(data)
 	if _, ok := s.cached(digest, kind); ok {
 		return digest, nil
 	}
@@ -86,7 +84,7 @@ func (s *Sources) note(url, digest string) error {
 }
 
 func (s *Sources) noteFile(url string) string {
-	return filepath.Join(s.Paths.ContentCache, notesFolder, strings.TrimPrefix(sum([]byte(url)), "sha256:"))
+	return filepath.Join(s.Paths.ContentCache, notesFolder, strings.TrimPrefix(Digest([]byte(url)), "sha256:"))
 }
 
 // noted is the digest that note has written, or "".

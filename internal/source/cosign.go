@@ -11,7 +11,6 @@ import (
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
 
-	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
@@ -43,7 +42,7 @@ func (s *Sources) verifyArchive(ctx context.Context, f *Fetched, d demand) (sign
 		return signature.Signature{}, err
 	}
 	f.show(bundleSuffix, data)
-	found, err := signature.VerifyBundle(data, signature.Subject{Digest: sum(f.Data), Data: f.Data}, d.party)
+	found, err := signature.VerifyBundle(data, signature.Subject{Digest: Digest(f.Data), Data: f.Data}, d.party)
 	if err != nil {
 		err = &UnverifiedError{What: f.Location(), Err: err}
 	}
@@ -69,7 +68,7 @@ func (s *Sources) verifyImage(ctx context.Context, f *Fetched, by signature.Part
 		return search.found, err
 	}
 	if err = search.referrers(ctx); err == nil && search.kept == nil {
-		err = search.below(ctx, strings.Replace(f.Manifest, ":", "-", 1)+".sig")
+		err = search.below(ctx, signatureTag(f.Manifest))
 	}
 	switch {
 	case err != nil:
@@ -122,13 +121,18 @@ func (q *signatureSearch) take(data []byte) bool {
 // verifySignature checks a Sigstore bundle, or a layer of cosign 2's as its descriptor with
 // the data in it: https://github.com/opencontainers/image-spec/blob/main/descriptor.md
 func verifySignature(data []byte, s signature.Subject, by signature.Party) (signature.Signature, error) {
-	var layer ocispec.Descriptor
-	if json.Unmarshal(data, &layer) == nil && layer.MediaType == simpleLayer {
+	if layer, is := simple(data); is {
 		return signature.VerifySimple(signature.Simple{
 			Payload: layer.Data, Signature: layer.Annotations[simpleAnnotation], Certificate: layer.Annotations[certificateAnnotation], Entry: layer.Annotations[entryAnnotation],
 		}, s, by)
 	}
 	return signature.VerifyBundle(data, s, by)
+}
+
+// simple is a layer of cosign 2's.
+func simple(data []byte) (layer ocispec.Descriptor, is bool) {
+	err := json.Unmarshal(data, &layer)
+	return layer, err == nil && layer.MediaType == simpleLayer
 }
 
 // referrers looks at the bundles that refer to the manifest, by the API of OCI 1.1 or its
@@ -162,6 +166,9 @@ func (q *signatureSearch) referrers(ctx context.Context) error {
 	return err
 }
 
+// signatureTag is the tag below which cosign 2 puts the signatures of a manifest.
+func signatureTag(manifest string) string { return strings.Replace(manifest, ":", "-", 1) + ".sig" }
+
 // below looks at the signatures of cosign 2 that are below a tag.
 func (q *signatureSearch) below(ctx context.Context, tag string) error {
 	err := q.layers(ctx, tag, simpleLayer, func(layer ocispec.Descriptor, data []byte) bool {
@@ -177,12 +184,7 @@ func (q *signatureSearch) below(ctx context.Context, tag string) error {
 
 // layers reads the layers of a kind that a manifest has, until one is taken.
 func (q *signatureSearch) layers(ctx context.Context, reference, kind string, take func(ocispec.Descriptor, []byte) bool) error {
-	_, body, err := q.repo.FetchReference(ctx, reference)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	data, err := inputfile.ReadAll(body, "a signature of "+q.at, maxManifestBytes)
+	data, err := readManifest(ctx, q.repo, reference, "a signature of "+q.at)
 	if err != nil {
 		return err
 	}

@@ -188,6 +188,11 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	if login, ok := s.login(r.url); ok && r.access.Username == "" && resolve.SameOrigin(home, named) {
 		home, r.access.Username, r.access.Password = r.url, login.User, login.Password
 	}
+	if r.access.Password == "" && resolve.SameOrigin(home, r.url) {
+		if r.access.Password, err = s.helperPassword(ctx, r.access.Username, r.home); err != nil {
+			return nil, err
+		}
+	}
 	if answer, done, err := s.byPlugin(ctx, u, r, home); done || err != nil {
 		return answer, err
 	}

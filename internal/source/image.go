@@ -166,20 +166,25 @@ func (s *Sources) fetchManifest(ctx context.Context, f Found) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, body, err := repo.FetchReference(ctx, f.Manifest)
+	data, err := readManifest(ctx, repo, f.Manifest, "the manifest of "+f.URL)
 	if err != nil {
 		return nil, explained("chart "+f.URL+"@"+f.Manifest, err)
 	}
-	defer body.Close()
-	data, err := inputfile.ReadAll(body, "the manifest of "+f.URL, maxManifestBytes)
-	if err != nil {
-		return nil, err
-	}
-	if got := sum(data); got != f.Manifest {
+	if got := Digest(data); got != f.Manifest {
 		return nil, &DigestError{What: "the manifest of " + f.URL, Want: f.Manifest, Got: got}
 	}
 	_, err = s.keep(data, manifestContent)
 	return data, err
+}
+
+// readManifest reads a manifest of at most maxManifestBytes; what it is of is for errors.
+func readManifest(ctx context.Context, repo *remote.Repository, reference, what string) ([]byte, error) {
+	_, body, err := repo.FetchReference(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return inputfile.ReadAll(body, what, maxManifestBytes)
 }
 
 // layerOf is the one layer of a type.
@@ -192,8 +197,8 @@ func layerOf(m ocispec.Manifest, types ...string) (ocispec.Descriptor, error) {
 			if _, err := resolve.Digest(string(layer.Digest)); err != nil || layer.Digest.Algorithm() != digest.SHA256 {
 				return layer, fmt.Errorf("its layer has digest %q, which is not one of SHA-256", layer.Digest)
 			}
-			if layer.Size < 0 || layer.Size > maxArchiveBytes {
-				return layer, &inputfile.TooLargeError{Name: "its layer", Most: maxArchiveBytes}
+			if layer.Size < 0 || layer.Size > MaxArchiveBytes {
+				return layer, &inputfile.TooLargeError{Name: "its layer", Most: MaxArchiveBytes}
 			}
 			return layer, nil
 		}
@@ -227,7 +232,7 @@ func fetchBlob(ctx context.Context, repo *remote.Repository, at string, layer oc
 	data, err := readBlob(body, layer)
 	switch {
 	case errors.Is(err, content.ErrMismatchedDigest):
-		return nil, &DigestError{What: "the layer of " + at, Want: string(layer.Digest), Got: sum(data)}
+		return nil, &DigestError{What: "the layer of " + at, Want: string(layer.Digest), Got: Digest(data)}
 	case err != nil:
 		return nil, fmt.Errorf("fetch the layer of %s: %w", at, err)
 	}

@@ -179,7 +179,7 @@ const unmanagedPrefix = "helm-manager-"
 // unmanaged is the name of the cached index of a repository that has none: that of
 // Helm's dependency commands.
 func unmanaged(url string) string {
-	return unmanagedPrefix + strings.TrimPrefix(sum([]byte(url)), "sha256:")
+	return unmanagedPrefix + strings.TrimPrefix(Digest([]byte(url)), "sha256:")
 }
 
 // NoIndexError says that a repository is configured and its index was never fetched.

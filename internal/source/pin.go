@@ -56,8 +56,8 @@ func (s *Sources) digestNow(ctx context.Context, from plan.ChartSource) (string,
 		return s.manifestNow(ctx, from.URL)
 	}
 	if !strings.Contains(from.URL, "://") { // an archive here, as it was named
-		data, err := inputfile.Read(from.URL, maxArchiveBytes)
-		return sum(data), err
+		data, err := inputfile.Read(from.URL, MaxArchiveBytes)
+		return Digest(data), err
 	}
 	found, err := s.findAgain(ctx, from)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Sources) digestNow(ctx context.Context, from plan.ChartSource) (string,
 	if err != nil {
 		return "", err
 	}
-	return sum(data), nil
+	return Digest(data), nil
 }
 
 // manifestNow is the digest of a tag. Nothing is noted: --offline goes on with what was

@@ -35,7 +35,7 @@ func TestDigestNow(t *testing.T) {
 	for _, now := range []struct {
 		digest string
 		asked  []string
-	}{{pin.Digest, []string{"GET /index.yaml Not Modified"}}, {Sum(republished), []string{"GET /index.yaml OK"}}} {
+	}{{pin.Digest, []string{"GET /index.yaml Not Modified"}}, {Digest(republished), []string{"GET /index.yaml OK"}}} {
 		for name, s := range map[string]*Sources{"where it was planned": planner, "another name": other, "no name": stranger} {
 			server.Requests()
 			fresh := &Sources{Paths: s.Paths, UserAgent: "test"} // each is a run of its own
@@ -68,10 +68,10 @@ func TestDigestNowWithoutAPromise(t *testing.T) {
 			t.Errorf("%s, %v", now, err)
 		}
 		server.Put("/alpha.tgz", []byte("new"))
-		if now, err := s.digestNow(t.Context(), pin); err != nil || now != Sum([]byte("new")) {
+		if now, err := s.digestNow(t.Context(), pin); err != nil || now != Digest([]byte("new")) {
 			t.Errorf("%s, %v", now, err)
 		}
-		if _, kept := s.At(Sum([]byte("new"))); kept {
+		if _, kept := s.At(Digest([]byte("new"))); kept {
 			t.Error("it is in the cache")
 		}
 	}
@@ -96,7 +96,7 @@ func TestDigestNowOfATag(t *testing.T) {
 	pin := pinnedTo(t, s, ref)
 	*manifest = append(*manifest, '\n')
 	server.Requests()
-	if now, err := s.digestNow(t.Context(), pin); err != nil || now != sum(*manifest) || pin.Moved(now) == "" {
+	if now, err := s.digestNow(t.Context(), pin); err != nil || now != Digest(*manifest) || pin.Moved(now) == "" {
 		t.Errorf("%s, %v", now, err)
 	}
 	if q := server.Requests(); len(q) != 1 || q[0].Method != http.MethodHead {
@@ -117,12 +117,12 @@ func TestDigestNowOfATag(t *testing.T) {
 func TestMovedFile(t *testing.T) {
 	s, file := ours(t), filepath.Join(t.TempDir(), "web.tgz")
 	must(t, os.WriteFile(file, []byte("one"), 0o600))
-	from := &plan.ChartSource{URL: file, Digest: sum([]byte("one"))}
+	from := &plan.ChartSource{URL: file, Digest: Digest([]byte("one"))}
 	if moved, err := s.Moved(t.Context(), from); moved != "" || err != nil {
 		t.Errorf("%q, %v", moved, err)
 	}
 	must(t, os.WriteFile(file, []byte("two"), 0o600))
-	if moved, err := s.Moved(t.Context(), from); !strings.Contains(moved, "is "+sum([]byte("two"))+" now") || err != nil {
+	if moved, err := s.Moved(t.Context(), from); !strings.Contains(moved, "is "+Digest([]byte("two"))+" now") || err != nil {
 		t.Errorf("%q, %v", moved, err)
 	}
 	must(t, os.Remove(file))

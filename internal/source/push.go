@@ -27,8 +27,10 @@ type Upload struct {
 	// To is the image without a tag.
 	To       resolve.Image
 	Metadata *chart.Metadata
-	// Archive is the .tgz, Provenance its .prov, or nil.
-	Archive, Provenance []byte
+	// Archive is the .tgz, and Evidence the files that say whose it is, as in Fetched. With the
+	// manifest that cosign has signed, that is pushed as it is, and the signature beside it.
+	Archive  []byte
+	Evidence map[string][]byte
 	// Created is when, in the manifest; zero leaves it out, so that the same chart is
 	// the same manifest whenever it is pushed.
 	Created time.Time
@@ -40,7 +42,9 @@ type Upload struct {
 type Pushed struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
-	// Changed says that the registry did not have it before.
+	// Signature is the digest of cosign's signature that went along, "" without one.
+	Signature string `json:"signature,omitempty"`
+	// Changed says that the registry did not have the chart before.
 	Changed bool `json:"changed"`
 }
 
@@ -60,29 +64,42 @@ func (s *Sources) Push(ctx context.Context, u Upload) (Pushed, error) {
 	if err != nil {
 		return Pushed{}, err
 	}
-	out := Pushed{Reference: image.String(), Digest: sum(manifest)}
-	there, err := repo.Resolve(ctx, image.Tag)
+	there, err := s.alreadyThere(ctx, repo, image, u, Digest(manifest))
+	if err != nil {
+		return Pushed{}, err
+	}
+	out := Pushed{Reference: image.String(), Digest: cmp.Or(there, Digest(manifest)), Changed: there == ""}
+	if out.Changed {
+		err = upload(ctx, repo, blobs, manifest, image.Tag)
+	}
+	if bundle, signed := u.Evidence[bundleSuffix]; err == nil && signed {
+		out.Signature, err = Digest(bundle), pushSignature(ctx, repo, manifest, bundle)
+	}
+	return out, explained("push "+image.String(), err)
+}
+
+// alreadyThere is the manifest that the tag has when nothing has to be pushed, or "". Errors:
+// *TagTakenError, *RefusedError.
+func (s *Sources) alreadyThere(ctx context.Context, repo *remote.Repository, i resolve.Image, u Upload, manifest string) (string, error) {
+	there, err := repo.Resolve(ctx, i.Tag)
 	switch {
 	case errors.Is(err, errdef.ErrNotFound):
+		return "", nil
 	case err != nil:
-		return Pushed{}, explained("push "+image.String(), err)
-	case string(there.Digest) == out.Digest:
-		return out, nil
-	default:
-		same, err := s.sameContent(ctx, image, string(there.Digest), sum(u.Archive))
-		if err != nil {
-			return Pushed{}, err
-		}
-		if same && u.Provenance == nil {
-			out.Digest = string(there.Digest)
-			return out, nil
-		}
-		if !same && !u.Force {
-			return Pushed{}, &TagTakenError{Image: image.String(), There: string(there.Digest), New: out.Digest}
-		}
+		return "", explained("push "+i.String(), err)
+	case string(there.Digest) == manifest:
+		return manifest, nil
 	}
-	out.Changed = true
-	return out, explained("push "+image.String(), upload(ctx, repo, blobs, manifest, image.Tag))
+	same, err := s.sameContent(ctx, i, string(there.Digest), Digest(u.Archive))
+	switch {
+	case err != nil:
+		return "", err
+	case same && len(u.Evidence) == 0:
+		return string(there.Digest), nil
+	case !same && !u.Force:
+		return "", &TagTakenError{Image: i.String(), There: string(there.Digest), New: manifest}
+	}
+	return "", nil
 }
 
 // sameContent says whether a manifest is that of the same archive: other tools write
@@ -106,23 +123,28 @@ func newBlob(mediaType string, data []byte) blobOf {
 	return blobOf{Descriptor: ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}, data: data}
 }
 
-// manifest is the chart's manifest as Helm 4.3.1 writes it, and its parts.
+// manifest is the chart's manifest as Helm 4.3.1 writes it, or the one that is signed, and its
+// parts.
 func (u Upload) manifest() ([]byte, []blobOf, error) {
 	config, err := json.Marshal(u.Metadata)
 	if err != nil {
 		return nil, nil, err
 	}
 	blobs := []blobOf{newBlob(chartType, u.Archive)}
-	if u.Provenance != nil {
-		blobs = append(blobs, newBlob(provenanceType, u.Provenance))
+	if provenance, is := u.Evidence[ProvenanceSuffix]; is {
+		blobs = append(blobs, newBlob(provenanceType, provenance))
 	}
 	slices.SortFunc(blobs, func(a, b blobOf) int { return cmp.Compare(a.Digest, b.Digest) })
 	m := ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2}, Config: newBlob(configType, config).Descriptor, Annotations: u.annotations()}
 	for _, b := range blobs {
 		m.Layers = append(m.Layers, b.Descriptor)
 	}
+	blobs = append(blobs, newBlob(configType, config))
+	if signed, is := u.Evidence[manifestSuffix]; is {
+		return signed, blobs, u.consistsOf(signed, blobs)
+	}
 	data, err := json.Marshal(m)
-	return data, append(blobs, newBlob(configType, config)), err
+	return data, blobs, err
 }
 
 // annotations are those that Helm derives from Chart.yaml. The chart's own may take

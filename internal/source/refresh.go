@@ -102,12 +102,9 @@ func (s *Sources) Offer(archives ...[]byte) {
 		s.offered = map[string][]byte{}
 	}
 	for _, a := range archives {
-		s.offered[sum(a)] = a
+		s.offered[Digest(a)] = a
 	}
 }
 
 // At gives an archive that is here, offered or in the cache, by its digest.
 func (s *Sources) At(digest string) ([]byte, bool) { return s.cached(digest, chartContent) }
-
-// Sum is the digest of bytes, "sha256:" and hex.
-func Sum(data []byte) string { return sum(data) }

@@ -50,7 +50,7 @@ func serveManifest(w http.ResponseWriter, r *http.Request, data []byte) bool {
 		return false
 	}
 	w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
-	w.Header().Set("Docker-Content-Digest", sum(data))
+	w.Header().Set("Docker-Content-Digest", Digest(data))
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	if r.Method == http.MethodGet {
 		_, _ = w.Write(data)
@@ -159,7 +159,7 @@ func TestLyingRegistry(t *testing.T) {
 			if _, err := fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: image}); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
-			if _, ok := s.cached(sum(tc.blob), chartContent); ok {
+			if _, ok := s.cached(Digest(tc.blob), chartContent); ok {
 				t.Error("it is in the cache")
 			}
 		})

@@ -87,13 +87,13 @@ func (s *Sources) LockChart(ctx context.Context, folder string) (unlock func(), 
 	if err != nil {
 		return nil, err
 	}
-	return locked(ctx, filepath.Join(s.Paths.Cache, "kubectl-release", "locks", strings.TrimPrefix(sum([]byte(real)), "sha256:")))
+	return locked(ctx, filepath.Join(s.Paths.Cache, "kubectl-release", "locks", strings.TrimPrefix(Digest([]byte(real)), "sha256:")))
 }
 
-// AddRepository fetches a repository's index and writes its entry. An entry that is
-// there already in the same words is left alone, with nothing fetched: added is
-// false. Errors: *resolve.ExistsError for another entry of the name, unless replace is
-// set; no index can be read. Nothing is written then.
+// AddRepository fetches a repository's index and writes its entry, and its password where
+// sources.yaml says. An entry that is there already in the same words is left alone, with
+// nothing fetched: added is false. Errors: *resolve.ExistsError for another entry of the
+// name, unless replace is set; no index can be read. Nothing is written then.
 func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, replace bool) (added bool, err error) {
 	if err := resolve.ValidRepositoryName(e.Name); err != nil {
 		return false, err
@@ -102,29 +102,56 @@ func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, repla
 	if err != nil {
 		return false, err
 	}
-	if same, err := known.Same(e, replace); err != nil || same {
+	if same, err := s.same(ctx, known, e, replace); err != nil || same {
 		return false, err
 	}
 	if _, err := s.fetchIndex(ctx, e.Name, e.URL, accessOf(e)); err != nil {
 		return false, err
 	}
 	err = s.changeRepositories(ctx, func(r *resolve.Repositories) (bool, error) {
-		same, err := r.Same(e, replace)
+		same, err := s.same(ctx, r, e, replace)
 		if err != nil || same {
 			return false, err
 		}
-		return true, r.Set(e)
+		kept, err := s.helpKeep(ctx, e)
+		if err != nil {
+			return false, err
+		}
+		return true, r.Set(kept)
 	})
 	return err == nil, err
 }
 
-// RemoveRepository takes a repository's entry and its cached index away.
+// same says whether an entry is there in the same words, its password being where it would be
+// kept now. Errors: *resolve.ExistsError.
+func (s *Sources) same(ctx context.Context, known *resolve.Repositories, e resolve.Repository, replace bool) (bool, error) {
+	if s.helper() == nil || e.Password == "" {
+		return known.Same(e, replace)
+	}
+	kept := e
+	kept.Password = ""
+	if same, err := known.Same(kept, replace); err != nil || !same {
+		return false, err
+	}
+	password, err := s.helperPassword(ctx, e.Username, e.URL)
+	if err == nil && password != e.Password && !replace {
+		err = &resolve.ExistsError{Name: e.Name, URL: e.URL}
+	}
+	return password == e.Password, err
+}
+
+// RemoveRepository takes a repository's entry, its cached index and its password away.
 func (s *Sources) RemoveRepository(ctx context.Context, name string) error {
 	err := s.changeRepositories(ctx, func(r *resolve.Repositories) (bool, error) {
-		if !r.Remove(name) {
+		e, there := r.Find(name)
+		if !there {
 			return false, &NoRepositoryError{Name: name}
 		}
-		return true, nil
+		r.Remove(name)
+		if _, more := r.At(e.URL); more {
+			return true, nil // the password is another entry's, too
+		}
+		return true, s.helpForget(ctx, e)
 	})
 	if err != nil {
 		return err

@@ -47,6 +47,10 @@ type Sources struct {
 	netrc  sync.Once
 	logins map[string]resolve.Login
 
+	// helped guards the passwords that the credential helper has told.
+	helped    sync.Mutex
+	passwords map[string]string
+
 	mutex   sync.Mutex
 	clients map[clientKey]*http.Client
 	tokens  map[string]auth.Cache

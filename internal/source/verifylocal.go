@@ -17,11 +17,11 @@ import (
 // files beside it (Fetched.Evidence). Errors: *UnverifiedError.
 func (s *Sources) ReadVerified(file string) (Fetched, error) {
 	f := Fetched{Cached: true}
-	data, err := inputfile.Read(file, maxArchiveBytes)
+	data, err := inputfile.Read(file, MaxArchiveBytes)
 	if err != nil {
 		return f, err
 	}
-	f.Data, f.Digest, f.URL = data, sum(data), file
+	f.Data, f.Digest, f.URL = data, Digest(data), file
 	wanted, err := s.demands()
 	if err != nil {
 		return f, err
@@ -67,7 +67,7 @@ func verifyLocalBundle(f *Fetched, by signature.Party) (signature.Signature, err
 		if err := holds(manifest, f.Digest); err != nil {
 			return signature.Signature{}, &UnverifiedError{What: f.URL, Err: err}
 		}
-		subject = signature.Subject{Digest: sum(manifest), Data: manifest}
+		subject = signature.Subject{Digest: Digest(manifest), Data: manifest}
 	}
 	found, err := verifySignature(f.Evidence[bundleSuffix], subject, by)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
@@ -29,10 +30,10 @@ const (
 	Unknown
 )
 
-// Lookup gives the content of a key of a ConfigMap or Secret in the
+// Lookup gives the content of the key of a ConfigMap or Secret in the
 // HelmRelease's own namespace. The object is always of the cluster that Flux
 // runs in.
-type Lookup func(kind, name, key string) (data []byte, found Found)
+type Lookup func(ref flux.ValuesReference) (data []byte, found Found)
 
 // Composed are the values of a HelmRelease.
 type Composed struct {
@@ -46,6 +47,8 @@ type Composed struct {
 	Skipped []flux.ValuesReference
 	// Notes are sentences about what has no effect.
 	Notes []string
+	// Secrets are the contents of Secrets.
+	Secrets [][]byte
 }
 
 // Error is a reference that can't be resolved; helm-controller shows it as
@@ -92,7 +95,7 @@ func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
 		fail := func(err error) error {
 			return &Error{Reference: ref, Namespace: hr.Metadata.Namespace, Err: err}
 		}
-		data, found := lookup(ref.Kind, ref.Name, ref.Key())
+		data, found := lookup(ref)
 		switch {
 		case found == Missing && ref.Optional:
 			out.Skipped = append(out.Skipped, ref)
@@ -101,6 +104,8 @@ func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
 			return nil, fail(ErrNotFound)
 		case found == Unknown:
 			out.Unknown = append(out.Unknown, ref)
+		case ref.Kind == kinds.Secret.Kind:
+			out.Secrets = append(out.Secrets, data)
 		}
 		if ref.TargetPath == "" {
 			if found == Unknown {

@@ -21,10 +21,10 @@ var data = map[string]string{
 	"Secret/hidden/values.yaml":    "",
 }
 
-func lookup(kind, name, key string) ([]byte, Found) {
-	text, ok := data[kind+"/"+name+"/"+key]
+func lookup(ref flux.ValuesReference) ([]byte, Found) {
+	text, ok := data[ref.Kind+"/"+ref.Name+"/"+ref.Key()]
 	switch {
-	case name == "hidden":
+	case ref.Name == "hidden":
 		return nil, Unknown
 	case !ok:
 		return nil, Missing

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
 	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
@@ -20,8 +21,8 @@ func TestComposedValuesHaveTheDigestOfTheTraces(t *testing.T) {
 			if hr == nil || hr.Spec.Suspend || len(step.Conditions) == 0 {
 				continue
 			}
-			got, err := composition.Compose(hr, func(kind, name, key string) ([]byte, composition.Found) {
-				data, ok := step.Data(kind, hr.Metadata.Namespace, name, key)
+			got, err := composition.Compose(hr, func(ref flux.ValuesReference) ([]byte, composition.Found) {
+				data, ok := step.Data(ref.Kind, hr.Metadata.Namespace, ref.Name, ref.Key())
 				if !ok {
 					return nil, composition.Missing
 				}

@@ -70,8 +70,8 @@ func (s *simulation) gather() {
 	if said("Ready False ArtifactFailed") && in.Obstacles.NoSource == nil {
 		in.Obstacles.Chart = errTrace
 	}
-	composed, err := composition.Compose(hr, func(kind, name, key string) ([]byte, composition.Found) {
-		data, ok := s.step.Data(kind, hr.Metadata.Namespace, name, key)
+	composed, err := composition.Compose(hr, func(ref flux.ValuesReference) ([]byte, composition.Found) {
+		data, ok := s.step.Data(ref.Kind, hr.Metadata.Namespace, ref.Name, ref.Key())
 		if !ok {
 			return nil, composition.Missing
 		}

@@ -2,23 +2,57 @@ package repository
 
 import (
 	"encoding/base64"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// presence is how much of a ConfigMap or Secret the repository knows.
+// presence is how much of a ConfigMap or Secret is known.
 type presence int
 
 const (
-	// elsewhere is an object that the repository does not have.
+	// elsewhere is an object that is not at hand.
 	elsewhere presence = iota
-	// there is an object with its content.
+	// there is an object with its keys.
 	there
-	// hidden is one that is encrypted with SOPS, or made in the cluster.
+	// hidden is one that is made in the cluster, or can't be read.
 	hidden
 )
+
+// ciphertext is in every value that SOPS has encrypted, and in files with such values.
+const ciphertext = "ENC[AES256_GCM,"
+
+// encrypted says whether SOPS has encrypted a text, or some of it.
+func encrypted(text string) bool { return strings.Contains(text, ciphertext) }
+
+// sealed says whether SOPS has encrypted an object, or some of it.
+func sealed(object map[string]any) bool { return object["sops"] != nil }
+
+// marked is a copy of a value with markers in the place of what is encrypted.
+func marked(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, below := range v {
+			out[key] = marked(below)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, below := range v {
+			out[i] = marked(below)
+		}
+		return out
+	case string:
+		if encrypted(v) {
+			return "(encrypted)"
+		}
+	}
+	return v
+}
 
 // makers are the kinds of objects that a Secret of their name is made from in the
 // cluster.
@@ -31,57 +65,55 @@ var makers = []struct{ group, kind string }{
 
 // data is the content of a ConfigMap or Secret of the repository.
 func (r *Repository) data(kind, namespace, name string) (map[string]string, presence) {
-	p, ok := r.find("", kind, namespace, name)
-	if !ok {
-		for _, m := range makers {
-			if _, made := r.find(m.group, m.kind, namespace, name); made && kind == kinds.Secret.Kind {
-				return nil, hidden
-			}
+	if p, ok := r.find("", kind, namespace, name); ok {
+		return content(p.object), there
+	}
+	for _, m := range makers {
+		if _, made := r.find(m.group, m.kind, namespace, name); made && kind == kinds.Secret.Kind {
+			return nil, hidden
 		}
-		return nil, elsewhere
 	}
-	if p.object["sops"] != nil {
-		return nil, hidden
-	}
+	return nil, elsewhere
+}
+
+// content are the texts of a ConfigMap or Secret by their keys. What SOPS has encrypted
+// is there as its ciphertext.
+func content(object map[string]any) map[string]string {
 	out := map[string]string{}
-	fields, _ := p.object["data"].(map[string]any)
+	fields, _ := object["data"].(map[string]any)
 	for key, value := range fields {
 		text, _ := value.(string)
-		if kind == kinds.Secret.Kind {
-			decoded, err := base64.StdEncoding.DecodeString(text)
-			if err != nil {
-				return nil, hidden
-			}
+		if decoded, err := base64.StdEncoding.DecodeString(text); err == nil && object["kind"] == kinds.Secret.Kind {
 			text = string(decoded)
 		}
 		out[key] = text
 	}
-	if plain, _ := p.object["stringData"].(map[string]any); kind == kinds.Secret.Kind {
+	if plain, _ := object["stringData"].(map[string]any); object["kind"] == kinds.Secret.Kind {
 		for key, value := range plain {
 			out[key], _ = value.(string)
 		}
 	}
-	return out, there
+	return out
 }
 
-// values looks up what valuesFrom names. What the repository does not have is
-// skipped where it is optional, and not known otherwise: it may be in the
-// cluster.
-func (r *Repository) values(hr *flux.HelmRelease) composition.Lookup {
-	optional := map[string]bool{}
-	for _, ref := range hr.Spec.ValuesFrom {
-		optional[ref.Kind+"/"+ref.Name] = ref.Optional
-	}
-	return func(kind, name, key string) ([]byte, composition.Found) {
-		content, how := r.data(kind, hr.Metadata.Namespace, name)
-		switch {
-		case how == hidden, how == elsewhere && !optional[kind+"/"+name]:
-			return nil, composition.Unknown
-		case how == elsewhere:
-			return nil, composition.Missing
+// values looks up what valuesFrom names: in the repository, and where that does not have
+// it in the cluster, when there is one. Without a cluster it may be there.
+func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup) composition.Lookup {
+	return func(ref flux.ValuesReference) ([]byte, composition.Found) {
+		texts, how := r.data(ref.Kind, hr.Metadata.Namespace, ref.Name)
+		known := how == there && !encrypted(texts[ref.Key()])
+		if live != nil && !known {
+			if object, err := live("v1", ref.Kind, hr.Metadata.Namespace, ref.Name); err == nil && object != nil {
+				texts, how, known = content(object), there, true
+			} else if err != nil {
+				how = hidden
+			}
 		}
-		text, ok := content[key]
-		if !ok {
+		text, keyed := texts[ref.Key()]
+		switch {
+		case how == elsewhere && live == nil && !ref.Optional, how == hidden, keyed && !known:
+			return nil, composition.Unknown
+		case !keyed:
 			return nil, composition.Missing
 		}
 		return []byte(text), composition.Known

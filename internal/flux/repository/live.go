@@ -2,39 +2,52 @@ package repository
 
 import (
 	"reflect"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
-	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
 // apiVersion is that of HelmReleases.
 const apiVersion = flux.HelmGroup + "/v2"
 
-// Storage is where the records are: in the HelmRelease's namespace, and not its
-// target's.
-func (m *Managed) Storage() release.Key {
-	return release.Key{Namespace: m.hr.StorageNamespace(), Name: m.hr.ReleaseName()}
+// fieldManager is helm-controller's.
+const fieldManager = "helm-controller"
+
+// Writer is helm-controller, with the records in the HelmRelease's namespace, and not
+// its target's.
+func (m *Managed) Writer() releaseset.Writer {
+	out := releaseset.Writer{Storage: m.hr.StorageNamespace(), FieldManager: fieldManager}
+	if name := m.hr.Spec.ServiceAccountName; name != "" {
+		out.ServiceAccount = types.NamespacedName{Namespace: m.hr.Metadata.Namespace, Name: name}
+	}
+	if m.hr.Spec.KubeConfig != nil {
+		out.Elsewhere = "spec.kubeConfig names another cluster, and is not followed: what happens there is not known"
+	}
+	return out
 }
 
 // Live decides by the HelmRelease in the cluster: its status, with the spec of the
 // repository. Where that differs from the live one the generation is the next.
 // Dependencies are taken as they are in the cluster; a readyExpr is not evaluated.
-func (m *Managed) Live(lookup releaseset.Lookup, records []*release.Revision, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
-	object, err := lookup(apiVersion, flux.KindHelmRelease, m.hr.Metadata.Namespace, m.hr.Metadata.Name)
+func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
+	object, err := has.Lookup(apiVersion, flux.KindHelmRelease, m.hr.Metadata.Namespace, m.hr.Metadata.Name)
 	if err != nil {
 		return releaseset.Verdict{}, err
 	}
-	in := decision.Input{Records: records, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten}}
-	if len(m.unknown) == 0 {
-		in.ValuesDigest = m.values
+	in := decision.Input{
+		Records: has.Records, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten},
+		ValuesDigest: m.values, Drift: found(has.Drift), Obstacles: decision.Obstacles{Records: has.Unreadable},
 	}
 	next := *m.hr
 	next.Metadata.Generation = 1
 	var before *Managed
+	var proof []string
 	was := is
 	if object != nil {
 		live, err := flux.DecodeHelmRelease(object)
@@ -45,20 +58,40 @@ func (m *Managed) Live(lookup releaseset.Lookup, records []*release.Revision, is
 		m.over(&next, live)
 		in.Chart.Version = m.known(is.Version, live.Status.LastAttemptedRevision)
 		was = &chart.Metadata{Name: is.Name, Version: live.Status.LastAttemptedRevision}
+		in.ValuesDigest, proof = m.proven(live, has.Lookup)
+	} else if len(m.unknown) > 0 {
+		in.ValuesDigest = ""
 	}
 	in.HelmRelease = &next
-	notes := m.notes
-	if in.Dependencies, err = dependencies(lookup, &next); err != nil {
+	if in.Dependencies, err = dependencies(has.Lookup, &next); err != nil {
 		return releaseset.Verdict{}, err
 	}
-	for _, dep := range in.Dependencies {
-		if dep.Expression {
-			m.notes = append(m.notes, "readyExpr of dependency "+dep.Name+" is not evaluated here")
-		}
-	}
 	v := m.verdict(in, before, was)
-	m.notes = notes
+	v.Notes = append(v.Notes, proof...)
+	if has.Drift != nil {
+		v.Notes = append(v.Notes, m.drifted(has.Drift)...)
+	}
 	return v, nil
+}
+
+// proven is the digest of the values, as far as it is known. Values that come from
+// content which is not known are those that were attempted last when that is their digest
+// without it, or when nothing else of them differs from the live HelmRelease's.
+func (m *Managed) proven(live *flux.HelmRelease, lookup releaseset.Lookup) (sum string, notes []string) {
+	if len(m.unknown) == 0 {
+		return m.values, nil
+	}
+	attempted := live.Status.LastAttemptedConfigDigest
+	if m.values == attempted {
+		return attempted, []string{"the values are unchanged, by the digest in the HelmRelease's status"}
+	}
+	before := &Managed{in: &Repository{}, hr: live}
+	before.compose(lookup)
+	same := before.err == nil && before.values == m.values && slices.Equal(before.unknown, m.unknown)
+	if same && live.Status.LastAttemptedGeneration == live.Metadata.Generation {
+		return attempted, nil
+	}
+	return "", nil
 }
 
 // over puts the HelmRelease over the live one.
@@ -83,12 +116,9 @@ func (m *Managed) known(own, attempted string) string {
 func dependencies(lookup releaseset.Lookup, hr *flux.HelmRelease) ([]decision.Dependency, error) {
 	var out []decision.Dependency
 	for _, dep := range hr.Spec.DependsOn {
-		namespace := dep.Namespace
-		if namespace == "" {
-			namespace = hr.Metadata.Namespace
-		}
-		d := decision.Dependency{Name: namespace + "/" + dep.Name, Expression: dep.ReadyExpr != "", Ready: true}
-		object, err := lookup(apiVersion, flux.KindHelmRelease, namespace, dep.Name)
+		ref := dep.In(hr.Metadata.Namespace)
+		d := decision.Dependency{Name: ref.String(), Expression: dep.ReadyExpr != "", Ready: true}
+		object, err := lookup(apiVersion, flux.KindHelmRelease, ref.Namespace, ref.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -18,20 +18,31 @@ import (
 
 // Managed is the HelmRelease behind an entry. It implements releaseset.Manager.
 type Managed struct {
+	in    *Repository
 	hr    *flux.HelmRelease
 	owner *flux.Kustomization
+	from  releaseset.Place
+	// sealed are parts of the HelmRelease itself that are not known.
+	sealed []string
 	// git says that the chart is of a GitRepository, packaged by strategy.
 	git      bool
 	strategy string
-	// valuesFiles replace the chart's own values.
-	valuesFiles   []string
-	ignoreMissing bool
-	// values is the digest of the composed values, unknown what of them is not known.
+	// chartValues replace the chart's own values.
+	chartValues releaseset.ChartValues
+	cycle       []string
+	// fields are notes about fields that are not planned.
+	fields []string
+	composed
+	err error
+}
+
+// composed are the values of a HelmRelease.
+type composed struct {
+	// values is their digest, unknown what of them is not known.
 	values  string
 	unknown []string
+	secrets [][]byte
 	notes   []string
-	cycle   []string
-	err     error
 }
 
 // String is "HelmRelease apps/web".
@@ -43,10 +54,11 @@ func (m *Managed) Err() error { return m.err }
 // Unknown are the objects whose content is not known, "Secret apps/database".
 func (m *Managed) Unknown() []string { return m.unknown }
 
+// Secrets are contents of Secrets that values come from.
+func (m *Managed) Secrets() [][]byte { return m.secrets }
+
 // ChartValues are the files that replace the chart's own values.
-func (m *Managed) ChartValues() (files []string, ignoreMissing bool) {
-	return m.valuesFiles, m.ignoreMissing
-}
+func (m *Managed) ChartValues() releaseset.ChartValues { return m.chartValues }
 
 // Sum stands for all of the HelmRelease that its release depends on.
 func (m *Managed) Sum() string {
@@ -64,7 +76,7 @@ func (m *Managed) Rewrite(text string) (string, error) { return build.PostRender
 // estimated says that the chart's version gets metadata, digits of a commit or
 // digest and a generation, that are not known before a change is merged.
 func (m *Managed) estimated() bool {
-	return m.git && m.strategy == flux.ByRevision || len(m.valuesFiles) > 0 || m.hr.ChartSource().Kind == flux.KindOCIRepository
+	return m.git && m.strategy == flux.ByRevision || len(m.chartValues.Files) > 0 || m.hr.ChartSource().Kind == flux.KindOCIRepository
 }
 
 // Next is what helm-controller would do where base is what it has deployed; base
@@ -103,7 +115,8 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 	}
 	d := decision.Next(in)
 	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d)}
-	out.Notes = slices.Concat(d.Because, decision.Notes(in, d, baseline), m.notes)
+	out.Compares = d.State == decision.InSync && d.Action == decision.Nothing && m.hr.DriftMode() != "" && in.Drift == decision.DriftNotLooked
+	out.Notes = slices.Concat(d.Because, decision.Notes(in, d, baseline), m.fields, m.notes)
 	if out.OldChart = out.Plans && before != nil && m.keepsArtifact(before, in, was); out.OldChart {
 		out.Notes = append(out.Notes, fmt.Sprintf("chart version %s is unchanged: the change of the chart's files does not come with it", was.Version))
 	}
@@ -117,7 +130,7 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 }
 
 func (m *Managed) idle(a decision.Action, why string) releaseset.Verdict {
-	return releaseset.Verdict{Action: string(a), Notes: append([]string{why}, m.notes...)}
+	return releaseset.Verdict{Action: string(a), Notes: slices.Concat([]string{why}, m.fields, m.notes)}
 }
 
 // keepsArtifact says whether source-controller makes no new artifact of the chart:
@@ -139,9 +152,9 @@ func actions(then []decision.Action) []string {
 // plans says whether the objects of the release would change.
 func plans(d decision.Decision) bool {
 	switch d.Action {
-	case decision.Install, decision.Upgrade, decision.Unknown, decision.Uninstall:
+	case decision.Install, decision.Upgrade, decision.Unknown, decision.Uninstall, decision.CorrectDrift:
 		return true
-	case decision.Nothing, decision.Test, decision.RollBack, decision.Unlock, decision.CorrectDrift, decision.Stall, decision.Wait, decision.Fail:
+	case decision.Nothing, decision.Test, decision.RollBack, decision.Unlock, decision.Stall, decision.Wait, decision.Fail:
 	}
 	return false
 }

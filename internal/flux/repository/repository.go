@@ -7,29 +7,29 @@
 package repository
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
 	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // Repository is what was read.
 type Repository struct {
 	// Warnings are about objects and files that were passed over.
 	Warnings []string
-	objects  []placed
+	// Unread are objects, and files with objects of Flux's, that can't be read.
+	Unread  []string
+	objects []placed
 	// built are the Kustomizations by "namespace/name".
 	built map[string]bool
 	tree  fs.FS
@@ -45,25 +45,33 @@ type placed struct {
 	from   string
 }
 
+// declared is an apiVersion of Flux's, in YAML or JSON.
+var declared = regexp.MustCompile(`"?apiVersion"?:\s*["']?(?:helm|source|kustomize)\.toolkit\.fluxcd\.io/`)
+
 // Holds says whether a file is one for this package: it has an object of Flux's.
-func Holds(data []byte) bool {
-	for _, group := range []string{flux.HelmGroup, flux.SourceGroup, flux.KustomizeGroup} {
-		if bytes.Contains(data, []byte("apiVersion: "+group+"/")) {
-			return true
-		}
+func Holds(data []byte) bool { return declared.Match(data) }
+
+// open begins a repository of a tree.
+func open(tree fs.FS, sources map[string]string) *Repository {
+	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
+	if _, err := fs.Stat(tree, ".sourceignore"); err == nil {
+		r.Warnings = append(r.Warnings, ".sourceignore is not read: files that it leaves out are taken to be in the source")
 	}
-	return false
+	return r
 }
+
+// groupEnding is that of all groups of Flux's.
+const groupEnding = ".toolkit.fluxcd.io"
 
 // maxFiles is how many files of a folder are read.
 const maxFiles = 20_000
 
 // Files reads objects from files, and from all YAML below folders, but for
 // charts. sources are charts and trees of sources by Kind/namespace/name: paths
-// of the tree, or absolute ones outside of it. Errors: files that are no YAML; below a folder these are
-// warnings.
+// of the tree, or absolute ones outside of it. Errors: files that are no YAML; below a folder these
+// are unread when they name a group of Flux's, else warnings.
 func Files(tree fs.FS, names []string, sources map[string]string) (*Repository, error) {
-	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
+	r := open(tree, sources)
 	for _, name := range names {
 		info, err := fs.Stat(tree, name)
 		switch {
@@ -86,12 +94,17 @@ func (r *Repository) file(name string) error {
 	if err != nil {
 		return err
 	}
+	return r.Add(data, name)
+}
+
+// Add reads objects of a text that is from somewhere. Errors: it is no YAML.
+func (r *Repository) Add(data []byte, from string) error {
 	objects, err := parse(data)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", from, err)
 	}
 	for _, o := range objects {
-		r.objects = append(r.objects, placed{object: o, from: name})
+		r.objects = append(r.objects, placed{object: o, from: from})
 	}
 	return nil
 }
@@ -111,10 +124,20 @@ func (r *Repository) folder(dir string) error {
 			return fmt.Errorf("%s has more than %d files", dir, maxFiles)
 		}
 		if err := r.file(name); err != nil {
-			r.Warnings = append(r.Warnings, err.Error())
+			r.passOver(name, err)
 		}
 		return nil
 	})
+}
+
+// passOver notes why a file below a folder is not read: an error when it names a group of
+// Flux's, as there may be releases in it.
+func (r *Repository) passOver(name string, why error) {
+	if data, err := fs.ReadFile(r.tree, name); err != nil || bytes.Contains(data, []byte(groupEnding+"/")) {
+		r.Unread = append(r.Unread, why.Error())
+		return
+	}
+	r.Warnings = append(r.Warnings, why.Error())
 }
 
 func (r *Repository) isChart(dir string) bool {
@@ -122,25 +145,35 @@ func (r *Repository) isChart(dir string) bool {
 	return err == nil
 }
 
-// parse reads the objects of a file; documents that are no objects are passed
-// over.
+// parse reads the objects of a file, those of lists one by one; documents that are no
+// objects are passed over.
 func parse(data []byte) ([]map[string]any, error) {
 	var out []map[string]any
-	docs := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(append(data, '\n'))))
-	for {
-		doc, err := docs.Read()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	for _, doc := range manifest.Split(string(data)) {
 		var object map[string]any
-		if err := sigsyaml.Unmarshal(doc, &object); err != nil {
+		if err := sigsyaml.Unmarshal([]byte(doc), &object); err != nil {
 			return nil, err
 		}
-		if object["kind"] != nil && object["apiVersion"] != nil {
+		items, listed := object["items"].([]any)
+		switch {
+		case object["kind"] == "List" && listed:
+			for _, item := range items {
+				if o, ok := item.(map[string]any); ok {
+					out = append(out, o)
+				}
+			}
+		case object["kind"] != nil && object["apiVersion"] != nil:
 			out = append(out, object)
+		}
+	}
+	return out, nil
+}
+
+// Each visits the objects of a group and kind, with the file or folder that each is from.
+func (r *Repository) Each(ofGroup, kind string, visit func(object map[string]any, from string)) {
+	for _, p := range r.objects {
+		if group(p.object) == ofGroup && p.object["kind"] == kind {
+			visit(p.object, p.from)
 		}
 	}
 }
@@ -149,7 +182,7 @@ func parse(data []byte) ([]map[string]any, error) {
 // Kustomizations that come of it, and so on. What can't be built is a warning, and
 // the others are built. Errors: root itself can't be.
 func Root(tree fs.FS, root string, sources map[string]string) (*Repository, error) {
-	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
+	r := open(tree, sources)
 	first := &flux.Kustomization{Spec: flux.KustomizationSpec{Path: root}}
 	objects, err := build.Objects(tree, first)
 	if err != nil {
@@ -176,12 +209,11 @@ func (r *Repository) add(objects []map[string]any, owner *flux.Kustomization, fr
 			continue
 		}
 		k, err := flux.DecodeKustomization(o)
-		if err != nil {
-			r.Warnings = append(r.Warnings, err.Error())
-			continue
+		if err == nil {
+			err = r.build(k)
 		}
-		if err := r.build(k); err != nil {
-			r.Warnings = append(r.Warnings, err.Error())
+		if err != nil {
+			r.Unread = append(r.Unread, err.Error())
 		}
 	}
 }
@@ -197,7 +229,8 @@ func (r *Repository) build(k *flux.Kustomization) error {
 	}
 	source := k.Spec.SourceRef.In(k.Metadata.Namespace)
 	if source.Kind != flux.KindGitRepository || r.sources[source.String()] != "" {
-		return fmt.Errorf("Kustomization %s is of %s, which is not this repository: it is not built", k, source)
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s is of %s, which is not this repository: it is not built", k, source))
+		return nil
 	}
 	objects, err := build.Objects(r.tree, k)
 	if err != nil {
@@ -220,8 +253,13 @@ func (r *Repository) build(k *flux.Kustomization) error {
 // have is one that may be in the cluster.
 func (r *Repository) variables(namespace string) substitution.Lookup {
 	return func(kind, name string) (map[string]string, bool, bool) {
-		object, how := r.data(kind, namespace, name)
-		return object, how == there, how == there
+		texts, how := r.data(kind, namespace, name)
+		for _, text := range texts {
+			if encrypted(text) {
+				return nil, true, false
+			}
+		}
+		return texts, how == there, how == there
 	}
 }
 

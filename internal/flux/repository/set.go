@@ -1,16 +1,13 @@
 package repository
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
-	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
-	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -18,7 +15,7 @@ import (
 // that can't be read, or whose chart or values can't be found, is an entry that
 // says why.
 func (r *Repository) Set() *releaseset.Set {
-	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings)}
+	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings), Unread: slices.Clone(r.Unread)}
 	var all []*flux.HelmRelease
 	keys := map[string]releaseset.Key{}
 	for _, p := range r.objects {
@@ -27,7 +24,7 @@ func (r *Repository) Set() *releaseset.Set {
 		}
 		hr, err := r.helmRelease(p)
 		if err != nil {
-			out.Warnings = append(out.Warnings, p.from+": "+err.Error())
+			out.Unread = append(out.Unread, p.from+": "+err.Error())
 			continue
 		}
 		all = append(all, hr)
@@ -45,11 +42,7 @@ func (r *Repository) Set() *releaseset.Set {
 			}
 		}
 		for _, dep := range hr.Spec.DependsOn {
-			namespace := dep.Namespace
-			if namespace == "" {
-				namespace = hr.Metadata.Namespace
-			}
-			if key, ok := keys[namespace+"/"+dep.Name]; ok && managed.cycle == nil {
+			if key, ok := keys[dep.In(hr.Metadata.Namespace).String()]; ok && managed.cycle == nil {
 				e.Needs = append(e.Needs, key)
 			}
 		}
@@ -57,9 +50,15 @@ func (r *Repository) Set() *releaseset.Set {
 	return out
 }
 
-// helmRelease reads one, with what the API server would refuse.
+// helmRelease reads one, with what the API server would refuse. Of what SOPS has encrypted
+// in it markers are read.
 func (r *Repository) helmRelease(p placed) (*flux.HelmRelease, error) {
-	hr, err := flux.DecodeHelmRelease(p.object)
+	object := p.object
+	if sealed(object) {
+		object, _ = marked(object).(map[string]any)
+		delete(object, "sops")
+	}
+	hr, err := flux.DecodeHelmRelease(object)
 	if err != nil {
 		return nil, err
 	}
@@ -73,34 +72,17 @@ func (r *Repository) helmRelease(p placed) (*flux.HelmRelease, error) {
 }
 
 func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
-	m := &Managed{hr: hr, owner: p.owner}
+	from := releaseset.Place{File: p.from}
+	m := &Managed{in: r, hr: hr, owner: p.owner, from: from, fields: unplanned(hr)}
 	e := releaseset.Entry{
 		Key:    releaseset.Key{Namespace: hr.ReleaseNamespace(), Name: hr.ReleaseName()},
-		Labels: hr.Metadata.Labels, Options: options(hr), From: releaseset.Place{File: p.from}, Manager: m,
+		Labels: hr.Metadata.Labels, Options: options(hr), From: from, Manager: m,
 	}
 	e.Chart, m.err = r.chart(hr, p.owner, m)
-	composed, err := composition.Compose(hr, r.values(hr))
-	if err != nil {
-		m.err = err
-		return e
+	if sealed(p.object) {
+		m.sealed = []string{"what is encrypted in HelmRelease " + hr.String()}
 	}
-	m.notes = append(m.notes, composed.Notes...)
-	for _, ref := range composed.Unknown {
-		m.unknown = append(m.unknown, ref.Kind+" "+hr.Metadata.Namespace+"/"+ref.Name)
-	}
-	for _, field := range hr.Unknown {
-		m.notes = append(m.notes, field+" is a field that is not known here: what it does is not planned")
-	}
-	data, err := json.Marshal(composed.Values)
-	if err == nil {
-		m.values, err = digest.Values(composed.Values)
-	}
-	if err != nil {
-		m.err = err
-	}
-	if len(composed.Values) > 0 {
-		e.Values = []releaseset.Value{{Inline: data, From: e.From}}
-	}
+	e.Values = m.compose(nil)
 	return e
 }
 
@@ -154,8 +136,16 @@ type chartOf struct {
 func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
 	ref = ref.In(namespace)
 	if given := r.sources[ref.String()]; given != "" {
+		m.chartValues = c.values()
 		if ref.Kind == flux.KindHelmRepository {
+			m.chartValues.InChart = true
 			return place(given), nil
+		}
+		for i, name := range m.chartValues.Files {
+			if path.IsAbs(given) {
+				return releaseset.Chart{}, fmt.Errorf("valuesFiles of %s are not read from %s, which is outside of the repository", ref, given)
+			}
+			m.chartValues.Files[i] = path.Join(given, inTree(name))
 		}
 		return place(path.Join(given, path.Clean("/"+c.name))), nil
 	}
@@ -166,12 +156,16 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	switch {
 	case ref.Kind == flux.KindGitRepository && r.own(ref, c.name, owner):
 		m.git = true
-		return releaseset.Chart{Path: inTree(c.name)}, r.valuesFiles(c, m)
+		m.chartValues = c.values()
+		for i, name := range m.chartValues.Files {
+			m.chartValues.Files[i] = inTree(name)
+		}
+		return releaseset.Chart{Path: inTree(c.name)}, nil
 	case ref.Kind != flux.KindHelmRepository, source == nil:
 		return releaseset.Chart{}, fmt.Errorf("chart %s is of %s, which is not in this repository: give it with --source %s=DIR", c.name, ref, ref)
-	case len(c.valuesFiles) > 0 && !slices.Equal(c.valuesFiles, []string{"values.yaml"}):
-		return releaseset.Chart{}, fmt.Errorf("valuesFiles of a chart of %s are not supported", ref)
 	}
+	m.chartValues = c.values()
+	m.chartValues.InChart = true
 	version := c.version
 	if version == "*" {
 		version = ""
@@ -191,17 +185,13 @@ func (r *Repository) own(ref flux.Reference, chart string, owner *flux.Kustomiza
 	return r.isChart(inTree(chart))
 }
 
-// valuesFiles are read from the root of the repository, and replace the chart's
-// own values.
-func (r *Repository) valuesFiles(c chartOf, m *Managed) error {
+// values are the files that replace the chart's own values. The chart's own file alone
+// counts as none.
+func (c chartOf) values() releaseset.ChartValues {
 	if slices.Equal(c.valuesFiles, []string{"values.yaml"}) {
-		return nil
+		return releaseset.ChartValues{}
 	}
-	for _, name := range c.valuesFiles {
-		m.valuesFiles = append(m.valuesFiles, inTree(name))
-	}
-	m.ignoreMissing = c.ignoreMissing
-	return nil
+	return releaseset.ChartValues{Files: slices.Clone(c.valuesFiles), IgnoreMissing: c.ignoreMissing}
 }
 
 // inTree is a path of the repository, which leads nowhere else.
@@ -239,7 +229,7 @@ func options(hr *flux.HelmRelease) releaseset.Options {
 	}
 	o.Wait, o.WaitForJobs = !u.DisableWait, !u.DisableWait && !u.DisableWaitForJobs
 	o.NoHooks, o.SkipSchema, o.CleanupOnFail = u.DisableHooks, u.DisableSchemaValidation, u.CleanupOnFail
-	o.TakeOwnership, o.SkipCRDs = !u.DisableTakeOwnership, u.CRDs == "Skip"
+	o.TakeOwnership, o.SkipCRDs, o.UpdateCRDs = !u.DisableTakeOwnership, u.CRDs == "Skip", u.CRDs == "CreateReplace"
 	o.ServerSide = map[string]string{"enabled": "true", "disabled": "false"}[u.ServerSideApply]
 	return o
 }

@@ -1,0 +1,157 @@
+//go:build cluster
+
+package scale
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// table has the runs of one number of objects: by operation, of ours, of Helm's and of the
+// floor's.
+type table map[string]map[string][]clustertest.Usage
+
+const ours, helms, floors = "ours", "helm", "floor"
+
+func (t table) add(operation, who string, u clustertest.Usage) {
+	if t[operation] == nil {
+		t[operation] = map[string][]clustertest.Usage{}
+	}
+	t[operation][who] = append(t[operation][who], u)
+}
+
+// BenchmarkScale goes through the operations with each of the -sizes, ours, the floor and
+// Helm 4 in turn on the same control plane, and writes the tables: make bench. Only the
+// ratios of one run mean something.
+func BenchmarkScale(b *testing.B) {
+	chart := generatedChart(b)
+	for _, text := range strings.Split(*sizes, ",") {
+		objects, err := strconv.Atoi(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		runs := table{}
+		for round := range rounds(objects) {
+			runOurs(b, runs, chart, objects)
+			runTheFloor(b, runs, chart, objects)
+			if round == 0 && objects <= *helmTo {
+				runHelm(b, runs, chart, objects)
+			}
+		}
+		clustertest.Report(b, filepath.Join("..", "..", "docs", "bench.md"), fmt.Sprintf("scale %d", objects), runs.text(objects), *update)
+	}
+}
+
+// rounds is how often each is run.
+func rounds(objects int) int {
+	if objects > 1000 {
+		return 1
+	}
+	return 3
+}
+
+func runOurs(b *testing.B, runs table, chart string, objects int) {
+	program, namespace := clustertest.Program(b), cluster.Namespace(b)
+	for _, o := range operations {
+		runs.add(o.name, ours, measured(b, program, o.arguments(o.ours, chart, namespace, objects)))
+	}
+}
+
+func runHelm(b *testing.B, runs table, chart string, objects int) {
+	namespace := cluster.Namespace(b)
+	for _, o := range operations {
+		if o.helm != "" {
+			runs.add(o.name, helms, measured(b, cluster.Binaries.Helm4, o.arguments(o.helm, chart, namespace, objects)))
+		}
+	}
+}
+
+// runTheFloor sends the requests without which an operation can't be.
+func runTheFloor(b *testing.B, runs table, chart string, objects int) {
+	f, program := newFloor(b), clustertest.Program(b)
+	installed := rendered(b, program, chart, "--set", fmt.Sprintf("objects=%d", objects))
+	changed := rendered(b, program, chart, "--set", fmt.Sprintf("objects=%d,mark=x", objects))
+	runs.add(operations[1].name, floors, f.run(b, f.applies(installed)))
+	runs.add(operations[2].name, floors, f.run(b, slices.Concat(f.lists(), f.applies(changed))))
+	lists := f.run(b, f.lists())
+	runs.add(operations[3].name, floors, lists)
+	runs.add(operations[4].name, floors, lists)
+	runs.add(operations[5].name, floors, f.run(b, slices.Concat(f.lists(), f.deletes(changed))))
+}
+
+func measured(b *testing.B, program string, args []string) clustertest.Usage {
+	b.Helper()
+	u := cluster.Measure(b, program, args...)
+	if u.ExitCode != 0 {
+		b.Fatalf("%s %s: exit code %d\n%s", filepath.Base(program), strings.Join(args, " "), u.ExitCode, u.Stderr)
+	}
+	return u
+}
+
+// text is the table as Markdown.
+func (t table) text(objects int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %d objects | ours | Helm 4.3.1 | part | floor | times the floor | ours, CPU | ours, memory | Helm's memory |\n|---|---|---|---|---|---|---|---|---|\n", objects)
+	for _, o := range operations {
+		of := t[o.name]
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %.2f s | %d MB | %s |\n", o.name, times(of[ours]), times(of[helms]), part(of[ours], of[helms]),
+			times(of[floors]), part(of[ours], of[floors]), median(of[ours], cpu).Seconds(), peak(of[ours]), memory(of[helms]))
+	}
+	return b.String()
+}
+
+func wall(u clustertest.Usage) time.Duration { return u.Wall }
+func cpu(u clustertest.Usage) time.Duration  { return u.CPU }
+
+func sorted(runs []clustertest.Usage, by func(clustertest.Usage) time.Duration) []time.Duration {
+	var out []time.Duration
+	for _, u := range runs {
+		out = append(out, by(u))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func median(runs []clustertest.Usage, by func(clustertest.Usage) time.Duration) time.Duration {
+	figures := sorted(runs, by)
+	return figures[len(figures)/2]
+}
+
+// times are the shortest, the median and the longest time.
+func times(runs []clustertest.Usage) string {
+	if len(runs) == 0 {
+		return "–"
+	}
+	figures := sorted(runs, wall)
+	if len(figures) == 1 {
+		return fmt.Sprintf("%.2f s", figures[0].Seconds())
+	}
+	return fmt.Sprintf("%.2f / %.2f / %.2f s", figures[0].Seconds(), figures[len(figures)/2].Seconds(), figures[len(figures)-1].Seconds())
+}
+
+// part is the median of the one as a part of that of the other.
+func part(of, with []clustertest.Usage) string {
+	if len(of) == 0 || len(with) == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", float64(median(of, wall))/float64(median(with, wall)))
+}
+
+func peak(runs []clustertest.Usage) int64 {
+	return slices.MaxFunc(runs, func(a, b clustertest.Usage) int { return cmp.Compare(a.MaxRSS, b.MaxRSS) }).MaxRSS / 1e6
+}
+
+func memory(runs []clustertest.Usage) string {
+	if len(runs) == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d MB", peak(runs))
+}

@@ -1,0 +1,60 @@
+//go:build cluster
+
+package scale
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// kinds are those of the objects of a generated chart, as their templates are named, with
+// what comes behind the metadata. No controller makes anything of them.
+var kinds = []struct{ apiVersion, kind, resource, body string }{
+	{"v1", "ConfigMap", "configmaps", "data:\n  key: value-{{ $i }}\n  mark: {{ $.Values.mark | quote }}\n"},
+	{"v1", "Service", "services", "spec:\n  clusterIP: None\n  selector: {app: many-{{ $i }}}\n  ports:\n    - {name: http, port: 80, protocol: TCP, targetPort: http}\n"},
+	{"v1", "ServiceAccount", "serviceaccounts", "automountServiceAccountToken: false\n"},
+	{"rbac.authorization.k8s.io/v1", "Role", "roles", "rules:\n  - apiGroups: [\"\"]\n    resources: [configmaps]\n    resourceNames: [many-{{ $i }}]\n    verbs: [get, list]\n"},
+	{"apps/v1", "Deployment", "deployments", `spec:
+  replicas: 0
+  selector:
+    matchLabels: {app: many-{{ $i }}}
+  template:
+    metadata:
+      labels: {app: many-{{ $i }}}
+    spec:
+      containers:
+        - name: app
+          image: registry.example/many:1
+          env:
+            - {name: POSITION, value: {{ $i | quote }}}
+          resources:
+            requests: {cpu: 10m, memory: 16Mi}
+`},
+}
+
+// generatedChart writes a chart that renders as many objects as the value objects says, a
+// fifth of each kind, and returns its folder. The value mark is in each object.
+func generatedChart(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "many")
+	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: many\nversion: 1.0.0\n", "values.yaml": "objects: 100\nmark: \"\"\n"}
+	for _, k := range kinds {
+		files["templates/"+k.resource+".yaml"] = fmt.Sprintf("{{- range $i := until (div (int .Values.objects) %d | int) }}\n---\napiVersion: %s\nkind: %s\n"+
+			"metadata:\n  name: many-{{ $i }}\n  labels:\n    app: many\n  annotations:\n    mark: {{ $.Values.mark | quote }}\n%s{{- end }}\n", len(kinds), k.apiVersion, k.kind, k.body)
+	}
+	clustertest.WriteFiles(t, dir, files)
+	return dir
+}
+
+// collection is the path at which the objects of a kind are listed in a namespace.
+func collection(apiVersion, resource, namespace string) string {
+	root := "/apis/"
+	if !strings.Contains(apiVersion, "/") {
+		root = "/api/"
+	}
+	return root + apiVersion + "/namespaces/" + namespace + "/" + resource
+}

@@ -1,0 +1,127 @@
+//go:build cluster
+
+package scale
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/command"
+	"github.com/kubectl-release/kubectl-release/internal/gcpacing"
+)
+
+// profiledName is the name under which this binary is kubectl-release with profiles: of
+// the processor, of what was allocated, and of the heap when most of it was alive. profileVariable is the
+// environment variable that names the files' beginning.
+const (
+	profiledName    = "profiled"
+	profileVariable = "SCALE_PROFILE"
+)
+
+// allocated is what a run of the profiled program has allocated in all.
+type allocated struct{ Bytes, Objects uint64 }
+
+func runProfiled() {
+	gcpacing.Start()
+	prefix := os.Getenv(profileVariable)
+	cpu, err := os.Create(prefix + ".cpu")
+	if err == nil {
+		err = pprof.StartCPUProfile(cpu)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	heap := watchHeap()
+	code := command.Main(context.Background(), nil, os.Args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	pprof.StopCPUProfile()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	figures, _ := json.Marshal(allocated{memory.TotalAlloc, memory.Mallocs})
+	var allocs bytes.Buffer
+	_ = pprof.Lookup("allocs").WriteTo(&allocs, 0)
+	for suffix, content := range map[string][]byte{".heap": heap(), ".allocs": allocs.Bytes(), ".allocated": figures} {
+		if err := os.WriteFile(prefix+suffix, content, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// watchHeap keeps the heap's profile of when most of it was alive; what it returns ends
+// that and gives the profile.
+func watchHeap() func() []byte {
+	var highest uint64
+	var profile bytes.Buffer
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		for {
+			select {
+			case <-end:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+			if metrics.Read(live); live[0].Value.Uint64() > highest+highest/20 {
+				highest = live[0].Value.Uint64()
+				profile.Reset()
+				_ = pprof.Lookup("heap").WriteTo(&profile, 0)
+			}
+		}
+	}()
+	return func() []byte {
+		close(end)
+		<-ended
+		return profile.Bytes()
+	}
+}
+
+// profiledRun runs the profiled program and returns what it has allocated.
+func profiledRun(t testing.TB, program, prefix string, args ...string) (a allocated) {
+	t.Helper()
+	t.Setenv(profileVariable, prefix)
+	u := cluster.Measure(t, program, args...)
+	if u.ExitCode != 0 {
+		t.Fatalf("%s: exit code %d\n%s", args, u.ExitCode, u.Stderr)
+	}
+	text, err := os.ReadFile(prefix + ".allocated")
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%-36s %6.2f s %6.2f s CPU %4d MB, %5d MB in %9d allocations", filepath.Base(prefix), u.Wall.Seconds(), u.CPU.Seconds(), u.MaxRSS/1e6, a.Bytes/1e6, a.Objects)
+	return a
+}
+
+// BenchmarkProfile goes through the operations with 1,000, 4,000 and 10,000 objects and
+// leaves the profiles of each in -profiles: make profile.
+func BenchmarkProfile(b *testing.B) {
+	if *profiles == "" {
+		b.Skip("-profiles names no folder")
+	}
+	if err := os.MkdirAll(*profiles, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	program, chart := asProgram(b, profiledName), generatedChart(b)
+	for _, objects := range []int{1000, 4000, 10_000} {
+		namespace := cluster.Namespace(b)
+		for _, o := range operations {
+			name := fmt.Sprintf("%d-%s", objects, strings.NewReplacer(" ", "-", ",", "").Replace(o.name))
+			profiledRun(b, program, filepath.Join(*profiles, name), o.arguments(o.ours, chart, namespace, objects)...)
+		}
+	}
+}

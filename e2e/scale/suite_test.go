@@ -1,0 +1,49 @@
+//go:build cluster
+
+package scale
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+var (
+	update   = flag.Bool("update", false, "write the tables into docs/bench.md")
+	profiles = flag.String("profiles", "", "folder for the profiles of BenchmarkProfile")
+	helmTo   = flag.Int("helmto", 1000, "up to how many objects Helm goes through BenchmarkScale, too: 10,000 take it half an hour")
+	sizes    = flag.String("sizes", "100,1000,10000", "how many objects the releases of BenchmarkScale have")
+)
+
+// cluster is the control plane of the whole suite.
+var cluster *clustertest.Cluster
+
+func TestMain(m *testing.M) {
+	switch filepath.Base(os.Args[0]) {
+	case floorName:
+		runFloor()
+		return
+	case profiledName:
+		runProfiled()
+		return
+	}
+	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
+}
+
+// asProgram is the path of this test binary under a name by which TestMain runs it as
+// that program.
+func asProgram(t testing.TB, name string) string {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(own, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,173 @@
+package argo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// Placed is an object with the file or folder that it is from.
+type Placed struct {
+	Object map[string]any
+	From   string
+}
+
+// Set is the Applications among objects that have a Helm source. One whose chart or values
+// can't be found is an entry that says why. tree has the repository's files.
+func Set(tree releaseset.Tree, objects []Placed) *releaseset.Set {
+	out := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}}
+	for _, o := range objects {
+		a, err := decode(o.Object)
+		if err != nil {
+			out.Unread = append(out.Unread, o.From+": "+err.Error())
+			continue
+		}
+		a.Metadata.Namespace = cmp.Or(a.Metadata.Namespace, "argocd")
+		e, err := entry(tree, a, o)
+		if err != nil {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %s: %v", o.From, a, err))
+			continue
+		}
+		if e.Cluster != "" {
+			out.Clusters[e.Cluster] = releaseset.Cluster{}
+		}
+		out.Entries = append(out.Entries, e)
+	}
+	return out
+}
+
+// entry is the Application's chart. Errors: it has none, or several.
+func entry(tree releaseset.Tree, a *application, o Placed) (releaseset.Entry, error) {
+	sources := a.Spec.Sources
+	if len(sources) == 0 && a.Spec.Source != nil {
+		sources = []source{*a.Spec.Source}
+	}
+	charts := slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return s.Chart == "" && !isChart(tree, s.Path) && s.Helm == nil })
+	switch len(charts) {
+	case 0:
+		return releaseset.Entry{}, errors.New("it deploys no chart, and is not planned")
+	case 1:
+	default:
+		return releaseset.Entry{}, fmt.Errorf("it deploys %d charts, and is not planned", len(charts))
+	}
+	s := charts[0]
+	h := s.Helm
+	if h == nil {
+		h = &helm{}
+	}
+	m := &manager{application: a, helm: h, spec: o.Object["spec"]}
+	e := releaseset.Entry{
+		Key: releaseset.Key{
+			Cluster: a.cluster(), Namespace: cmp.Or(h.Namespace, a.Spec.Destination.Namespace, "default"),
+			Name: cmp.Or(h.ReleaseName, a.Metadata.Name),
+		},
+		Labels: a.Metadata.Labels, From: releaseset.Place{File: o.From}, Manager: m,
+		Options: releaseset.Options{SkipCRDs: h.SkipCRDs, SkipSchema: h.SkipSchemaValidation},
+	}
+	e.Chart = s.located()
+	if e.Chart.Path != "" && !isChart(tree, e.Chart.Path) {
+		m.err = fmt.Errorf("there is no chart at %s of this repository; those of other repositories are not fetched", s.Path)
+	}
+	if err := h.into(&e, s.Path, sources); err != nil {
+		m.err = err
+	}
+	return e, nil
+}
+
+func isChart(tree releaseset.Tree, dir string) bool {
+	_, err := fs.Stat(tree, path.Join(inTree(dir), "Chart.yaml"))
+	return err == nil && dir != ""
+}
+
+// inTree is a path of the repository, which leads nowhere else.
+func inTree(name string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+name), "/"), ".") }
+
+// located is where the chart comes from: a repository of charts, a registry, whose URL has
+// no scheme, or the tree.
+func (s source) located() releaseset.Chart {
+	version := strings.TrimPrefix(s.TargetRevision, "*")
+	switch {
+	case s.Chart == "":
+		return releaseset.Chart{Path: inTree(s.Path)}
+	case strings.HasPrefix(s.RepoURL, "oci://"), !strings.Contains(s.RepoURL, "://"):
+		return releaseset.Chart{Name: "oci://" + strings.TrimSuffix(strings.TrimPrefix(s.RepoURL, "oci://"), "/") + "/" + s.Chart, Version: version}
+	}
+	return releaseset.Chart{Name: s.Chart, Repo: s.RepoURL, Version: version}
+}
+
+// into adds the values to an entry, in Argo's order: files, values, parameters
+// (util/helm of argo-cd).
+func (h *helm) into(e *releaseset.Entry, chart string, sources []source) error {
+	for _, name := range h.ValueFiles {
+		file, err := located(name, chart, sources)
+		if err != nil {
+			return err
+		}
+		e.Values = append(e.Values, releaseset.Value{File: file, Optional: h.IgnoreMissingValueFiles, From: e.From})
+	}
+	text, err := h.inline()
+	if err != nil {
+		return err
+	}
+	if len(text) > 0 {
+		e.Values = append(e.Values, releaseset.Value{Inline: text, From: e.From})
+	}
+	for _, p := range h.Parameters {
+		text := p.Name + "=" + escaped(p.Value)
+		if p.ForceString {
+			e.Settings.String = append(e.Settings.String, text)
+		} else {
+			e.Settings.Set = append(e.Settings.Set, text)
+		}
+	}
+	for _, p := range h.FileParameters {
+		file, err := located(p.Path, chart, sources)
+		if err != nil {
+			return err
+		}
+		e.Settings.File = append(e.Settings.File, p.Name+"="+file)
+	}
+	return nil
+}
+
+// located is the path of a file that is named from the chart, from the root (/…), or from
+// that of a source with a ref ($ref/…), which is taken to be this repository.
+func located(name, chart string, sources []source) (string, error) {
+	ref, rest, _ := strings.Cut(name, "/")
+	switch {
+	case strings.Contains(name, "://"):
+		return "", fmt.Errorf("%s: files of values are not fetched", name)
+	case strings.HasPrefix(name, "/"):
+		return inTree(name), nil
+	case !strings.HasPrefix(ref, "$"):
+		if chart == "" {
+			return "", fmt.Errorf("%s: a file in a chart that is fetched is not read", name)
+		}
+		return inTree(path.Join(chart, name)), nil
+	case !slices.ContainsFunc(sources, func(s source) bool { return "$"+s.Ref == ref }):
+		return "", fmt.Errorf("%s: no source has the ref %s", name, strings.TrimPrefix(ref, "$"))
+	}
+	return inTree(rest), nil
+}
+
+// escaped is a value whose commas are no grammar of --set, but in a list
+// (cleanSetParameters of argo-cd).
+func escaped(value string) string {
+	if strings.HasPrefix(value, "{") && strings.HasSuffix(value, "}") {
+		return value
+	}
+	var out strings.Builder
+	for i, r := range value {
+		if r == ',' && (i == 0 || value[i-1] != '\\') {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}

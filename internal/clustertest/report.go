@@ -1,0 +1,30 @@
+package clustertest
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Report logs a result and, with update, makes it the section of that name of a page in
+// Markdown: what is between its two marks.
+func Report(t testing.TB, page, section, text string, update bool) {
+	t.Helper()
+	t.Logf("%s\n%s", section, text)
+	if !update {
+		return
+	}
+	old, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+section+" -->\n", "<!-- /"+section+" -->"
+	before, rest, found := strings.Cut(string(old), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no marks of a section %q", page, section)
+	}
+	if err := os.WriteFile(page, []byte(before+begin+strings.TrimSpace(text)+"\n"+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,173 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// planned runs a line of plan many and gives what it says, by the release's name.
+func (d *desk) planned(line string) map[string]releaseset.Planned {
+	d.t.Helper()
+	a := d.types("plan many " + line + " -o json")
+	var made releaseset.Document
+	if err := json.Unmarshal([]byte(a.out), &made); err != nil {
+		d.t.Fatalf("%s: %v\n%s%s", line, err, a.out, a.err)
+	}
+	out := map[string]releaseset.Planned{}
+	for _, r := range made.Releases {
+		out[r.Release.Name] = r
+	}
+	return out
+}
+
+// steps are those of a plan with a kind, in a line: "create patch".
+func steps(r releaseset.Planned, kind string) string {
+	var out []string
+	if r.Plan != nil {
+		r.Plan.Steps(func(_ plan.StageName, s *plan.Step) {
+			if s.Object.Kind == kind && s.Op != plan.OpWait && s.Op != plan.OpNone {
+				out = append(out, string(s.Op))
+			}
+		})
+	}
+	return strings.Join(out, " ")
+}
+
+func (d *desk) releaseFile(name, release, more string) {
+	d.file(name, fmt.Sprintf("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: %s, namespace: shop}\nspec: {interval: 1m, %s}\n", release, more))
+}
+
+func TestCheck6And7CRDs(t *testing.T) {
+	const definition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: as.example.com}, spec: {
+		group: example.com, scope: Namespaced, names: {kind: A, plural: as}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object%s}}}]}}`
+	for _, c := range []struct {
+		policy string
+		there  bool
+		want   string
+	}{
+		{"timeout: 1m", false, "create"}, {"timeout: 1m", true, ""},
+		{"crds: Skip", false, ""}, {"crds: Create", false, "create"}, {"crds: Create", true, ""},
+		{"crds: CreateReplace", false, "create"}, {"crds: CreateReplace", true, "patch"},
+	} {
+		d := atDesk(t)
+		d.must("install web ./web")
+		if c.there {
+			d.Put(objecttest.Parse(t, fmt.Sprintf(definition, "")))
+		}
+		d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.1.0}")
+		d.file("web/crds/a.yaml", fmt.Sprintf(definition, ", description: more"))
+		d.helmRelease("upgrade: {"+c.policy+"}", noValues)
+		web := d.planned("release.yaml")["web"]
+		if got := steps(web, "CustomResourceDefinition"); web.Verdict == nil || web.Verdict.Action != "upgrade" || got != c.want {
+			t.Errorf("%s, there already: %t: %v, CRD %q, want %q", c.policy, c.there, web.Verdict, got, c.want)
+		}
+		d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.2.0}")
+		d.file("web/crds/a.yaml", "")
+		if got := steps(d.planned("release.yaml")["web"], "CustomResourceDefinition"); got != "" {
+			t.Errorf("%s: a CRD that left the chart: %s", c.policy, got)
+		}
+	}
+}
+
+func TestCheck10ValuesFiles(t *testing.T) {
+	for _, c := range []struct{ files, want string }{
+		{"[env/prod.yaml]", "prod"},
+		{"[web/values.yaml, env/prod.yaml]", "prod"},
+		{"[env/prod.yaml, web/values.yaml]", "one"},
+		{"[values.yaml]", "one"},
+		{"[gone.yaml]", "gone.yaml"},
+		{"[env/prod.yaml, gone.yaml], ignoreMissingValuesFiles: true", "prod"},
+	} {
+		d := atDesk(t)
+		d.file("env/prod.yaml", "text: prod\n")
+		d.releaseFile("release.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}, valuesFiles: "+c.files+"}}")
+		web := d.planned("release.yaml --offline --base-dir /dev/null")["web"]
+		text := web.Error
+		if web.Plan != nil {
+			web.Plan.Steps(func(_ plan.StageName, s *plan.Step) {
+				if s.Object.Kind == "ConfigMap" {
+					text = fmt.Sprint(s.Body.Object["data"])
+				}
+			})
+		}
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%s: %s, want %s", c.files, text, c.want)
+		}
+	}
+}
+
+func TestCheck14ConfigMapOfValuesChanges(t *testing.T) {
+	d := atDesk(t)
+	for _, side := range []string{"base", "head"} {
+		d.file(side+"/apps/values.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: texts, namespace: shop}\ndata: {values.yaml: 'text: "+side+"'}\n")
+		d.releaseFile(side+"/apps/web.yaml", "web", "chart: {spec: {chart: ./apps/web, sourceRef: {kind: GitRepository, name: fleet}}}, valuesFrom: [{kind: ConfigMap, name: texts}]")
+		d.file(side+"/apps/web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+		d.file(side+"/apps/web/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {text: {{ .Values.text }}}\n")
+	}
+	t.Chdir("head")
+	web := d.planned("apps --offline --base-dir ../base")["web"]
+	if web.Verdict == nil || web.Verdict.Action != "upgrade" || steps(web, "ConfigMap") != "patch" {
+		t.Errorf("%+v, %s", web.Verdict, steps(web, "ConfigMap"))
+	}
+}
+
+func TestCheck16WithoutASecretThatIsRequired(t *testing.T) {
+	d := atDesk(t)
+	d.file("needs/Chart.yaml", "{apiVersion: v2, name: needs, version: 1.0.0}")
+	d.file("needs/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: '{{ required \"a key\" .Values.key }}'}\n")
+	d.releaseFile("apps/needs.yaml", "needs", "chart: {spec: {chart: ./needs, sourceRef: {kind: GitRepository, name: fleet}}}, valuesFrom: [{kind: Secret, name: keys}]")
+	d.releaseFile("apps/web.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
+	line := "apps --offline --base-dir /dev/null"
+	all := d.planned(line)
+	if !strings.Contains(all["needs"].Error, "can't be planned without Secret shop/keys") || all["web"].Plan == nil {
+		t.Errorf("%+v", all)
+	}
+	if a := d.types("plan many " + line); a.code != exitError {
+		t.Errorf("exit code %d", a.code)
+	}
+}
+
+func TestCheck51CiphertextOfSOPSIsNoValue(t *testing.T) {
+	const canary = "ENC[AES256_GCM,data:canary,iv:a,tag:b,type:str]"
+	d := atDesk(t)
+	d.releaseFile("apps/web.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}, valuesFrom: [{kind: Secret, name: keys, valuesKey: key, targetPath: text}]")
+	d.file("apps/keys.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: keys, namespace: shop}\nstringData: {key: '"+canary+"'}\nsops: {version: 3.9.0}\n")
+	for _, output := range []string{"text", "json", "markdown", "html"} {
+		a := d.must("plan many apps --offline --base-dir /dev/null --show-secrets -o " + output)
+		a.has(t, "Secret shop/keys is not known")
+		if strings.Contains(a.out, "canary") {
+			t.Errorf("-o %s has the ciphertext:\n%s", output, a.out)
+		}
+	}
+}
+
+func TestCheck52ATagOfManyReleases(t *testing.T) {
+	d := atDesk(t)
+	registry := sourcetest.Serve(t, sourcetest.Options{})
+	for _, version := range []string{"1.0.0", "1.1.0"} {
+		registry.PutImage(t, "charts/shared", version, sourcetest.Archive(t, "shared", map[string]string{
+			"Chart.yaml":       "{apiVersion: v2, name: shared, version: " + version + "}",
+			"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Release.Name }}\"}\ndata: {version: {{ .Chart.Version }}}\n",
+		}))
+	}
+	for side, version := range map[string]string{"base": "1.0.0", "head": "1.1.0"} {
+		d.file(side+"/apps/source.yaml", fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: shared, namespace: shop}\nspec: {interval: 1m, url: \"oci://%s/charts/shared\", ref: {tag: %s}}\n", strings.TrimPrefix(registry.URL, "http://"), version))
+		for _, name := range []string{"a", "b", "c"} {
+			d.releaseFile(side+"/apps/"+name+".yaml", name, "chartRef: {kind: OCIRepository, name: shared}")
+		}
+	}
+	t.Chdir("head")
+	all := d.planned("apps --plain-http --base-dir ../base")
+	for _, name := range []string{"a", "b", "c"} {
+		if r := all[name]; r.Plan == nil || r.Plan.ChartTo.Version != "1.1.0" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// noValues is the digest of no values.
+const noValues = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// helmRelease writes release.yaml with a HelmRelease of the chart in ./web, whose spec has
+// more fields, and puts it into the cluster as helm-controller has left it when revision 1
+// was released as it says, with values of that digest.
+func (d *desk) helmRelease(more, digest string) {
+	d.t.Helper()
+	spec := "{interval: 1m, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}, " + more + "}"
+	head := "apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease"
+	d.file("release.yaml", strings.ReplaceAll(head, ", ", "\n")+"\nmetadata: {name: web, namespace: shop}\nspec: "+spec+"\n")
+	d.Put(objecttest.Parse(d.t, fmt.Sprintf(`{%s, metadata: {name: web, namespace: shop, generation: 1}, spec: %s, status: {
+		observedGeneration: 1, lastAttemptedGeneration: 1, lastAttemptedReleaseAction: install, lastAttemptedRevision: 1.0.0,
+		lastAttemptedConfigDigest: "%[3]s", storageNamespace: shop, history: [{digest: "sha256:0", name: web, namespace: shop, version: 1,
+		status: deployed, chartName: web, chartVersion: 1.0.0, configDigest: "%[3]s"}]}}`, head, spec, digest)))
+}
+
+func (a answer) has(t *testing.T, want ...string) {
+	t.Helper()
+	out := strings.Join(strings.Fields(a.out), " ")
+	for _, text := range want {
+		if !strings.Contains(out, text) {
+			t.Errorf("%q is not in\n%s%s", text, a.out, a.err)
+		}
+	}
+}
+
+// drifted is a desk with a release whose ConfigMap says something else than revision 1.
+func drifted(t *testing.T) *desk {
+	d := atDesk(t)
+	d.must("install web ./web")
+	id := manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}
+	o := d.Objects[id].DeepCopy()
+	o.Object["data"].(map[string]any)["text"] = "by hand"
+	d.Put(o)
+	return d
+}
+
+// Check 30 of FLUX.md, what of it a plan says.
+func TestCheck30Drift(t *testing.T) {
+	for _, c := range []struct {
+		detection string
+		want      []string
+	}{
+		{"mode: enabled", []string{"correct drift", "live objects differ", "ConfigMap shop/web has drifted: data.text", "by hand → one"}},
+		{"mode: warn", []string{"nothing", "with mode warn they stay", "ConfigMap shop/web has drifted: data.text"}},
+		{"mode: disabled", []string{"nothing", "chart, values and post-renderers are those of the newest revision"}},
+		{"mode: enabled, ignore: [{paths: [/data/text]}]", []string{"nothing", "chart, values and post-renderers are those"}},
+		{"mode: enabled, ignore: [{paths: [/data/text], target: {kind: Config.*, name: web}}]", []string{"nothing", "chart, values and post-renderers"}},
+		{"mode: enabled, ignore: [{paths: [/data/text], target: {kind: Config}}]", []string{"correct drift"}},
+	} {
+		t.Run(c.detection, func(t *testing.T) {
+			d := drifted(t)
+			d.helmRelease("driftDetection: {"+c.detection+"}", noValues)
+			d.must("plan many release.yaml").has(t, c.want...)
+		})
+	}
+}
+
+func TestDriftDetectionDisabledOnTheObject(t *testing.T) {
+	d := drifted(t)
+	o := d.Objects[manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}].DeepCopy()
+	o.SetAnnotations(map[string]string{"helm.toolkit.fluxcd.io/driftDetection": "disabled"})
+	d.Put(o)
+	d.helmRelease("driftDetection: {mode: enabled}", noValues)
+	d.must("plan many release.yaml").has(t, "nothing", "chart, values and post-renderers are those")
+}
+
+// Check 31 of FLUX.md: an object whose dry run is refused is named.
+func TestCheck31DriftThatCanNotBeTold(t *testing.T) {
+	d := drifted(t)
+	d.Refuse = map[manifest.ID]*plan.Refusal{{Kind: "ConfigMap", Namespace: "shop", Name: "web"}: {Reason: "Invalid", Message: "a webhook refuses it"}}
+	d.helmRelease("driftDetection: {mode: enabled}", noValues)
+	d.must("plan many release.yaml").has(t, "fail", "a dry run failed", "ConfigMap shop/web can't be compared")
+}
+
+// Values that the repository does not have are read from the cluster, and what comes from
+// Secrets is masked.
+func TestValuesAreReadFromTheCluster(t *testing.T) {
+	const canary = "canary-in-a-secret"
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.helmRelease("valuesFrom: [{kind: ConfigMap, name: texts}, {kind: Secret, name: keys, valuesKey: key, targetPath: text}]", noValues)
+	a := d.types("plan many release.yaml")
+	if a.has(t, "can't be planned", "could not resolve ConfigMap chart values reference 'shop/texts'"); a.code != exitError {
+		t.Errorf("exit code %d", a.code)
+	}
+	d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: texts, namespace: shop}, data: {values.yaml: 'password: two'}}"))
+	d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: keys, namespace: shop}, data: {key: Y2FuYXJ5LWluLWEtc2VjcmV0}}"))
+	for _, output := range []string{"text", "json", "markdown", "html"} {
+		a = d.must("plan many release.yaml -o " + output)
+		a.has(t, "upgrade", "the values change")
+		if strings.Contains(a.out+a.err, canary) {
+			t.Errorf("-o %s quotes the Secret:\n%s", output, a.out)
+		}
+	}
+}
+
+// Check 17 of FLUX.md: without any right on Secrets, equal digests prove that the values
+// are unchanged; and so does an equal HelmRelease.
+func TestCheck17ValuesAreUnchangedByTheDigest(t *testing.T) {
+	for _, c := range []struct {
+		repository, live, digest, want string
+	}{
+		{"valuesFrom: [{kind: Secret, name: keys}]", "valuesFrom: []", noValues, "the values are unchanged, by the digest in the HelmRelease's status"},
+		{"valuesFrom: [{kind: Secret, name: keys}]", "valuesFrom: [{kind: Secret, name: keys}]", "sha256:1", "chart, values and post-renderers are those of the newest revision"},
+		{"valuesFrom: [{kind: Secret, name: keys}]", "values: {text: two}", "sha256:1", "some values are not known; if they have changed it is an upgrade"},
+	} {
+		d := atDesk(t)
+		d.must("install web ./web")
+		d.helmRelease(c.live, c.digest)
+		live := d.Objects[manifest.ID{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "web"}]
+		d.helmRelease(c.repository, c.digest)
+		d.Put(live)
+		d.Denied = map[plan.Permission]bool{{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "keys"}: true}
+		d.must("plan many release.yaml").has(t, c.want, "Secret shop/keys is not known")
+	}
+}
+
+func TestPlansAsTheServiceAccount(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.helmRelease("serviceAccountName: deployer, values: {text: two}", noValues)
+	d.must("plan many release.yaml").has(t, "upgrade")
+	if want := "system:serviceaccount:shop:deployer"; !slices.Contains(d.users, want) {
+		t.Errorf("users %q, want %s", d.users, want)
+	}
+	d.users = nil
+	d.Denied = map[plan.Permission]bool{{Verb: "impersonate", Resource: "serviceaccounts", Namespace: "shop", Name: "deployer"}: true}
+	d.must("plan many release.yaml").has(t, "upgrade", "planned by your own rights: you may not impersonate ServiceAccount shop/deployer")
+	if len(d.users) > 0 {
+		t.Errorf("users %q", d.users)
+	}
+}
+
+func TestAnotherClusterIsNotFollowed(t *testing.T) {
+	d := atDesk(t)
+	d.helmRelease("kubeConfig: {secretRef: {name: other}}", noValues)
+	d.must("plan many release.yaml --all").has(t, "unknown", "spec.kubeConfig names another cluster, and is not followed")
+}
+
+// Records are where the HelmRelease keeps them, and not in the release's namespace.
+func TestRecordsOfAnotherNamespace(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	ctx := t.Context()
+	records, err := d.client.CoreV1().Secrets("shop").List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
+	if err != nil || len(records.Items) != 1 {
+		t.Fatalf("%v, %v", records, err)
+	}
+	moved := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: records.Items[0].Name, Namespace: "flux", Labels: records.Items[0].Labels}, Type: records.Items[0].Type, Data: records.Items[0].Data}
+	if _, err := d.client.CoreV1().Secrets("flux").Create(ctx, moved, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.client.CoreV1().Secrets("shop").Delete(ctx, moved.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	d.helmRelease("releaseName: web, values: {text: two}", noValues)
+	id := manifest.ID{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "web"}
+	live := d.Objects[id].DeepCopy()
+	live.Object["status"].(map[string]any)["storageNamespace"] = "flux"
+	live.SetNamespace("flux")
+	live.Object["spec"].(map[string]any)["targetNamespace"] = "shop"
+	d.Put(live)
+	d.file("release.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: flux}\nspec: {interval: 1m, releaseName: web, targetNamespace: shop, values: {text: three}, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}}\n")
+	d.must("plan many release.yaml").has(t, "upgrade", "1 → 2", "data.text", "one → three")
+}

@@ -1,0 +1,139 @@
+package command
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+)
+
+// failsNext has the next write of the chart's ConfigMap refused.
+func (d *desk) failsNext() {
+	failing := d.Calls + 1
+	d.Trouble = func(call int) clusterfake.Trouble {
+		if call == failing {
+			return clusterfake.Trouble{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "web", errors.New("a webhook"))}
+		}
+		return clusterfake.Trouble{}
+	}
+}
+
+// hints are the commands that an answer tells to type.
+func (a answer) hints() []string {
+	var out []string
+	for line := range strings.Lines(a.err + a.out) {
+		if _, command, found := strings.Cut(line, "kubectl release "); found && !strings.HasPrefix(line, "Error") {
+			out = append(out, strings.TrimSuffix(command, "\n"))
+		}
+	}
+	return out
+}
+
+// A6: A hint can be pasted: it repeats namespace, context and kubeconfig as they were typed,
+// and the flags of the command that it goes on from.
+func TestHintsCanBePasted(t *testing.T) {
+	const typed, same = " -n shop --context dev --kubeconfig /k", " --namespace shop --kubeconfig /k --context dev"
+	d := atDesk(t)
+	d.must("install web ./web" + typed)
+	for _, c := range []struct {
+		line  string
+		fails bool
+		want  []string
+	}{
+		{"status nope" + typed, false, []string{"list --all-namespaces --kubeconfig /k --context dev shows the releases that there are"}},
+		{"rollback web 7" + typed, false, []string{"history web" + same + " shows those that there are"}},
+		{"upgrade web ./web --set text=two" + typed, true, []string{"upgrade web ./web --set text=two" + same, "rollback web 1" + same}},
+		{"upgrade web ./web --set text=two --atomic" + typed, true, []string{"get values web --revision 3" + same}},
+		{"install new ./web --take-ownership" + typed, true, []string{"upgrade --install new ./web --take-ownership" + same, "uninstall new" + same}},
+		{"status new" + typed, false, []string{"upgrade --install new CHART" + same, "uninstall new" + same}},
+	} {
+		if c.fails {
+			d.failsNext()
+		}
+		a := d.types(c.line)
+		if diff := cmp.Diff(c.want, a.hints()); diff != "" {
+			t.Errorf("%s: -want +got:\n%s\n%s", c.line, diff, a.err)
+		}
+	}
+}
+
+// Who is asked is told what is to be done to which release of which cluster, and only yes
+// is a yes.
+func TestTheQuestionNamesReleaseAndCluster(t *testing.T) {
+	d := atDesk(t)
+	keyboard, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keyboard.Close()
+	defer terminal.Close()
+	d.in = terminal
+	for _, typed := range []string{"y", "yes"} {
+		if _, err := keyboard.WriteString(typed + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		a := d.types("apply web ./web")
+		if !strings.Contains(a.err, "\nApply these changes to shop/web in context dev (prod.example:6443)? Type yes: ") {
+			t.Errorf("it asks %q", a.err)
+		}
+		if !strings.Contains(a.out, "    context dev (prod.example:6443), Kubernetes 1.36.3\n") {
+			t.Errorf("above it stands\n%s", a.out)
+		}
+		if done := a.code == exitDone; done != (typed == "yes") {
+			t.Errorf("%s: exit code %d", typed, a.code)
+		}
+	}
+}
+
+// A lock is freed by whoever is there to say so.
+func TestUnlockAsks(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	holder, now, lasts := "ann on ci-1, process 7", metav1.NowMicro(), int32(30)
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: "kubectl-release.web", Namespace: "shop"},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, AcquireTime: &now, RenewTime: &now, LeaseDurationSeconds: &lasts},
+	}
+	if _, err := d.client.CoordinationV1().Leases("shop").Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if a := d.types("unlock web"); a.code != exitError || !strings.Contains(a.err, "Error: the lock was not freed: nobody is there to be asked; --yes goes on without a question\n") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	if a := d.must("unlock web --yes"); !strings.Contains(a.out, "is held by ann on ci-1, process 7") || !strings.Contains(a.out, "It is free.") {
+		t.Errorf("it says\n%s", a.out)
+	}
+}
+
+// What Helm hands to its plugins and reads itself says which cluster is meant.
+func TestHelmsVariablesSayWhichCluster(t *testing.T) {
+	d := atDesk(t)
+	for variable, value := range map[string]string{
+		"HELM_NAMESPACE": "team", "HELM_KUBECONTEXT": "dev", "HELM_KUBEAPISERVER": "https://h", "HELM_KUBETOKEN": "t0ken", "HELM_KUBEASUSER": "me",
+		"HELM_KUBEASGROUPS": "a,b", "HELM_KUBECAFILE": "/ca", "HELM_KUBETLS_SERVER_NAME": "n", "HELM_KUBEINSECURE_SKIP_TLS_VERIFY": "true", "HELM_QPS": "5.5",
+	} {
+		t.Setenv(variable, value)
+	}
+	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
+	var got []any
+	p.dial = func(o *connectionFlags) (api, string, error) {
+		c := o.config()
+		got = []any{*c.Namespace, *c.Context, *c.APIServer, *c.BearerToken, *c.Impersonate, *c.ImpersonateGroup, *c.CAFile, *c.TLSServerName, *c.Insecure, o.qps}
+		return memory{d.Cluster, d.client}, "team", nil
+	}
+	if code := p.main(t.Context(), nil, []string{"kubectl-release", "list"}); code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	if diff := cmp.Diff([]any{"team", "dev", "https://h", "t0ken", "me", []string{"a", "b"}, "/ca", "n", true, 5.5}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// readerFlags are of plans by somebody who may read and not write.
+type readerFlags struct {
+	readOnly    bool
+	judged      string
+	judgedGroup cli.StringSlice
+}
+
+func (o *readerFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "read-only", Destination: &o.readOnly, Usage: "plan without dry runs, as somebody who may read and not write: outcomes are estimated, and nobody is asked what is allowed", Category: planCategory},
+		&cli.StringFlag{Name: "judge-as", Destination: &o.judged, Usage: "plan as with --read-only, and ask whether this `USER`, who is going to apply it, is allowed to: system:serviceaccount:NAMESPACE:NAME, or a name; takes the permission to create subjectaccessreviews", Category: planCategory},
+		&cli.StringSliceFlag{Name: "judge-as-group", Destination: &o.judgedGroup, Usage: "with --judge-as: a `GROUP` of theirs; those of service accounts are known (repeatable)", Category: planCategory},
+	}
+}
+
+func (o *readerFlags) check() error {
+	if len(o.judgedGroup.Value()) > 0 && o.judged == "" {
+		return usage("--judge-as-group needs --judge-as: whose group it is")
+	}
+	return nil
+}
+
+// subject is who is judged, with the groups that everybody has, and service accounts
+// (https://kubernetes.io/docs/reference/access-authn-authz/authentication/).
+func (o *readerFlags) subject() plan.Subject {
+	groups := append(o.judgedGroup.Value(), "system:authenticated")
+	if account, ok := strings.CutPrefix(o.judged, "system:serviceaccount:"); ok {
+		namespace, _, _ := strings.Cut(account, ":")
+		groups = append(groups, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+	}
+	return plan.Subject{User: o.judged, Groups: groups}
+}
+
+// apply has a session's plans be those of a reader, where that is asked for.
+func (o *readerFlags) apply(s *session) {
+	s.engine.ReadOnly = o.readOnly || o.judged != ""
+	if o.judged != "" {
+		s.engine.Judged = o.judged
+		s.engine.Cluster = judging{s.engine.Cluster, s.cluster, o.subject()}
+	}
+}
+
+// judging is a cluster that is asked what somebody else is allowed.
+type judging struct {
+	engine.Cluster
+	api api
+	who plan.Subject
+}
+
+// Access implements engine.Cluster.
+func (j judging) Access(ctx context.Context, needed []plan.Permission) plan.Access {
+	return j.api.AccessOf(ctx, j.who, needed)
+}

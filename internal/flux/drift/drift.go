@@ -1,0 +1,131 @@
+// Package drift is what spec.driftDetection of a HelmRelease leaves alone of the differences
+// between live objects and the stored manifest (fluxcd/pkg/ssa/jsondiff). It compares
+// nothing itself: it is given the steps of a plan that corrects them.
+package drift
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// driftDetection is the label or annotation of objects that are not compared, with the
+// value "disabled".
+const driftDetection = flux.HelmGroup + "/driftDetection"
+
+// Refused says that no dry run could be made of an object.
+func Refused(p *plan.Document, id manifest.ID) bool {
+	return slices.ContainsFunc(p.Problems, func(problem plan.Problem) bool { return problem.Blocking && problem.Object == id })
+}
+
+// Overlook takes out of a step that corrects drift what helm-controller does not compare:
+// objects that say so, paths of spec.driftDetection.ignore, which are sent as they are live,
+// and labels and annotations beyond those of the manifest.
+func Overlook(hr *flux.HelmRelease, s *plan.Step) {
+	if excluded(s.Body) || excluded(s.Before) {
+		s.Op, s.Changes = plan.OpNone, nil
+		return
+	}
+	if s.Before == nil || s.After == nil || s.Body == nil {
+		return
+	}
+	after, sent := s.After.DeepCopy(), s.Body.DeepCopy()
+	for _, rule := range ignored(hr) {
+		if !selects(rule.Target, s.Body) {
+			continue
+		}
+		for _, pointer := range rule.Paths {
+			restore(after.Object, s.Before.Object, tokens(pointer))
+			restore(sent.Object, s.Before.Object, tokens(pointer))
+		}
+	}
+	left := map[string]bool{}
+	for _, c := range fielddiff.Compare(s.Before.Object, after.Object) {
+		left[c.Path] = true
+	}
+	s.After, s.Body = after, sent
+	s.Changes = slices.DeleteFunc(s.Changes, func(c plan.Change) bool {
+		metadata := strings.HasPrefix(c.Path, "metadata.labels") || strings.HasPrefix(c.Path, "metadata.annotations")
+		return !left[c.Path] || metadata && c.To == nil
+	})
+}
+
+func ignored(hr *flux.HelmRelease) []flux.DriftIgnore {
+	if hr.Spec.DriftDetection == nil {
+		return nil
+	}
+	return hr.Spec.DriftDetection.Ignore
+}
+
+func excluded(o *unstructured.Unstructured) bool {
+	return o != nil && (o.GetLabels()[driftDetection] == "disabled" || o.GetAnnotations()[driftDetection] == "disabled")
+}
+
+// selects says whether a selector, nil for all, takes an object.
+func selects(s *flux.Selector, o *unstructured.Unstructured) bool {
+	if s == nil {
+		return true
+	}
+	gvk := o.GroupVersionKind()
+	for _, c := range [][2]string{
+		{s.Group, gvk.Group}, {s.Version, gvk.Version}, {s.Kind, gvk.Kind}, {s.Namespace, o.GetNamespace()}, {s.Name, o.GetName()},
+	} {
+		if ok, err := regexp.MatchString("^(?:"+c[0]+")$", c[1]); c[0] != "" && (err != nil || !ok) {
+			return false
+		}
+	}
+	return fits(s.LabelSelector, o.GetLabels()) && fits(s.AnnotationSelector, o.GetAnnotations())
+}
+
+func fits(selector string, of map[string]string) bool {
+	parsed, err := labels.Parse(selector)
+	return err == nil && parsed.Matches(labels.Set(of))
+}
+
+// tokens are the parts of a JSON pointer (RFC 6901).
+func tokens(pointer string) []string {
+	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i := range parts {
+		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(parts[i])
+	}
+	return parts
+}
+
+// restore gives the value at a path back what it was before.
+func restore(after, before any, path []string) {
+	key := path[0]
+	switch after := after.(type) {
+	case map[string]any:
+		was, _ := before.(map[string]any)
+		value, had := was[key]
+		below, has := after[key]
+		switch {
+		case len(path) > 1 && has:
+			restore(below, value, path[1:])
+		case len(path) > 1:
+		case had:
+			after[key] = value
+		default:
+			delete(after, key)
+		}
+	case []any:
+		was, _ := before.([]any)
+		i, err := strconv.Atoi(key)
+		switch {
+		case err != nil || i < 0 || i >= len(after) || i >= len(was):
+		case len(path) > 1:
+			restore(after[i], was[i], path[1:])
+		default:
+			after[i] = was[i]
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package repository
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// InCluster is the manager with what the repository does not know of its values read
+// from the cluster.
+func (m *Managed) InCluster(lookup releaseset.Lookup) (releaseset.Manager, []releaseset.Value) {
+	out := *m
+	values := out.compose(lookup)
+	return &out, values
+}
+
+// compose puts the values together. Without a lookup no cluster is asked.
+func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
+	m.composed = composed{}
+	found, err := composition.Compose(m.hr, m.in.values(m.hr, lookup))
+	if err != nil {
+		m.err = err
+		return nil
+	}
+	m.composed = composed{notes: found.Notes, secrets: found.Secrets, unknown: slices.Clone(m.sealed)}
+	for _, ref := range found.Unknown {
+		m.unknown = append(m.unknown, ref.Kind+" "+m.hr.Metadata.Namespace+"/"+ref.Name)
+	}
+	data, err := json.Marshal(found.Values)
+	if err == nil {
+		m.values, err = digest.Values(found.Values)
+	}
+	if err != nil {
+		m.err = err
+		return nil
+	}
+	if len(found.Values) == 0 {
+		return nil
+	}
+	return []releaseset.Value{{Inline: data, From: m.from}}
+}
+
+// unplanned are notes about fields that do something which no plan shows.
+func unplanned(hr *flux.HelmRelease) []string {
+	var out []string
+	for _, field := range hr.Unknown {
+		out = append(out, field+" is a field that is not known here: what it does is not planned")
+	}
+	for _, dep := range hr.Spec.DependsOn {
+		if dep.ReadyExpr != "" {
+			out = append(out, fmt.Sprintf("readyExpr of dependency %s is not evaluated: it is taken to hold", dep.Name))
+		}
+	}
+	if len(hr.Spec.HealthCheckExprs) > 0 {
+		out = append(out, "spec.healthCheckExprs are not evaluated: they are taken to compile, and say when an upgrade is done")
+	}
+	return out
+}

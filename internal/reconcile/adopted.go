@@ -1,0 +1,45 @@
+package reconcile
+
+import (
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// noteAdopted remembers which objects an install takes over from nobody or somebody else.
+// helm-controller deletes them when it remedies that install by an uninstall
+// (helm-controller#1242); a pass of ours spares them.
+func (p *pass) noteAdopted(made *plan.Plan) {
+	if made.Operation != plan.Install {
+		return
+	}
+	p.adopted = map[manifest.ID]bool{}
+	made.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpAdopt {
+			p.adopted[s.Object] = true
+		}
+	})
+}
+
+// spare takes what was adopted out of the plan of an uninstall, and gives its names.
+func (p *pass) spare(made *plan.Plan) (spared []string) {
+	of := func(s plan.Step) bool {
+		return p.adopted[s.Object] && (s.Op == plan.OpDelete || s.Op == plan.OpWait)
+	}
+	stages := slices.Clone(made.Stages)
+	for i, stage := range stages {
+		stages[i].Waves = slices.Clone(stage.Waves)
+		for j, wave := range stage.Waves {
+			for _, s := range wave.Steps {
+				if of(s) && s.Op == plan.OpDelete {
+					spared = append(spared, nameOf(s.Object))
+				}
+			}
+			stages[i].Waves[j].Steps = slices.DeleteFunc(slices.Clone(wave.Steps), of)
+		}
+		stages[i].Waves = slices.DeleteFunc(stages[i].Waves, func(w plan.Wave) bool { return len(w.Steps) == 0 })
+	}
+	made.Stages = slices.DeleteFunc(stages, func(s plan.Stage) bool { return len(s.Waves) == 0 })
+	return spared
+}

@@ -1,0 +1,226 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+func resourceOf(kind string) schema.GroupResource { return schema.GroupResource{Resource: kind} }
+
+var configMap = manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}
+
+// text is what the ConfigMap says; "" when it is not there.
+func (b *bench) text() string {
+	o := b.cluster.Objects[configMap]
+	if o == nil {
+		return ""
+	}
+	text, _, _ := unstructured.NestedString(o.Object, "data", "text")
+	return text
+}
+
+func (b *bench) edit(text string) {
+	b.t.Helper()
+	o := b.cluster.Objects[configMap]
+	if err := unstructured.SetNestedField(o.Object, text, "data", "text"); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+const base = "interval: 10m\nchartRef: {kind: HelmChart, name: app}\n"
+
+// Check 30: with mode warn drift is told and nothing written, and the HelmRelease is
+// ready; with mode enabled the objects are brought back without a new revision, but for
+// ignored paths and for objects that are excluded.
+func TestCheck30Drift(t *testing.T) {
+	for _, tc := range []struct {
+		why, drift string
+		exclude    bool
+		text       string
+		drifted    string
+	}{
+		{why: "warn", drift: "mode: warn", text: "by hand", drifted: "Drifted True DriftDetected"},
+		{why: "enabled", drift: "mode: enabled", text: "one", drifted: "Drifted False NoDriftDetected"},
+		{why: "an ignored path", drift: "{mode: enabled, ignore: [{paths: [/data/text]}]}", text: "by hand", drifted: "Drifted False NoDriftDetected"},
+		{why: "a rule for others", drift: "{mode: enabled, ignore: [{paths: [/data/text], target: {kind: Deploy.*}}]}", text: "one", drifted: "Drifted False NoDriftDetected"},
+		{why: "an excluded object", drift: "mode: enabled", exclude: true, text: "by hand", drifted: "Drifted False NoDriftDetected"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			drift := tc.drift
+			if !strings.HasPrefix(drift, "{") {
+				drift = "{" + drift + "}"
+			}
+			b := newBench(t, "driftDetection: "+drift)
+			b.mustPass()
+			b.edit("by hand")
+			if tc.exclude {
+				b.cluster.Objects[configMap].SetAnnotations(map[string]string{"helm.toolkit.fluxcd.io/driftDetection": "disabled"})
+			}
+			b.mustPass()
+			if got := b.text(); got != tc.text {
+				t.Errorf("the text is %q", got)
+			}
+			if b.condition("Drifted") != tc.drifted || b.condition("Ready") != "Ready True InstallSucceeded" || b.stored() != "deployed" {
+				t.Errorf("%s, %s, records %s", b.condition("Drifted"), b.condition("Ready"), b.stored())
+			}
+		})
+	}
+}
+
+// Check 31: an object of which no dry run can be made is unknown. The HelmRelease stays ready.
+func TestCheck31DriftUnknown(t *testing.T) {
+	b := newBench(t, "driftDetection: {mode: enabled}")
+	b.mustPass()
+	b.edit("by hand")
+	b.cluster.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no"}}
+	b.mustPass()
+	if b.condition("Drifted") != "Drifted Unknown DriftUnknown" || b.condition("Ready") != "Ready True InstallSucceeded" {
+		t.Errorf("%s, %s", b.condition("Drifted"), b.condition("Ready"))
+	}
+}
+
+// Check 36: a chart that does not render leaves no record and no counter of an attempt;
+// Ready names the file, without secrets, and the pass is tried again as behind errors.
+func TestCheck36RenderError(t *testing.T) {
+	b := newBench(t, "valuesFrom: [{kind: Secret, name: db}]\nvalues: {text: null}")
+	b.local["Secret/db"] = secret("db", map[string]string{"values.yaml": "password: hunter2-and-more"})
+	b.chart.Templates[0].Data = []byte(`{{ fail (print "bad " .Values.password) }}`)
+	out, err := b.pass()
+	if err == nil || b.stored() != "" || out.Status.InstallFailures != 0 || out.Status.Failures != 1 {
+		t.Errorf("%v, records %q, %+v", err, b.stored(), out.Status)
+	}
+	if b.condition("Ready") != "Ready False InstallFailed" {
+		t.Error(b.condition("Ready"))
+	}
+	if all := b.all(err); !strings.Contains(all, "settings.yaml") || strings.Contains(all, "hunter2") {
+		t.Error(all)
+	}
+}
+
+// Check 37: forceAt together with requestedAt is one upgrade, and the same pass again is
+// none; resetAt clears the counters.
+func TestCheck37ForceAndReset(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	b.hr.Metadata.Annotations = map[string]string{flux.AnnotationRequestedAt: "1", flux.AnnotationForceAt: "1"}
+	for range 2 {
+		b.mustPass()
+		if b.stored() != "superseded deployed" || b.hr.Status.LastHandledForceAt != "1" || b.hr.Status.LastHandledReconcileAt != "1" {
+			t.Errorf("records %s, %+v", b.stored(), b.hr.Status)
+		}
+	}
+	b.hr.Status.Failures, b.hr.Status.UpgradeFailures = 3, 2
+	b.hr.Metadata.Annotations = map[string]string{flux.AnnotationRequestedAt: "2", flux.AnnotationResetAt: "2"}
+	b.mustPass()
+	if s := b.hr.Status; s.Failures+s.UpgradeFailures != 0 || s.LastHandledResetAt != "2" || b.stored() != "superseded deployed" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Check 39: all is done as the ServiceAccount. One that is gone when the HelmRelease is
+// deleted leaves the release behind, which is told, and does not hold the finalizer.
+func TestCheck39ServiceAccount(t *testing.T) {
+	b := newBench(t, "serviceAccountName: deployer")
+	b.mustPass()
+	for _, a := range b.access {
+		if a.User != "system:serviceaccount:shop:deployer" {
+			t.Errorf("as %q", a.User)
+		}
+	}
+	b.hr.Metadata.DeletionTimestamp = &metav1.Time{}
+	out := b.mustPass()
+	if !out.Released || b.stored() != "deployed" || !strings.Contains(b.all(nil), "the release is left behind") {
+		t.Errorf("released %t, records %s: %s", out.Released, b.stored(), b.all(nil))
+	}
+}
+
+// Check 40: the kubeconfig of a Secret says where the release goes; one that runs a
+// program is refused, and no error quotes it.
+func TestCheck40Kubeconfig(t *testing.T) {
+	b := newBench(t, "kubeConfig: {secretRef: {name: remote}}")
+	if _, err := b.pass(); err == nil || b.condition("Ready") != "Ready False RESTClientError" {
+		t.Errorf("without the Secret: %v, %s", err, b.condition("Ready"))
+	}
+	b.local["Secret/remote"] = secret("remote", map[string]string{"value": "of another cluster"})
+	b.mustPass()
+	if got := string(b.access[len(b.access)-1].Kubeconfig); got != "of another cluster" {
+		t.Errorf("kubeconfig %q", got)
+	}
+}
+
+// Check 41: a source in another namespace is denied where that is forbidden, and nothing
+// is tried any more.
+func TestCheck41CrossNamespace(t *testing.T) {
+	b := newBench(t, "")
+	b.r.NoCrossNamespaceRefs = true
+	b.apply("interval: 10m\nchartRef: {kind: HelmChart, name: app, namespace: other}")
+	out := b.mustPass()
+	if b.condition("Stalled") != "Stalled True AccessDenied" || b.condition("Ready") != "Ready False AccessDenied" || out.After != 0 || out.Again {
+		t.Errorf("%s, %s, %+v", b.condition("Stalled"), b.condition("Ready"), out)
+	}
+}
+
+// Check 42: a pass that finds all in sync writes nothing, and sends no request where the
+// records are known to be unchanged.
+func TestCheck42InSync(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	if n := b.quiet(); n != 0 {
+		t.Errorf("%d writes", n)
+	}
+	b.in = func(in *reconcile.Sources) {
+		in.RecordsUnchanged = true
+		in.Chart = func(context.Context) (*chart.Chart, error) { return nil, errors.New("the chart is not needed") }
+	}
+	if n := b.quiet(); n != 0 || len(b.records.Actions()) != 0 {
+		t.Errorf("%d writes, requests %v", n, b.records.Actions())
+	}
+}
+
+// Check 45: what is a Secret's stands in no condition, no event and no error, also where
+// the API server or a template quotes it.
+func TestCheck45Secrets(t *testing.T) {
+	const canary = "s3cr3t-canary-value"
+	b := newBench(t, "valuesFrom: [{kind: Secret, name: db, valuesKey: text, targetPath: text}]")
+	b.local["Secret/db"] = secret("db", map[string]string{"text": canary})
+	b.cluster.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "data.text: Invalid value: \"" + canary + "\""}}
+	_, err := b.pass()
+	if err == nil {
+		t.Fatal("a refusal was taken")
+	}
+	if all := b.all(err); strings.Contains(all, canary) {
+		t.Error(all)
+	}
+}
+
+// Check 47: what helm-controller has recorded is taken over without a new revision, and what
+// our pass leaves is what its state machine takes for in sync.
+func TestCheck47HandOver(t *testing.T) {
+	b := newBench(t, "values: {text: two}")
+	b.mustPass()
+	data, err := yaml.Marshal(b.hr.Status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again flux.HelmReleaseStatus
+	if err := yaml.UnmarshalStrict(data, &again); err != nil {
+		t.Fatal(err)
+	}
+	b.hr.Status = again
+	if n := b.quiet(); n != 0 || b.stored() != "deployed" {
+		t.Errorf("%d writes, records %s", n, b.stored())
+	}
+}

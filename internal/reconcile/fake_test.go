@@ -1,0 +1,213 @@
+package reconcile_test
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/fake"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// bench is a HelmRelease, the cluster that it goes to, and what was written of it.
+type bench struct {
+	t       *testing.T
+	hr      *flux.HelmRelease
+	chart   *chart.Chart
+	cluster *clusterfake.Cluster
+	records *fake.Clientset
+	local   objects
+	access  []reconcile.Access
+	// reports are the statuses that were written while passes acted, events all that were told.
+	reports []flux.HelmReleaseStatus
+	events  []reconcile.Event
+	r       *reconcile.Reconciler
+	source  *flux.Source
+	in      func(*reconcile.Sources)
+}
+
+// objects are those of the cluster that HelmReleases are in, "ConfigMap/name".
+type objects map[string]*unstructured.Unstructured
+
+func (o objects) Lookup(_ context.Context, _, kind, _, name string) (*unstructured.Unstructured, error) {
+	if found := o[kind+"/"+name]; found != nil {
+		return found, nil
+	}
+	return nil, apierrors.NewNotFound(resourceOf(kind), name)
+}
+
+const settings = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {text: {{ required "a text is needed" .Values.text | quote }}, version: {{ .Chart.Version | quote }}}
+`
+
+// newBench has a HelmRelease shop/web with the spec, which is YAML, of a chart with a ConfigMap.
+func newBench(t *testing.T, spec string) *bench {
+	b := &bench{
+		t: t, cluster: clusterfake.New(), records: clusterfake.Clientset(), local: objects{},
+		chart: &chart.Chart{
+			Metadata:  &chart.Metadata{APIVersion: "v2", Name: "app", Version: "1.0.0", AppVersion: "7"},
+			Values:    map[string]any{"text": "one"},
+			Templates: []*chart.File{{Name: "templates/settings.yaml", Data: []byte(settings)}},
+		},
+	}
+	for _, name := range []string{"shop", "other"} {
+		namespace := &unstructured.Unstructured{}
+		namespace.SetAPIVersion("v1")
+		namespace.SetKind("Namespace")
+		namespace.SetName(name)
+		b.cluster.Put(namespace)
+	}
+	var api engine.Cluster = picky{b.cluster}
+	connection := &reconcile.Connection{Cluster: api, Records: b.records.CoreV1(), Locker: releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})}
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	b.r = &reconcile.Reconciler{
+		Local: b.local, Now: func() time.Time { return now }, Identity: releasestore.NewIdentity("test"), ToolVersion: "test",
+		Connect: func(_ context.Context, a reconcile.Access) (*reconcile.Connection, error) {
+			b.access = append(b.access, a)
+			return connection, nil
+		},
+	}
+	b.apply("interval: 10m\nchartRef: {kind: HelmChart, name: app}\n" + spec)
+	return b
+}
+
+// apply gives the HelmRelease another spec, and so another generation.
+func (b *bench) apply(spec string) {
+	b.t.Helper()
+	var table map[string]any
+	if err := yaml.Unmarshal([]byte(spec), &table); err != nil {
+		b.t.Fatal(err)
+	}
+	next, err := flux.DecodeHelmRelease(map[string]any{"metadata": map[string]any{"name": "web", "namespace": "shop"}, "spec": table})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	next.Metadata.Generation = 1
+	if b.hr != nil {
+		next.Metadata.Generation, next.Status, next.Metadata.Annotations = b.hr.Metadata.Generation+1, b.hr.Status, b.hr.Metadata.Annotations
+	}
+	b.hr = next
+}
+
+// pass makes one pass and keeps the status.
+func (b *bench) pass() (reconcile.Outcome, error) {
+	b.t.Helper()
+	source := b.source
+	if source == nil {
+		source = &flux.Source{Kind: flux.KindHelmChart, Metadata: flux.Metadata{Name: "app", Namespace: "shop"}}
+		source.Status = flux.SourceStatus{ObservedChartName: "app", Artifact: &flux.Artifact{Revision: b.chart.Metadata.Version}}
+	}
+	in := reconcile.Sources{Source: source, Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
+	if b.in != nil {
+		b.in(&in)
+	}
+	out, err := b.r.Reconcile(b.t.Context(), b.hr, in, func(_ context.Context, s flux.HelmReleaseStatus, events []reconcile.Event) error {
+		b.reports, b.events = append(b.reports, s), append(b.events, events...)
+		return nil
+	})
+	b.hr.Status, b.events = out.Status, append(b.events, out.Events...)
+	return out, err
+}
+
+// mustPass is a pass that ends without an error.
+func (b *bench) mustPass() reconcile.Outcome {
+	b.t.Helper()
+	out, err := b.pass()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return out
+}
+
+// quiet makes a pass and says how many writes it has made: of objects, records, locks and
+// the status.
+func (b *bench) quiet() int {
+	b.t.Helper()
+	b.records.ClearActions()
+	calls, reports := b.cluster.Calls, len(b.reports)
+	out := b.mustPass()
+	n := b.cluster.Calls - calls + len(b.reports) - reports
+	if out.Changed {
+		n++
+	}
+	for _, a := range b.records.Actions() {
+		if verb := a.GetVerb(); verb != "get" && verb != "list" && verb != "watch" {
+			n++
+		}
+	}
+	return n
+}
+
+// condition is "Ready True InstallSucceeded", "" when there is none of the type.
+func (b *bench) condition(name string) string {
+	c := flux.Condition(b.hr.Status.Conditions, name)
+	if c == nil {
+		return ""
+	}
+	return c.Type + " " + string(c.Status) + " " + c.Reason
+}
+
+// stored are the statuses of the records, oldest first.
+func (b *bench) stored() string {
+	b.t.Helper()
+	list, err := b.records.CoreV1().Secrets("shop").List(b.t.Context(), metav1.ListOptions{LabelSelector: "owner=helm"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, s := range list.Items {
+		found[s.Labels["version"]] = s.Labels["status"]
+	}
+	var out []string
+	for _, version := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, found[version])
+	}
+	return strings.Join(out, " ")
+}
+
+// all is every text that a pass has shown: conditions, events and the error.
+func (b *bench) all(err error) string {
+	var out strings.Builder
+	for _, c := range b.hr.Status.Conditions {
+		out.WriteString(c.Message + "\n")
+	}
+	for _, s := range b.reports {
+		for _, c := range s.Conditions {
+			out.WriteString(c.Message + "\n")
+		}
+	}
+	for _, e := range b.events {
+		out.WriteString(e.Message + "\n")
+	}
+	if err != nil {
+		out.WriteString(err.Error())
+	}
+	return out.String()
+}
+
+func secret(name string, data map[string]string) *unstructured.Unstructured {
+	encoded := map[string]any{}
+	for key, text := range data {
+		encoded[key] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": name, "namespace": "shop"}, "data": encoded}}
+}
+
+var key = release.Key{Namespace: "shop", Name: "web"}

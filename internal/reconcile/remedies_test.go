@@ -1,0 +1,226 @@
+package reconcile_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// picky is a cluster that does not take a ConfigMap with the text "bad", which no dry run
+// tells, and in which Jobs named "fails" fail.
+type picky struct{ *clusterfake.Cluster }
+
+func (p picky) Patch(ctx context.Context, ref apply.Ref, patch apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if ref.Kind == "ConfigMap" && strings.Contains(string(patch.Data), `"text":"bad"`) {
+		return nil, apierrors.NewForbidden(resourceOf("configmaps"), ref.Name, nil)
+	}
+	return p.Cluster.Patch(ctx, ref, patch, o)
+}
+
+func (p picky) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if u.GroupVersionKind().GroupKind() == kinds.Job && u.GetName() == "fails" {
+		return clusterfake.FailingJobs{Cluster: p.Cluster}.Create(ctx, u, o)
+	}
+	return p.Cluster.Create(ctx, u, o)
+}
+
+// passes makes passes until none follows at once, and gives the conditions Ready that were
+// written, each once in a row.
+func (b *bench) passes() []string {
+	b.t.Helper()
+	b.reports = nil
+	var seen []string
+	for range 10 {
+		out := b.mustPass()
+		for _, s := range append(b.reports, b.hr.Status) {
+			for _, c := range s.Conditions {
+				if said := c.Type + " " + c.Reason; c.Type != "Reconciling" && c.Reason != "Progressing" && !slices.Contains(seen, said) {
+					seen = append(seen, said)
+				}
+			}
+		}
+		if !out.Again {
+			return seen
+		}
+	}
+	b.t.Fatal("the passes have no end")
+	return nil
+}
+
+// Check 32: an upgrade that fails with one retry is rolled back, tried again, rolled back,
+// and stalls.
+func TestCheck32Rollback(t *testing.T) {
+	b := newBench(t, "upgrade: {remediation: {retries: 1}}")
+	b.mustPass()
+	b.apply(base + "upgrade: {remediation: {retries: 1}}\nvalues: {text: bad}")
+	got := strings.Join(b.passes(), ", ")
+	if b.stored() != "superseded failed superseded failed deployed" || b.text() != "one" {
+		t.Errorf("records %s, text %q", b.stored(), b.text())
+	}
+	for _, want := range []string{"Released UpgradeFailed", "Ready RollbackSucceeded", "Remediated RollbackSucceeded", "Stalled RetriesExceeded"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
+		}
+	}
+	if s := b.hr.Status; s.Failures != 2 || s.UpgradeFailures != 2 || s.ObservedGeneration != 2 {
+		t.Errorf("%+v", s)
+	}
+	b.apply(base + "upgrade: {remediation: {retries: 1}}\nvalues: {text: two}")
+	b.mustPass()
+	if b.condition("Ready") != "Ready True UpgradeSucceeded" || b.condition("Stalled") != "" || b.condition("Remediated") != "" || b.hr.Status.Failures != 0 {
+		t.Errorf("mended: %+v", b.hr.Status)
+	}
+}
+
+// Check 33: the remedy uninstall of an upgrade is followed by an install; a failed install
+// without retries stays as it is.
+func TestCheck33Uninstall(t *testing.T) {
+	b := newBench(t, "upgrade: {remediation: {retries: 1, strategy: uninstall}}")
+	b.mustPass()
+	b.apply(base + "upgrade: {remediation: {retries: 1, strategy: uninstall}}\nvalues: {text: bad}")
+	got := strings.Join(b.passes(), ", ")
+	if !strings.Contains(got, "Remediated UninstallSucceeded") || !strings.Contains(got, "Released InstallFailed") || b.stored() != "failed" {
+		t.Errorf("%s; records %s", got, b.stored())
+	}
+}
+
+// An install that is remedied by an uninstall leaves alone what it has adopted, and deletes
+// what it has made.
+func TestRemedySparesAdopted(t *testing.T) {
+	b := newBench(t, "install: {remediation: {retries: 0, remediateLastFailure: true}}")
+	b.cluster.Put(&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "shop"}, "data": map[string]any{"own": "1"},
+	}})
+	own := configMap
+	own.Name = "own"
+	for _, text := range []string{
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: fails, annotations: {helm.sh/hook: post-install}}\n",
+	} {
+		b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/" + text[12:14] + ".yaml", Data: []byte(text)})
+	}
+	b.passes()
+	if b.condition("Remediated") != "Remediated True UninstallSucceeded" || b.cluster.Objects[configMap] == nil || b.cluster.Objects[own] != nil {
+		t.Errorf("%s, adopted %v, own %v", b.condition("Remediated"), b.cluster.Objects[configMap], b.cluster.Objects[own])
+	}
+	if !strings.Contains(b.all(nil), "ConfigMap/shop/web") {
+		t.Error(b.all(nil))
+	}
+}
+
+// Check 34: a release that was taken over has nothing to roll back to; Stalled and Ready
+// say so.
+func TestCheck34NoTarget(t *testing.T) {
+	b := newBench(t, "upgrade: {remediation: {retries: 1}}")
+	b.mustPass()
+	b.hr.Status.History = nil
+	b.apply(base + "upgrade: {remediation: {retries: 1}}\nvalues: {text: bad}")
+	b.passes()
+	if b.condition("Stalled") != "Stalled True MissingRollbackTarget" || !strings.Contains(b.all(nil), "missing target release for rollback") {
+		t.Errorf("%s, %s", b.condition("Stalled"), b.condition("Ready"))
+	}
+	if c := b.condition("Ready"); c != "Ready False MissingRollbackTarget" {
+		t.Error(c)
+	}
+}
+
+// Check 38: tests that are switched on for a deployed release are run without a release;
+// filters leave tests out; a failure that is ignored leaves it ready.
+func TestCheck38Tests(t *testing.T) {
+	for _, tc := range []struct{ why, test, ready, tests string }{
+		{"all", "{enable: true}", "Ready False TestFailed", "checks Succeeded, fails Failed"},
+		{"filtered", "{enable: true, filters: [{name: fails, exclude: true}]}", "Ready True TestSucceeded", "checks Succeeded, fails "},
+		{"ignored", "{enable: true, ignoreFailures: true}", "Ready True InstallSucceeded", "checks Succeeded, fails Failed"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			b := newBench(t, "")
+			for _, name := range []string{"checks", "fails"} {
+				job := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + ", annotations: {helm.sh/hook: test}}\n"
+				b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/" + name + ".yaml", Data: []byte(job)})
+			}
+			b.mustPass()
+			b.apply(base + "test: " + tc.test)
+			b.passes()
+			var tests []string
+			for name, h := range b.hr.Status.History[0].TestHooks {
+				tests = append(tests, name+" "+h.Phase)
+			}
+			slices.Sort(tests)
+			if got := strings.Join(tests, ", "); b.condition("Ready") != tc.ready || got != tc.tests || b.stored() != "deployed" {
+				t.Errorf("%s, %s, records %s", b.condition("Ready"), got, b.stored())
+			}
+		})
+	}
+}
+
+// Check 22: a revision that a dead run has left pending is failed and upgraded; while its run
+// holds the lock it is left alone, and looked at again later.
+func TestCheck22Pending(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	pending := func() {
+		store, err := releasestore.Open(b.records.CoreV1(), "", releasestore.SystemClock{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := store.History(t.Context(), key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Update(t.Context(), h.Last().WithStatus(release.StatusPendingUpgrade, "Preparing upgrade")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pending()
+	b.mustPass()
+	if b.stored() != "failed deployed" || !slices.ContainsFunc(b.events, pendingRelease) || b.condition("Ready") != "Ready True UpgradeSucceeded" {
+		t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
+	}
+}
+
+func pendingRelease(e reconcile.Event) bool { return e.Reason == "PendingRelease" && !e.Warning }
+
+// A HelmRelease that means another release has the old one uninstalled, in its own
+// namespace, and the new one installed by the next pass.
+func TestMove(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	b.apply(base + "targetNamespace: other\nreleaseName: web")
+	out := b.mustPass()
+	if !out.Again || b.text() != "" || len(b.hr.Status.History) != 0 || b.condition("Released") != "Released False UninstallSucceeded" {
+		t.Errorf("%+v, text %q, %+v", out, b.text(), b.hr.Status)
+	}
+	b.mustPass()
+	moved := configMap
+	moved.Namespace = "other"
+	if b.cluster.Objects[moved] == nil || b.stored() != "deployed" || b.hr.Status.History[0].Namespace != "other" {
+		t.Errorf("records in shop: %s, %+v", b.stored(), b.hr.Status.History)
+	}
+}
+
+// A HelmRelease that is deleted is uninstalled; a suspended one leaves its release behind.
+func TestDeletion(t *testing.T) {
+	for _, suspended := range []bool{false, true} {
+		b := newBench(t, "")
+		b.mustPass()
+		b.hr.Spec.Suspend = suspended
+		b.hr.Metadata.DeletionTimestamp = &metav1.Time{}
+		out := b.mustPass()
+		if !out.Released || (b.text() == "") == suspended || (b.stored() == "") == suspended {
+			t.Errorf("suspended %t: %+v, text %q, records %q", suspended, out, b.text(), b.stored())
+		}
+	}
+}
