@@ -131,3 +131,38 @@ func TestPlanCheckReadsOnly(t *testing.T) {
 		t.Errorf("a plan without a signature was refused after %d requests", sent.all)
 	}
 }
+
+// Check 17 of PULLREQUESTS.md: when the second plan of a set is stale, the audit log has no
+// write and no lock of apply many, and the first release stays at its revision.
+func TestApplyManyStaleWritesNothing(t *testing.T) {
+	own, audit := audited(t)
+	program, namespace, dir := clustertest.Program(t), own.Namespace(t), t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "chart"), os.DirFS(inTree("testdata", "charts", "web"))); err != nil {
+		t.Fatal(err)
+	}
+	set := filepath.Join(dir, "releases.yaml")
+	text := "version: 1\ndefaults: {namespace: " + namespace + "}\nreleases:\n- {name: one, chart: chart, values: [values.yaml]}\n- {name: two, chart: chart, needs: [one], values: [values.yaml]}\n"
+	for name, content := range map[string]string{set: text, filepath.Join(dir, "values.yaml"): "greeting: hello\n"} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plans := filepath.Join(dir, "plans")
+	must(t, own, program, "plan", "many", set, "--out", plans)
+	must(t, own, program, "apply", "many", plans)
+	if err := os.WriteFile(filepath.Join(dir, "values.yaml"), []byte("greeting: moin\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, own, program, "plan", "many", set, "--out", plans)
+	own.Kubectl(t, "patch", "configmap", "two-settings", "-n", namespace, "--type=merge", "-p", `{"data":{"greeting":"aloha"}}`)
+	before := requests(t, audit)
+	if r := own.Run(t, program, "", "apply", "many", plans); r.ExitCode != 4 || !strings.Contains(r.Stderr, "/two") {
+		t.Errorf("exit code %d, want 4\n%s", r.ExitCode, r.Stderr)
+	}
+	if sent := requests(t, audit).since(before); sent.writes > 0 || sent.leases > 0 || sent.dryRuns == 0 {
+		t.Errorf("a stale set sent %+v", sent)
+	}
+	if out, _ := must(t, own, program, "history", "one", "-n", namespace); strings.Count(strings.TrimSpace(out), "\n") > 1 {
+		t.Errorf("the first release has another revision:\n%s", out)
+	}
+}

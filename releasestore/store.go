@@ -49,6 +49,19 @@ func Open(client Client, driver string, clock Clock) (*Store, error) {
 // row", or "record" when they are kept in memory.
 func (s *Store) Kind() string { return s.backend.kind() }
 
+// Namespace is where the records of a namespace's releases are: there, unless the store is
+// In another one.
+func (s *Store) Namespace(releases string) string {
+	reading, ok := s.backend.(retryingReads)
+	if !ok {
+		return releases
+	}
+	if b, ok := reading.backend.(relocated); ok {
+		return b.there(location{namespace: releases}).namespace
+	}
+	return releases
+}
+
 // MaxSize is the most bytes that a record may have, packed; 0 is no limit.
 func (s *Store) MaxSize() int { return s.backend.maxSize() }
 

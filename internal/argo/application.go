@@ -98,7 +98,9 @@ func decode(object map[string]any) (*application, error) {
 }
 
 // String is "Application argocd/web".
-func (a *application) String() string { return Kind + " " + a.Metadata.Namespace + "/" + a.Metadata.Name }
+func (a *application) String() string {
+	return Kind + " " + a.Metadata.Namespace + "/" + a.Metadata.Name
+}
 
 // cluster is the name of the destination, "" for the cluster that Argo is in.
 func (a *application) cluster() string {

@@ -97,7 +97,7 @@ func (t textPresenter) plan(made *plan.Plan, as detail) error {
 // differences shows of the plan only the objects that this is about.
 func (t textPresenter) differences(fresh *plan.Plan, differences []plan.Difference) error {
 	fmt.Fprintln(t.streams.Out, "Since the plan was reviewed:")
-	o := t.show.text(t.raw.Out)
+	o := t.text(t.show, t.raw.Out)
 	for _, d := range differences {
 		fmt.Fprintf(t.streams.Out, "  %s\n", t.mask.Load().Text(d.String()))
 		if d.Object != (manifest.ID{}) {

@@ -27,7 +27,7 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 		return err
 	}
 	made = p.masked(made)
-	print := func(format string, w io.Writer) error { return renderAs(o, format, w, made) }
+	print := func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }
 	if err := print(orDefault(o.output, "text"), w); err != nil {
 		return err
 	}
@@ -35,10 +35,10 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 }
 
 // renderAs prints what may be seen of a plan in a format.
-func renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
+func (p *program) renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
 	switch format {
 	case "text", "table":
-		return report.Text(w, &made.Document, o.text(w))
+		return report.Text(w, &made.Document, p.text(o, w))
 	case "json":
 		return report.JSON(w, &made.Document)
 	case "yaml":

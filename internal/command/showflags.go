@@ -90,10 +90,10 @@ func (o *showFlags) patterns() ([]string, error) {
 // isText says whether people read the plan in a terminal.
 func (o *showFlags) isText() bool { return slices.Contains([]string{"", "text", "table"}, o.output) }
 
-func (o *showFlags) text(w io.Writer) report.TextOptions {
+func (p *program) text(o *showFlags, w io.Writer) report.TextOptions {
 	return report.TextOptions{
 		Color: o.colored(w), Full: o.full, Summary: o.summary, Only: o.only.Value(),
-		Width: width(w, os.Stderr), Context: cmp.Or(o.contextLines, -1),
+		Width: width(w, p.raw.Err), Context: cmp.Or(o.contextLines, -1),
 	}
 }
 

@@ -22,7 +22,7 @@ var setOutputs = append([]string{"text", "json", "yaml", "markdown", "summary", 
 
 // renderSet prints the plan of a set.
 func (p *program) renderSet(o *showFlags, d *releaseset.Document) error {
-	print := func(format string, w io.Writer) error { return renderSetAs(o, format, w, d) }
+	print := func(format string, w io.Writer) error { return p.renderSetAs(o, format, w, d) }
 	if err := print(o.output, p.raw.Out); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (p *program) renderSet(o *showFlags, d *releaseset.Document) error {
 }
 
 // renderSetAs prints the plan of a set in a format.
-func renderSetAs(o *showFlags, format string, w io.Writer, d *releaseset.Document) error {
+func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *releaseset.Document) error {
 	switch format {
 	case "json":
 		return report.SetJSON(w, d)
@@ -51,7 +51,7 @@ func renderSetAs(o *showFlags, format string, w io.Writer, d *releaseset.Documen
 	case "html":
 		return report.SetHTML(w, d)
 	case "text":
-		return report.SetText(w, d, o.text(w))
+		return report.SetText(w, d, p.text(o, w))
 	}
 	if !slices.Contains(setOutputs, format) {
 		return usage("-o %s: of a set it is %s", format, oneOf(setOutputs))

@@ -16,7 +16,7 @@ var (
 	codeTag     = regexp.MustCompile(`<code>(.*?)</code>`)
 	folding     = regexp.MustCompile(`<details><summary>(.*?)</summary>`)
 	lineBreak   = regexp.MustCompile(`<br ?/?>`)
-	anyTag      = regexp.MustCompile(`</?[a-z]+>`)
+	anyTag      = regexp.MustCompile(`</?[a-z]+>|<!--.*?-->`)
 	alertTitle  = regexp.MustCompile(`^> \[!([A-Z]+)\]$`)
 )
 
@@ -94,7 +94,7 @@ func lineWithoutHTML(line string) string {
 		return "> **" + m[1] + "**\n>"
 	}
 	line = codeTag.ReplaceAllStringFunc(line, func(tag string) string {
-		return "`" + html.UnescapeString(codeTag.FindStringSubmatch(tag)[1]) + "`"
+		return "`" + html.UnescapeString(anyTag.ReplaceAllString(codeTag.FindStringSubmatch(tag)[1], "")) + "`"
 	})
 	if strings.HasPrefix(line, "<details>") {
 		line = folding.ReplaceAllString(line, "**$1**")

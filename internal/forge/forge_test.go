@@ -430,7 +430,7 @@ func TestBitbucketGetsNoHTML(t *testing.T) {
 	s := serve(t)
 	f, _ := s.open(t, "bitbucket")
 	text := mark + "\n### Plan\n\n> [!WARNING]\n> lost\n\n| a<br>b | <details><summary>and 2 others</summary>`x`, `y`</details> |\n\n" +
-		"<details><summary><code>shop/web &amp; co</code> · 1 to change</summary>\n\n```diff\n+ <details> stays\n```\n\n```mermaid\ngraph TD\n```\n\n</details>\n<sub>rest</sub>\n"
+		"<details><summary><code>shop/web@<!-- -->eu &amp; co</code> · 1 to change</summary>\n\n```diff\n+ <details> stays\n```\n\n```mermaid\ngraph TD\n```\n\n</details>\n<sub>rest</sub>\n"
 	if _, err := Put(t.Context(), f, text, CommentOptions{Head: "abc", Run: 7}); err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +443,7 @@ func TestBitbucketGetsNoHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "[kubectl-release]: #kubectl-release%20plan%20of%20shop%2Fweb\n[kubectl-release]: #head=abc%20run=7\n\n### Plan\n\n> **WARNING**\n>\n> lost\n\n| a · b |  and 2 others: `x`, `y` |\n\n" +
-		"**`shop/web & co` · 1 to change**\n\n```diff\n+ <details> stays\n```\n\n\nrest\n"
+		"**`shop/web@eu & co` · 1 to change**\n\n```diff\n+ <details> stays\n```\n\n\nrest\n"
 	if diff := cmp.Diff(want, sent.Content.Raw); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

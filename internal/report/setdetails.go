@@ -55,7 +55,7 @@ func setDetails(rows []setRow, room int) ([]setDetail, error) {
 }
 
 func detailText(r setRow, short, whole *page, budget int) setDetail {
-	before, after := "\n<details><summary><code>"+inHTML(r.name)+"</code>"+r.others()+" · "+inHTML(short.verdict)+"</summary>\n\n", "\n</details>\n"
+	before, after := "\n<details><summary><code>"+inHTML(r.name)+"</code>"+r.others()+" · "+blockedMark(r)+inHTML(short.verdict)+"</summary>\n\n", "\n</details>\n"
 	m := markdown{budget: budget - len(before) - len(after), plain: true}
 	m.opening(short)
 	if !short.quiet() {
@@ -64,6 +64,14 @@ func detailText(r setRow, short, whole *page, budget int) setDetail {
 	cut := len(m.omitted) > 0 || m.rest.Len() > 0
 	m.end()
 	return setDetail{r.id, before + strings.TrimLeft(m.String(), "\n") + after, cut}
+}
+
+// blockedMark begins the summary of what can't be applied.
+func blockedMark(r setRow) string {
+	if r.Blocked() {
+		return "❌ blocked · "
+	}
+	return ""
 }
 
 // shares gives each need what it asks for or a fair part of the room; what one leaves is

@@ -95,6 +95,9 @@ func (h *htmlWriter) setRelease(r setRow) error {
 	}
 	h.WriteString(`<details class="release" id="r` + strconv.Itoa(r.id) + `"><summary>`)
 	h.tag("b", "", r.name)
+	if r.Blocked() {
+		h.tag("span", "dangers", " blocked")
+	}
 	h.tag("span", "facts", " "+page.verdict)
 	h.WriteString("</summary>\n")
 	h.opening(page)

@@ -22,7 +22,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if asked == nil && p.Base == nil {
+	if asked == nil && p.Base == nil && e.Manager != nil {
 		return nil, fmt.Errorf("%s keeps no releases: it is compared with what it was, which --against-ref or --base-dir names", e.Manager)
 	}
 	if asked == nil {

@@ -1,0 +1,80 @@
+//go:build cluster
+
+package scale
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// flow is what a proxy has seen of the requests of a program.
+type flow struct {
+	requests, inFlight, most atomic.Int64
+}
+
+// watched is a proxy in front of the API server, with all rights, and its URL.
+func watched(t *testing.T) (*flow, string) {
+	t.Helper()
+	config := cluster.Config(t)
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &flow{}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: transport}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.requests.Add(1)
+		now := f.inFlight.Add(1)
+		defer f.inFlight.Add(-1)
+		for most := f.most.Load(); now > most && !f.most.CompareAndSwap(most, now); most = f.most.Load() {
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return f, server.URL
+}
+
+// TestRequestsInFlight: no more requests are under way at once than the bound says, beside
+// those that read the facts and renew the lock, and with --qps no more are sent than it
+// allows.
+func TestRequestsInFlight(t *testing.T) {
+	const beside = 4
+	program, chart := clustertest.Program(t), generatedChart(t)
+	namespace := cluster.Namespace(t)
+	for _, line := range []string{"install lots CHART --set objects=400", "upgrade lots CHART --set objects=400,mark=x", "upgrade lots CHART --set objects=400,mark=x", "uninstall lots --wait"} {
+		f, server := watched(t)
+		args := append(strings.Fields(strings.ReplaceAll(line, "CHART", chart)), "--namespace", namespace, "--server", server)
+		if u := cluster.Measure(t, program, args...); u.ExitCode != 0 {
+			t.Fatalf("%s: exit code %d\n%s", line, u.ExitCode, u.Stderr)
+		}
+		t.Logf("%s: %d requests, at most %d at once", line, f.requests.Load(), f.most.Load())
+		if most := f.most.Load(); most > apply.Concurrency+beside {
+			t.Errorf("%s: %d requests were under way at once, want at most %d", line, most, apply.Concurrency)
+		}
+	}
+
+	const rate, burst = 50, 20
+	f, server := watched(t)
+	began := time.Now()
+	if u := cluster.Measure(t, program, "install", "lots", chart, "--set", "objects=100", "--namespace", cluster.Namespace(t), "--server", server, "--qps", "50", "--burst-limit", "20"); u.ExitCode != 0 {
+		t.Fatalf("exit code %d\n%s", u.ExitCode, u.Stderr)
+	}
+	if allowed := int64(burst + rate*time.Since(began).Seconds()); f.requests.Load() > allowed {
+		t.Errorf("%d requests were sent in a time for which --qps allows %d", f.requests.Load(), allowed)
+	}
+}

@@ -1,0 +1,56 @@
+package repository
+
+import (
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// parse reads the objects of a file, those of lists one by one; documents that are no
+// objects are passed over.
+func parse(data []byte) ([]map[string]any, error) {
+	var out []map[string]any
+	for _, doc := range manifest.Split(string(data)) {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(doc), &object); err != nil {
+			return nil, err
+		}
+		items, listed := object["items"].([]any)
+		switch {
+		case object["kind"] == "List" && listed:
+			for _, item := range items {
+				if o, ok := item.(map[string]any); ok {
+					out = append(out, o)
+				}
+			}
+		case object["kind"] != nil && object["apiVersion"] != nil:
+			out = append(out, object)
+		}
+	}
+	return out, nil
+}
+
+// identity is "group/Kind/namespace/name".
+func identity(o map[string]any) string {
+	metadata, _ := o["metadata"].(map[string]any)
+	return fmt.Sprintf("%s/%v/%v/%v", group(o), o["kind"], orEmpty(metadata["namespace"]), orEmpty(metadata["name"]))
+}
+
+func orEmpty(v any) any {
+	if v == nil {
+		return ""
+	}
+	return v
+}
+
+func group(o map[string]any) string {
+	apiVersion, _ := o["apiVersion"].(string)
+	name, _, grouped := strings.Cut(apiVersion, "/")
+	if !grouped {
+		return ""
+	}
+	return name
+}
