@@ -2,8 +2,12 @@ package reconcile
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -27,3 +31,38 @@ type Connection struct {
 // Connector gives connections. It keeps those that are used again. Errors: a kubeconfig
 // that is of no use, or runs programs.
 type Connector func(ctx context.Context, a Access) (*Connection, error)
+
+// accessTo is whose rights the pass has, and where.
+func (p *pass) accessTo(ctx context.Context) (Access, error) {
+	var out Access
+	account := p.hr.Spec.ServiceAccountName
+	if account == "" {
+		account = p.r.DefaultServiceAccount
+	}
+	namespace := p.hr.Metadata.Namespace
+	if account != "" {
+		out.User = "system:serviceaccount:" + namespace + ":" + account
+	}
+	k := p.hr.Spec.KubeConfig
+	switch {
+	case k == nil:
+		return out, nil
+	case k.SecretRef == nil:
+		return out, errors.New("spec.kubeConfig.configMapRef is not supported: name a Secret")
+	}
+	secret, err := p.r.Local.Lookup(ctx, "v1", kinds.Secret.Kind, namespace, k.SecretRef.Name)
+	if err != nil {
+		return out, fmt.Errorf("could not get KubeConfig secret '%s/%s': %w", namespace, k.SecretRef.Name, err)
+	}
+	keys := []string{"value", "value.yaml"}
+	if k.SecretRef.Key != "" {
+		keys = []string{k.SecretRef.Key}
+	}
+	for _, key := range keys {
+		if data, ok := p.data(secret, key); ok {
+			out.Kubeconfig = data
+			return out, nil
+		}
+	}
+	return out, fmt.Errorf("KubeConfig secret '%s/%s' does not contain a '%s' key with data", namespace, k.SecretRef.Name, strings.Join(keys, "' or '"))
+}

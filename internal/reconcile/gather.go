@@ -2,24 +2,15 @@ package reconcile
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
-	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
-	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
 	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
-	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -94,86 +85,6 @@ func (p *pass) source(context.Context) bool {
 	return o.Denied == nil && o.NoSource == nil && o.SourceNotReady == ""
 }
 
-// compose puts the values together.
-func (p *pass) compose(ctx context.Context) bool {
-	read := map[string]*unstructured.Unstructured{}
-	var failed error
-	composed, err := composition.Compose(p.hr, func(ref flux.ValuesReference) ([]byte, composition.Found) {
-		of := ref.Kind + "/" + ref.Name
-		object, known := read[of]
-		if !known {
-			found, err := p.r.Local.Lookup(ctx, "v1", ref.Kind, p.hr.Metadata.Namespace, ref.Name)
-			if err != nil && !apierrors.IsNotFound(err) {
-				failed = err
-			}
-			if err == nil {
-				object = found
-			}
-			read[of] = object
-		}
-		data, ok := p.data(object, ref.Key())
-		if !ok {
-			return nil, composition.Missing
-		}
-		return data, composition.Known
-	})
-	if failed != nil {
-		err = failed
-	}
-	if err == nil {
-		p.values = composed.Values
-		p.input.ValuesDigest, err = digest.Values(composed.Values)
-	}
-	p.input.Obstacles.Values = err
-	return err == nil
-}
-
-// data is the content of a key of a ConfigMap or Secret, which may be nil. What is a
-// Secret's is remembered for masking.
-func (p *pass) data(object *unstructured.Unstructured, key string) ([]byte, bool) {
-	if object == nil {
-		return nil, false
-	}
-	text, ok, err := unstructured.NestedString(object.Object, "data", key)
-	if err != nil || !ok {
-		return nil, false
-	}
-	if object.GetKind() != kinds.Secret.Kind {
-		return []byte(text), true
-	}
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, false
-	}
-	p.conceal(data)
-	return data, true
-}
-
-// conceal remembers the content of a Secret, and the texts in it where it is YAML.
-func (p *pass) conceal(data []byte) {
-	p.secrets = append(p.secrets, data)
-	var table map[string]any
-	if yaml.Unmarshal(data, &table) == nil {
-		p.secrets = append(p.secrets, texts(table)...)
-	}
-}
-
-func texts(v any) (out [][]byte) {
-	switch v := v.(type) {
-	case string:
-		return [][]byte{[]byte(v)}
-	case map[string]any:
-		for _, e := range v {
-			out = append(out, texts(e)...)
-		}
-	case []any:
-		for _, e := range v {
-			out = append(out, texts(e)...)
-		}
-	}
-	return out
-}
-
 // version is the chart's: that of a HelmChart stands in its status, and others are loaded.
 func (p *pass) version(ctx context.Context) bool {
 	s := p.in.Source
@@ -237,41 +148,6 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion,
 	}
 	return nil
-}
-
-// accessTo is whose rights the pass has, and where.
-func (p *pass) accessTo(ctx context.Context) (Access, error) {
-	var out Access
-	account := p.hr.Spec.ServiceAccountName
-	if account == "" {
-		account = p.r.DefaultServiceAccount
-	}
-	namespace := p.hr.Metadata.Namespace
-	if account != "" {
-		out.User = "system:serviceaccount:" + namespace + ":" + account
-	}
-	k := p.hr.Spec.KubeConfig
-	switch {
-	case k == nil:
-		return out, nil
-	case k.SecretRef == nil:
-		return out, errors.New("spec.kubeConfig.configMapRef is not supported: name a Secret")
-	}
-	secret, err := p.r.Local.Lookup(ctx, "v1", kinds.Secret.Kind, namespace, k.SecretRef.Name)
-	if err != nil {
-		return out, fmt.Errorf("could not get KubeConfig secret '%s/%s': %w", namespace, k.SecretRef.Name, err)
-	}
-	keys := []string{"value", "value.yaml"}
-	if k.SecretRef.Key != "" {
-		keys = []string{k.SecretRef.Key}
-	}
-	for _, key := range keys {
-		if data, ok := p.data(secret, key); ok {
-			out.Kubeconfig = data
-			return out, nil
-		}
-	}
-	return out, fmt.Errorf("KubeConfig secret '%s/%s' does not contain a '%s' key with data", namespace, k.SecretRef.Name, strings.Join(keys, "' or '"))
 }
 
 // records reads those of the release, or has the history stand for them.

@@ -1,0 +1,95 @@
+package reconcile
+
+import (
+	"context"
+	"encoding/base64"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+)
+
+// compose puts the values together.
+func (p *pass) compose(ctx context.Context) bool {
+	read := map[string]*unstructured.Unstructured{}
+	var failed error
+	composed, err := composition.Compose(p.hr, func(ref flux.ValuesReference) ([]byte, composition.Found) {
+		of := ref.Kind + "/" + ref.Name
+		object, known := read[of]
+		if !known {
+			found, err := p.r.Local.Lookup(ctx, "v1", ref.Kind, p.hr.Metadata.Namespace, ref.Name)
+			if err != nil && !apierrors.IsNotFound(err) {
+				failed = err
+			}
+			if err == nil {
+				object = found
+			}
+			read[of] = object
+		}
+		data, ok := p.data(object, ref.Key())
+		if !ok {
+			return nil, composition.Missing
+		}
+		return data, composition.Known
+	})
+	if failed != nil {
+		err = failed
+	}
+	if err == nil {
+		p.values = composed.Values
+		p.input.ValuesDigest, err = digest.Values(composed.Values)
+	}
+	p.input.Obstacles.Values = err
+	return err == nil
+}
+
+// data is the content of a key of a ConfigMap or Secret, which may be nil. What is a
+// Secret's is remembered for masking.
+func (p *pass) data(object *unstructured.Unstructured, key string) ([]byte, bool) {
+	if object == nil {
+		return nil, false
+	}
+	text, ok, err := unstructured.NestedString(object.Object, "data", key)
+	if err != nil || !ok {
+		return nil, false
+	}
+	if object.GetKind() != kinds.Secret.Kind {
+		return []byte(text), true
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, false
+	}
+	p.conceal(data)
+	return data, true
+}
+
+// conceal remembers the content of a Secret, and the texts in it where it is YAML.
+func (p *pass) conceal(data []byte) {
+	p.secrets = append(p.secrets, data)
+	var table map[string]any
+	if yaml.Unmarshal(data, &table) == nil {
+		p.secrets = append(p.secrets, texts(table)...)
+	}
+}
+
+func texts(v any) (out [][]byte) {
+	switch v := v.(type) {
+	case string:
+		return [][]byte{[]byte(v)}
+	case map[string]any:
+		for _, e := range v {
+			out = append(out, texts(e)...)
+		}
+	case []any:
+		for _, e := range v {
+			out = append(out, texts(e)...)
+		}
+	}
+	return out
+}
