@@ -14,12 +14,17 @@ CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
 FUZZTIME    ?= 20s
 
-.PHONY: build demo test unit lint conformance dist platforms soak fuzz bench profile benchstat cluster testcluster helms tools generate clean
+.PHONY: build controller demo demo-controller test unit lint conformance dist platforms soak fuzz bench profile benchstat cluster testcluster helms tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
 	@go run -C testcluster ./build -o $(CURDIR)/bin/kubectl-release \
 	  -X github.com/kubectl-release/kubectl-release/internal/command.Version=$(VERSION) $(CURDIR)
+
+controller: ## the controller: bin/kubectl-release-controller
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/kubectl-release/kubectl-release/internal/controller.Version=$(VERSION)" \
+	  -o bin/kubectl-release-controller ./controller
 
 testcluster: ## the control plane and kubectl (minutes the first time)
 	@go run -C testcluster ./build -q testcluster
@@ -31,6 +36,10 @@ demo: build ## a first plan at once; then, on a real control plane and from a re
 	@PATH="$(CURDIR)/bin:$$PATH" e2e/demo/firstplan.sh
 	@go run -C testcluster ./build -q testcluster registry
 	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" e2e/demo/demo.sh
+
+demo-controller: build controller ## HelmReleases on a real control plane: install, upgrade, drift, an upgrade that fails, an approval
+	@go run -C testcluster ./build -q testcluster registry
+	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" e2e/demo/controller.sh
 
 # What runs side by side in one process is tested under the race detector; make soak tests all
 # so. The two that take longest begin first. The tag cluster is for tests on a control plane,
@@ -63,10 +72,10 @@ conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of c
 bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, and requests for charts; OUT=file keeps the runs for benchstat
 	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
-	go test -tags cluster -timeout 3h ./e2e/sources ./e2e/flux ./e2e/trust ./e2e/scale -run '^$$' -bench 'Sources|Fleet|Speed|Scale|List' -benchtime 1x
+	go test -tags cluster -timeout 3h ./e2e/sources ./e2e/flux ./e2e/trust ./e2e/scale ./e2e/controller -run '^$$' -bench 'Sources|Fleet|Speed|Scale|List' -benchtime 1x
 
 profile: testcluster ## profiles of processor and heap of every operation with 1,000, 4,000 and 10,000 objects, in DIR
-	go test -tags cluster -timeout 1h ./e2e/scale -run '^$$' -bench Profile -benchtime 1x -v -profiles $(abspath $(or $(DIR),bin/profiles))
+	go test -tags cluster -timeout 1h ./e2e/scale ./e2e/controller -run '^$$' -bench Profile -benchtime 1x -v -profiles $(abspath $(or $(DIR),bin/profiles))
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # dist.sh GORELEASER makes in dist/ what a release has, for the commit that is checked out:
-# archives, Helm's tarballs, packages, checksums, krew's manifest, and the image as an OCI
-# layout. Nothing is signed or published. It works in a clone, so that what is not
+# archives, Helm's tarballs, packages, checksums, krew's manifest, and the images as OCI
+# layouts. Nothing is signed or published. It works in a clone, so that what is not
 # committed does not get in. PLATFORM=linux/amd64 makes that alone; it has to
 # be one of Linux.
 set -euo pipefail
@@ -22,13 +22,17 @@ fi
 # The commit is stamped into the program, whatever GOFLAGS say.
 VERSION=$version GOFLAGS=-buildvcs=true "$goreleaser" release -f "$config" --snapshot --clean --skip=sign,sbom
 
-programs=()
-for program in dist/kubectl-release_linux_*/kubectl-release; do
-  arch=${program#dist/kubectl-release_linux_}
-  programs+=("${arch%%_*}=$program")
-done
-go run ./internal/imagegen -version "$version" -commit "$(git rev-parse HEAD)" \
-  -created "$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)" -out dist/image "${programs[@]}"
+image() { # PROGRAM DIR
+  local programs=() program arch
+  for program in dist/"$1"_linux_*/"$1"; do
+    arch=${program#dist/"$1"_linux_}
+    programs+=("${arch%%_*}=$program")
+  done
+  go run ./internal/imagegen -program "$1" -version "$version" -commit "$(git rev-parse HEAD)" \
+    -created "$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)" -out "$2" "${programs[@]}"
+}
+image kubectl-release dist/image
+image kubectl-release-controller dist/controller-image
 mv packaging/out/release-*.tgz dist/
 rm -rf "$root/dist"
 mv dist "$root/dist"

@@ -23,15 +23,31 @@ func Program(t testing.TB) string {
 
 var buildProgram = sync.OnceValues(func() (string, error) { return Build("kubectl-release") })
 
+// Controller builds kubectl-release-controller, as Program builds the command line.
+func Controller(t testing.TB) string {
+	t.Helper()
+	path, err := buildController()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var buildController = sync.OnceValues(func() (string, error) { return build(module+"/controller", "kubectl-release-controller") })
+
+const module = "github.com/kubectl-release/kubectl-release"
+
 // Build builds kubectl-release under a name of its own, with further flags of go
 // build, and returns its path. Main removes it as well.
-func Build(name string, flags ...string) (string, error) {
+func Build(name string, flags ...string) (string, error) { return build(module, name, flags...) }
+
+func build(what, name string, flags ...string) (string, error) {
 	path := filepath.Join(programFolder(), name)
 	args := append([]string{"build", "-tags", "urfave_cli_no_docs", "-o", path}, flags...) // as .goreleaser.yaml has it
-	command := exec.Command("go", append(args, "github.com/kubectl-release/kubectl-release")...)
+	command := exec.Command("go", append(args, what)...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	return path, nil
 }

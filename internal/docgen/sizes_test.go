@@ -11,6 +11,7 @@ import (
 
 // short are the files of fewer than 30 lines, and why they stand alone.
 var short = map[string]string{
+	"controller/main.go":                            "a program of its own",
 	"chartload/limits.go":                           "docs/limits.md is about these constants",
 	"internal/manifest/limits.go":                   "docs/limits.md is about these constants",
 	"templating/limits.go":                          "docs/limits.md is about these constants",

@@ -72,7 +72,7 @@ func (i image) layer(program []byte) ([]byte, []digest.Digest, error) {
 	}{
 		{"usr/", 0o755, 0, nil},
 		{"usr/bin/", 0o755, 0, nil},
-		{"usr/bin/kubectl-release", 0o755, 0, program},
+		{"usr/bin/" + i.program, 0o755, 0, program},
 		{"etc/", 0o755, 0, nil},
 		{"etc/passwd", 0o644, 0, []byte("root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n")},
 		{"etc/ssl/", 0o755, 0, nil},

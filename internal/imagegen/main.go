@@ -2,7 +2,7 @@
 // program, roots to trust, and nothing else; no base image is fetched. Of the same
 // programs it makes the same bytes.
 //
-//	imagegen -version 1.2.3 -commit 0123abc -created 2026-11-22T12:00:00Z -out DIR amd64=FILE arm64=FILE
+//	imagegen -version 1.2.3 -commit 0123abc -created 2026-11-22T12:00:00Z [-program NAME] -out DIR amd64=FILE arm64=FILE
 //
 // The release pushes it, with oras cp --from-oci-layout.
 package main
@@ -24,6 +24,7 @@ func main() {
 	created := flag.String("created", "", "the time of the commit, RFC 3339")
 	flag.StringVar(&i.version, "version", "", "the program's version")
 	flag.StringVar(&i.commit, "commit", "", "the commit that it is built from")
+	flag.StringVar(&i.program, "program", "kubectl-release", "the program's name")
 	out := flag.String("out", "", "the folder of the layout, which must not be there")
 	flag.Parse()
 	var err error
@@ -38,6 +39,7 @@ func main() {
 
 // image is what an image says of itself.
 type image struct {
+	program         string
 	version, commit string
 	created         time.Time
 }
@@ -45,7 +47,7 @@ type image struct {
 func (i image) annotations() map[string]string {
 	const home = "https://github.com/kubectl-release/kubectl-release"
 	return map[string]string{
-		ocispec.AnnotationTitle: "kubectl-release", ocispec.AnnotationDescription: "deploy Helm charts by plan, then apply",
+		ocispec.AnnotationTitle: i.program, ocispec.AnnotationDescription: "deploy Helm charts by plan, then apply",
 		ocispec.AnnotationVersion: i.version, ocispec.AnnotationRevision: i.commit, ocispec.AnnotationCreated: i.created.Format(time.RFC3339),
 		ocispec.AnnotationSource: home, ocispec.AnnotationURL: home, ocispec.AnnotationLicenses: "Apache-2.0",
 	}
@@ -95,7 +97,7 @@ func (i image) platform(l layout, arch, file string) (ocispec.Descriptor, error)
 	config, err := l.putJSON(ocispec.MediaTypeImageConfig, ocispec.Image{
 		Created: &i.created, Platform: platform,
 		Config: ocispec.ImageConfig{
-			User: "65532:65532", Entrypoint: []string{"/usr/bin/kubectl-release"}, WorkingDir: "/work", Labels: i.annotations(),
+			User: "65532:65532", Entrypoint: []string{"/usr/bin/" + i.program}, WorkingDir: "/work", Labels: i.annotations(),
 			Env: []string{"PATH=/usr/bin", "HOME=/home/nonroot"},
 		},
 		RootFS: ocispec.RootFS{Type: "layers", DiffIDs: diffID},

@@ -105,8 +105,10 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	if a.sort == releasing {
 		p.mark(ready, metav1.ConditionUnknown, progressing, running)
 	}
-	if err := p.write(ctx); err != nil {
-		return err
+	if a.sort != releasing || p.r.Review == nil { // else once the plan is reviewed
+		if err := p.write(ctx); err != nil {
+			return err
+		}
 	}
 	if err := a.run(ctx, d); err != nil {
 		return err
@@ -127,6 +129,10 @@ func (p *pass) failed(err error) error {
 	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
 		p.progress(progressingWithRetry, locked.Error())
 		p.after = p.r.dependencyInterval()
+		return nil
+	}
+	if held := (*Held)(nil); errors.As(err, &held) {
+		p.hold(held)
 		return nil
 	}
 	if retry := p.hr.ActiveRetry(); retry != nil {

@@ -64,9 +64,12 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 	s := &p.hr.Status
 	s.LastAttemptedReleaseAction = attempt
 	p.drop(tested, remediated)
-	defer p.summarize()
 	began := p.r.Now()
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanDeployment(ctx, d) })
+	if held := (*Held)(nil); errors.As(err, &held) {
+		return held
+	}
+	defer p.summarize()
 	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
 		return err
 	}
@@ -125,7 +128,10 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, withSecrets, func(made *plan.Plan) error {
 		p.mask = redact.NewMask(made)
 		p.noteAdopted(made)
-		return blocked(made)
+		if err := blocked(made); err != nil {
+			return err
+		}
+		return p.review(ctx, made)
 	})
 	return outcome, p.safe(err)
 }

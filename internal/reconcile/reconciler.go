@@ -34,6 +34,9 @@ type Reconciler struct {
 	NoCrossNamespaceRefs bool
 	// DefaultServiceAccount is impersonated where a HelmRelease names none; "" is nobody.
 	DefaultServiceAccount string
+	// Review judges plans of installs and upgrades before they are applied; nil lets all
+	// pass.
+	Review Reviewer
 	// DependencyInterval is how long to wait for dependencies and sources; 0 is 30 s.
 	DependencyInterval time.Duration
 }

@@ -1,0 +1,23 @@
+// kubectl-release-controller reconciles Flux's HelmReleases in the place of
+// helm-controller, by plan, then apply.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/kubectl-release/kubectl-release/internal/controller"
+)
+
+func main() { os.Exit(run()) }
+
+// run ends what is under way on the first SIGINT or SIGTERM; the second one ends the
+// process.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return controller.Main(ctx, os.Args[1:], os.Stderr)
+}

@@ -1,0 +1,73 @@
+//go:build cluster
+
+package controller_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// request is what an audit log says of one.
+type request struct {
+	Verb, UserAgent, RequestURI string
+	Stage                       string
+}
+
+// since are the requests of the controller behind so many lines of the audit log,
+// without those for its lease and the watches of its caches.
+func since(t testing.TB, line int) []request {
+	t.Helper()
+	data, err := os.ReadFile(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []request
+	for _, text := range strings.Split(strings.TrimSpace(string(data)), "\n")[line:] {
+		var r request
+		if json.Unmarshal([]byte(text), &r) != nil || !strings.HasPrefix(r.UserAgent, "kubectl-release-controller") {
+			continue
+		}
+		if r.Verb == "watch" || strings.Contains(r.RequestURI, "/leases/helm-controller-leader-election") {
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// A pass in sync sends no request and writes nothing, values of a Secret and a
+// dependency included; what changes is seen by the next one.
+func TestCheck42InSyncCostsNothing(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", settings(""))
+	cluster.Apply(t, r.namespace, "{apiVersion: v1, kind: Secret, metadata: {name: values}, stringData: {values.yaml: 'msg: secret'}}")
+	c := r.start("--metrics-addr=127.0.0.1:0")
+	const often = "interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}"
+	apply := func(name, more string) {
+		cluster.Apply(t, r.namespace, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: "+name+"}, spec: {"+often+more+"}}")
+	}
+	apply("base", "")
+	apply("web", ", dependsOn: [{name: base}], valuesFrom: [{kind: Secret, name: values}]")
+	r.ready("base", "1.0.0")
+	r.ready("web", "1.0.0")
+	version := r.get("web").Object["metadata"].(map[string]any)["resourceVersion"]
+	time.Sleep(5 * time.Second) // passes after what was written, which look once more
+	from := lines(t, audit)
+	time.Sleep(10 * time.Second)
+	if sent := since(t, from); len(sent) > 0 {
+		t.Errorf("passes in sync send %d requests: %v", len(sent), sent)
+	}
+	if now := r.get("web").Object["metadata"].(map[string]any)["resourceVersion"]; now != version {
+		t.Errorf("the HelmRelease was written: %s, before %s", now, version)
+	}
+	cluster.Apply(t, r.namespace, "{apiVersion: v1, kind: Secret, metadata: {name: values}, stringData: {values.yaml: 'msg: new'}}")
+	r.eventually("the new value is released", func() bool {
+		return r.kubectl("get", "cm", "web-settings", "-o", "jsonpath={.data.msg}") == "new"
+	})
+	if strings.Contains(c.log.String(), "msg: new") {
+		t.Error("the log holds the content of a Secret")
+	}
+}

@@ -1,0 +1,115 @@
+//go:build cluster
+
+package controller_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// While helm-controller holds its lease the controller does not start, and says so.
+func TestCheck48RefusesBesideHelmController(t *testing.T) {
+	r := newRig(t)
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
+	cluster.Apply(t, r.namespace, `
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: helm-controller-leader-election}
+spec: {holderIdentity: helm-controller-5f_6c, leaseDurationSeconds: 35, renewTime: "`+now+`"}`)
+	c := r.start()
+	r.eventually("the controller ends", func() bool { return c.over() })
+	if text := c.log.String(); c.ProcessState.ExitCode() != 1 || !strings.Contains(text, "helm-controller is running: lease "+r.namespace+"/helm-controller-leader-election is held by helm-controller-5f_6c") {
+		t.Errorf("exit code %d: %s", c.ProcessState.ExitCode(), text)
+	}
+	r.kubectl("patch", "lease", "helm-controller-leader-election", "--type=merge", `-p={"spec":{"holderIdentity":""}}`)
+	r.publish("app", "1.0.0", settings(""))
+	r.release("web", "")
+	r.start()
+	r.ready("web", "1.0.0")
+}
+
+// slow is a chart whose Deployment takes a while to be ready, and whose hook counts its
+// runs.
+func slow(seconds string) map[string]string {
+	return map[string]string{
+		"templates/web.yaml": `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata:
+      labels: {app: web}
+      annotations: {testcluster.kubectl-release.dev/behave: "slow:` + seconds + `", version: "{{ .Chart.Version }}"}
+    spec: {containers: [{name: web, image: web}]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: hook-{{ .Release.Revision }}
+  annotations: {helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-delete-policy: before-hook-creation}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: hook}]}}}
+`,
+	}
+}
+
+// A leader that was stopped for longer than its leases does nothing when it goes on:
+// another one has finished the upgrade.
+func TestCheck44StaleLeader(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", slow("1s"))
+	first := r.start()
+	r.release("web", "timeout: 3m")
+	r.ready("web", "1.0.0")
+	second := r.start()
+	r.publish("app", "1.1.0", slow("20s"))
+	r.underway("web", 2)
+	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	hr := r.ready("web", "1.1.0")
+	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the first one ends for want of its lease", first.over)
+	r.oneDeployed("web", hr)
+	_ = second
+}
+
+// A controller that is killed in the middle of an upgrade leaves nothing that the next
+// one could not finish.
+func TestCheck43Killed(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", slow("1s"))
+	first := r.start()
+	r.release("web", "timeout: 3m, upgrade: {remediation: {retries: 3}}")
+	r.ready("web", "1.0.0")
+	r.publish("app", "1.1.0", slow("5s"))
+	r.underway("web", 2)
+	first.kill()
+	r.start()
+	r.oneDeployed("web", r.ready("web", "1.1.0"))
+}
+
+// underway waits until the revision is being made.
+func (r *rig) underway(name string, revision int) {
+	r.Helper()
+	record := "sh.helm.release.v1." + name + ".v" + string(rune('0'+revision))
+	r.eventually("revision "+record+" is pending", func() bool {
+		return strings.Contains(r.kubectl("get", "secret", "--ignore-not-found", record, "-o", "jsonpath={.metadata.labels.status}"), "pending")
+	})
+}
+
+// oneDeployed holds that one record is deployed, the newest one, and that nothing waits.
+func (r *rig) oneDeployed(name string, hr *flux.HelmRelease) {
+	r.Helper()
+	statuses := r.kubectl("get", "secret", "-l", "owner=helm,name="+name, "-o", "jsonpath={.items[*].metadata.labels.status}")
+	if strings.Count(statuses, "deployed") != 1 || strings.Contains(statuses, "pending") {
+		r.Errorf("records are %s, history %+v", statuses, hr.Status.Snapshots())
+	}
+}

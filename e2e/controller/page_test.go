@@ -1,0 +1,50 @@
+//go:build cluster
+
+package controller_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+var shell = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+// The commands of docs/controller.md are run in their order, on a cluster with a
+// helm-controller that does nothing.
+func TestCommandsOfThePage(t *testing.T) {
+	newRig(t) // the CRDs
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "controller.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, namespace := range []string{"flux-system", "apps"} {
+		cluster.Kubectl(t, "create", "namespace", namespace)
+		t.Cleanup(func() { cluster.Kubectl(t, "delete", "namespace", namespace, "--wait=false") })
+	}
+	cluster.Kubectl(t, "-n", "flux-system", "create", "deployment", "helm-controller", "--image=helm-controller")
+	cluster.Apply(t, "apps", "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: web}, spec: {interval: 1m, chartRef: {kind: HelmChart, name: web}}}")
+	blocks := shell.FindAllStringSubmatch(string(page), -1)
+	if len(blocks) < 4 {
+		t.Fatalf("the page has %d blocks of commands", len(blocks))
+	}
+	for _, block := range blocks {
+		command := exec.Command("bash", "-euc", block[1])
+		command.Dir = root
+		command.Env = append(cluster.Environment(), "PATH="+strings.Join([]string{
+			filepath.Dir(clustertest.Program(t)), cluster.Binaries.Dir, os.Getenv("PATH"),
+		}, string(os.PathListSeparator)))
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%s%v\n%s", block[1], err, out)
+		}
+	}
+}

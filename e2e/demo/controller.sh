@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# The life of a HelmRelease on a real control plane, with kubectl-release-controller in the
+# place of helm-controller. The script stands for source-controller: a registry serves
+# the charts, and the status of the OCIRepository is written by hand.
+#
+# Wanted in PATH: kubectl-release, kubectl-release-controller, and testcluster, kubectl and
+# registry of testcluster/bin.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+
+. "$here/steps.sh"
+
+home=$(mktemp -d)
+export KUBECONFIG=$home/kubeconfig KUBECACHEDIR=$home/cache HELM_CACHE_HOME=$home/helm/cache HELM_CONFIG_HOME=$home/helm/config
+cp -r "$here/controller" "$home/web"
+crds=$here/../../../shared/flux/crds
+[ -d "$crds" ] || crds=$here/../controller/testdata/crds
+cd "$home"
+testcluster start --kubeconfig-file "$KUBECONFIG" > "$home/log" 2>&1 &
+cluster=$!
+finish() {
+  for process in "${controller:-}" "${registry:-}"; do
+    [ -z "$process" ] || kill "$process" 2> /dev/null || true
+  done
+  [ -z "${controller:-}" ] || wait "$controller" || true
+  kill "$cluster" 2> /dev/null && wait "$cluster" || true
+  rm -rf "$home"
+}
+trap finish EXIT
+
+say 'A real control plane starts, with the kinds of Flux; kwok plays the kubelet.'
+for ((i = 0; i < 600; i++)); do
+  grep -q ready "$home/log" && break
+  kill -0 "$cluster" 2> /dev/null || { cat "$home/log" >&2; exit 1; }
+  sleep 0.1
+done
+kubectl apply --server-side -f "$crds" > /dev/null
+kubectl wait --for=condition=Established crd --all --timeout=60s > /dev/null
+kubectl create namespace flux-system > /dev/null
+run 0 kubectl create namespace shop
+kubectl config set-context --current --namespace shop > /dev/null
+
+port=5000
+while (: > "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
+serve_registry "127.0.0.1:$port" "$home"
+
+# publish VERSION makes the chart's artifact, as source-controller does.
+publish() {
+  sed -i "s/^version: .*/version: $1/" web/Chart.yaml
+  kubectl release package ./web > /dev/null
+  kubectl release push "web-$1.tgz" "oci://127.0.0.1:$port/charts" > /dev/null
+  local digest
+  digest=sha256:$(sha256sum "web-$1.tgz" | cut -d' ' -f1)
+  kubectl apply -f - > /dev/null << YAML
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: web}
+spec: {interval: 10m, url: "oci://127.0.0.1:$port/charts/web", ref: {semver: ">=0.0.0"}}
+YAML
+  kubectl patch ocirepository web --subresource=status --type=merge -p "{\"status\": {\"observedGeneration\": 1, \"artifact\": {
+    \"url\": \"http://127.0.0.1:$port/v2/charts/web/blobs/$digest\", \"digest\": \"$digest\", \"revision\": \"$1@$digest\",
+    \"path\": \"web-$1.tgz\", \"lastUpdateTime\": \"2026-01-01T00:00:00Z\"}}}" > /dev/null
+}
+
+# until_is TEXT JSONPATH waits until the HelmRelease says so.
+until_is() {
+  for ((i = 0; i < 600; i++)); do
+    case $(kubectl get helmrelease web -o "jsonpath=$2" 2> /dev/null) in *"$1"*) return ;; esac
+    sleep 0.1
+  done
+  kubectl get helmrelease web -o yaml >&2
+  tail -5 "$home/controller.log" >&2
+  exit 1
+}
+ready='{.status.conditions[?(@.type=="Ready")].status} {.status.history[0].chartVersion}'
+
+say 'The controller starts, in the place of helm-controller: it takes its lease.'
+RUNTIME_NAMESPACE=flux-system kubectl-release-controller --metrics-addr=0 --health-addr=0 --log-encoding=console > "$home/controller.log" 2>&1 &
+controller=$!
+for ((i = 0; i < 300; i++)); do grep -q 'Starting workers' "$home/controller.log" && break; sleep 0.1; done
+
+say 'A HelmRelease: what it asks for is installed.'
+publish 1.0.0
+cat > web.yaml << 'YAML'
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web}
+spec:
+  interval: 5s
+  timeout: 20s
+  chartRef: {kind: OCIRepository, name: web}
+  driftDetection: {mode: enabled}
+  upgrade: {remediation: {retries: 1}}
+YAML
+run 0 kubectl apply -f web.yaml
+run 0 kubectl wait --for=condition=Ready helmrelease/web --timeout=60s
+run 0 kubectl release history web
+
+say 'There is a new version of the chart: it is upgraded.'
+publish 1.1.0
+until_is 'True 1.1.0' "$ready"
+run 0 kubectl get deployment web
+
+say 'Somebody scales it by hand: the drift is taken back, without a new revision.'
+run 0 kubectl scale deployment web --replicas=5
+for ((i = 0; i < 300; i++)); do [ "$(kubectl get deployment web -o 'jsonpath={.spec.replicas}')" = 2 ] && break; sleep 0.1; done
+run 0 kubectl get deployment web
+run 0 kubectl get events --field-selector reason=DriftDetected -o 'jsonpath={.items[0].message}'
+echo
+
+say 'An upgrade that fails: it is rolled back, and tried once more.'
+run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"timeout": "5s", "values": {"behave": "crash"}}}'
+until_is RetriesExceeded '{.status.conditions[?(@.type=="Stalled")].reason}'
+run 0 kubectl release history web
+
+say 'It is mended; from now on plans wait for an approval.'
+run 0 kubectl annotate helmrelease web kubectl-release.dev/plan=require-approval
+run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"timeout": "20s", "values": {"behave": "", "replicas": 3}}}'
+until_is ApprovalRequired '{.status.conditions[?(@.type=="Approved")].reason}'
+run 0 kubectl get helmrelease web -o 'jsonpath={.status.conditions[?(@.type=="Approved")].message}'
+echo
+digest=$(kubectl get helmrelease web -o 'jsonpath={.status.conditions[?(@.type=="Approved")].message}' | grep -o 'sha256:[0-9a-f]*')
+run 0 kubectl annotate --overwrite helmrelease web "kubectl-release.dev/approve=$digest"
+until_is 'True 1.1.0' "$ready"
+run 0 kubectl get deployment web
+
+say 'The HelmRelease goes, and its release with it.'
+run 0 kubectl delete helmrelease web --timeout=60s
+run 0 kubectl get deployments,secrets

@@ -1,0 +1,55 @@
+package controller
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// An artifact is used as its status promises it, or not at all; a server that is busy is
+// asked again, one that does not have it is not.
+func TestArtifacts(t *testing.T) {
+	asked := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked[r.URL.Path]++
+		switch {
+		case r.URL.Path == "/gone":
+			http.NotFound(w, r)
+		case r.URL.Path == "/busy" && asked[r.URL.Path] == 1:
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+		default:
+			_, _ = w.Write([]byte("chart"))
+		}
+	}))
+	defer server.Close()
+	d := newDownloads(2)
+	d.sleep = func(context.Context, time.Duration) error { return nil }
+	sum, small := digest.FromString("chart").String(), int64(3)
+	for _, c := range []struct {
+		path, digest, want string
+		size               *int64
+		times              int
+	}{
+		{path: "/good", digest: sum, times: 1},
+		{path: "/busy", digest: sum, times: 2},
+		{path: "/gone", digest: sum, want: "gone", times: 1},
+		{path: "/forged", digest: digest.FromString("other").String(), want: "its digest is " + sum, times: 1},
+		{path: "/large", digest: sum, size: &small, want: "more than 3 bytes", times: 3},
+		{path: "/nodigest", want: "digest", times: 0},
+	} {
+		_, err := d.fetch(t.Context(), &flux.Artifact{URL: server.URL + c.path, Digest: c.digest, Size: c.size})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.path, err, c.want)
+		}
+		if asked[c.path] != c.times {
+			t.Errorf("%s is asked for %d times, want %d", c.path, asked[c.path], c.times)
+		}
+	}
+}

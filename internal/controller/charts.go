@@ -1,0 +1,103 @@
+package controller
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+)
+
+// maxCharts is how many bytes of charts are kept for the next release of the same
+// artifact.
+const maxCharts = 32 << 20
+
+// charts are the charts of artifacts by their digests, those used last kept.
+type charts struct {
+	downloads *downloads
+	once      singleflight.Group
+
+	mu    sync.Mutex
+	kept  map[string]*list.Element
+	order list.List // of keptChart, the one used last in front
+	bytes int
+}
+
+type keptChart struct {
+	digest string
+	chart  *chart.Chart
+	bytes  int
+}
+
+func newCharts(d *downloads) *charts { return &charts{downloads: d, kept: map[string]*list.Element{}} }
+
+// of is the chart of an artifact. Nobody may change it. Errors: reconcile.ErrArtifactGone
+// when the server does not have it, and those of a download.
+func (c *charts) of(ctx context.Context, a *flux.Artifact) (*chart.Chart, error) {
+	if have := c.known(a.Digest); have != nil {
+		return have, nil
+	}
+	loaded, err, _ := c.once.Do(a.Digest+" "+a.URL, func() (any, error) {
+		loaded, err := c.downloads.chart(ctx, a)
+		if err == nil {
+			c.keep(a.Digest, loaded)
+		}
+		return loaded, err
+	})
+	if errors.Is(err, errGone) {
+		return nil, fmt.Errorf("%w: %w", reconcile.ErrArtifactGone, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return loaded.(*chart.Chart), nil
+}
+
+func (c *charts) known(digest string) *chart.Chart {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.kept[digest]
+	if e == nil {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(keptChart).chart
+}
+
+func (c *charts) keep(digest string, loaded *chart.Chart) {
+	k := keptChart{digest: digest, chart: loaded, bytes: weight(loaded)}
+	if k.bytes > maxCharts {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept[digest] != nil {
+		return
+	}
+	c.kept[digest] = c.order.PushFront(k)
+	for c.bytes += k.bytes; c.bytes > maxCharts; {
+		last := c.order.Remove(c.order.Back()).(keptChart)
+		delete(c.kept, last.digest)
+		c.bytes -= last.bytes
+	}
+}
+
+// weight is the size of a chart's files, its subcharts' included.
+func weight(c *chart.Chart) int {
+	n := 0
+	for _, files := range [][]*chart.File{c.Templates, c.Files} {
+		for _, f := range files {
+			n += len(f.Data)
+		}
+	}
+	for _, sub := range c.Dependencies() {
+		n += weight(sub)
+	}
+	return n
+}

@@ -1,0 +1,184 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/semaphore"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+)
+
+// Run watches and reconciles until the context ends, and what is under way has. Errors:
+// *HeldError while helm-controller runs, a cluster that can't be reached or lacks
+// HelmReleases, and the loss of the lease.
+func Run(ctx context.Context, config *rest.Config, o Options, log logr.Logger) error {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst, config.UserAgent = o.QPS, o.Burst, "kubectl-release-controller"
+	config.WarningHandler = rest.NoWarnings{} // one for each finalizer, whose name is Flux's
+	m, err := newManager(ctx, config, o, log)
+	if err != nil {
+		return err
+	}
+	r, err := newReconciler(m, config, o)
+	if err != nil {
+		return err
+	}
+	if err := index(ctx, m.GetFieldIndexer()); err != nil {
+		return err
+	}
+	if err := r.watch(m); err != nil {
+		return err
+	}
+	synced := func(request *http.Request) error {
+		if !m.GetCache().WaitForCacheSync(request.Context()) {
+			return fmt.Errorf("the caches are not filled yet")
+		}
+		return nil
+	}
+	if err := m.AddHealthzCheck("healthz", healthz.Ping); err != nil {
+		return err
+	}
+	if err := m.AddReadyzCheck("readyz", synced); err != nil {
+		return err
+	}
+	return m.Start(ctx)
+}
+
+func newManager(ctx context.Context, config *rest.Config, o Options, log logr.Logger) (manager.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := clientscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	addTypes(scheme)
+	watched := cache.ByObject{}
+	if o.WatchSelector != "" {
+		selector, err := labels.Parse(o.WatchSelector)
+		if err != nil {
+			return nil, fmt.Errorf("--watch-label-selector: %w", err)
+		}
+		watched.Label = selector
+	}
+	options := manager.Options{
+		Scheme: scheme, Logger: log,
+		Cache: cache.Options{
+			DefaultTransform: slim,
+			ByObject:         map[client.Object]cache.ByObject{&helmRelease{}: watched},
+		},
+		Metrics: metricsserver.Options{BindAddress: o.MetricsAddress}, HealthProbeBindAddress: o.HealthAddress,
+		PprofBindAddress: o.PprofAddress, GracefulShutdownTimeout: &o.GracefulShutdown,
+		LeaderElection: o.Leader.Enable, LeaderElectionReleaseOnCancel: o.Leader.ReleaseOnCancel,
+		LeaseDuration: &o.Leader.LeaseDuration, RenewDeadline: &o.Leader.RenewDeadline, RetryPeriod: &o.Leader.RetryPeriod,
+	}
+	if !o.WatchAllNamespaces {
+		options.Cache.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
+	}
+	if o.Leader.Enable {
+		lease, err := lock(ctx, config, o, time.Now)
+		if err != nil {
+			return nil, err
+		}
+		options.LeaderElectionResourceLockInterface = lease
+	}
+	return manager.New(config, options)
+}
+
+func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconciler, error) {
+	counted, err := newMetrics(ctrlmetrics.Registry)
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	if o.CacheDir == "" {
+		o.CacheDir = filepath.Join(os.TempDir(), "kubectl-release-controller")
+	}
+	core, err := corev1client.NewForConfigAndClient(config, m.GetHTTPClient())
+	if err != nil {
+		return nil, err
+	}
+	// Flux's events are those of the core group, with annotations.
+	broadcaster := record.NewBroadcaster()
+	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: core.Events("")})
+	told := &events{
+		recorder: broadcaster.NewRecorder(m.GetScheme(), corev1.EventSource{Component: fieldManager}), address: o.EventsAddress, host: host, now: time.Now,
+		client: &http.Client{Timeout: 15 * time.Second}, log: m.GetLogger(), queue: make(chan notification, maxWaiting),
+	}
+	r := &reconciler{
+		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry)),
+		records: &recordMarks{marks: map[client.ObjectKey]fingerprint{}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
+		events: told, metrics: counted, memory: semaphore.NewWeighted(o.Memory), options: o, now: time.Now,
+	}
+	if r.passes, err = newPasser(r, config, o); err != nil {
+		return nil, err
+	}
+	return r, m.Add(told)
+}
+
+// watch says what is watched, and which HelmReleases a change concerns. Sources whose
+// CRD the cluster lacks are left out.
+func (r *reconciler) watch(m manager.Manager) error {
+	selector, err := labels.Parse(r.options.ConfigsSelector)
+	if err != nil {
+		return fmt.Errorf("--watch-configs-label-selector: %w", err)
+	}
+	b := builder.ControllerManagedBy(m).Named("helmrelease").
+		WithOptions(controller.TypedOptions[ctrl.Request]{
+			MaxConcurrentReconciles: r.options.Concurrent,
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](
+				r.options.MinRetryDelay, r.options.MaxRetryDelay),
+		}).
+		For(&helmRelease{}, builder.WithPredicates(asked)).
+		Watches(&helmRelease{}, r.whoever(byDependency, flux.KindHelmRelease), builder.WithPredicates(released))
+	for kind, source := range map[string]struct {
+		object  client.Object
+		changed predicate.Predicate
+	}{
+		flux.KindHelmChart:        {&object[helmChartKind]{}, artifact[helmChartKind]()},
+		flux.KindOCIRepository:    {&object[ociRepositoryKind]{}, artifact[ociRepositoryKind]()},
+		flux.KindExternalArtifact: {&object[externalArtifactKind]{}, artifact[externalArtifactKind]()},
+	} {
+		if kind == flux.KindExternalArtifact && !r.options.ExternalArtifacts {
+			continue
+		}
+		gk := sourceVersion.WithKind(kind).GroupKind()
+		if _, err := m.GetRESTMapper().RESTMapping(gk, sourceVersion.Version); meta.IsNoMatchError(err) {
+			m.GetLogger().Info("the cluster does not know this kind: HelmReleases that name it will wait", "kind", kind)
+			continue
+		} else if err != nil {
+			return err
+		}
+		b = b.Watches(source.object, r.whoever(bySource, kind), builder.WithPredicates(source.changed))
+	}
+	for _, kind := range []string{kinds.Secret.Kind, kinds.ConfigMap.Kind} {
+		b = b.Watches(metadataOf(kind), r.whoever(byValues, kind), builder.WithPredicates(labelled(selector)))
+	}
+	return b.Watches(metadataOf(kinds.Secret.Kind), r.records.recordEvents()).Complete(r)
+}

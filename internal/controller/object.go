@@ -1,0 +1,104 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// Versions of the APIs that are read and written.
+var (
+	helmVersion   = schema.GroupVersion{Group: flux.HelmGroup, Version: "v2"}
+	sourceVersion = schema.GroupVersion{Group: flux.SourceGroup, Version: "v1"}
+)
+
+// object is an object of kind K as the cache holds it: spec and status stay the bytes
+// that came, a fraction of what decoded ones take, and are decoded by a pass over
+// it. The bytes are never written to, so that copies share them.
+type object[K any] struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec   json.RawMessage `json:"spec,omitempty"`
+	Status json.RawMessage `json:"status,omitempty"`
+}
+
+// listOf is a list of such objects.
+type listOf[K any] struct {
+	metav1.TypeMeta
+	metav1.ListMeta `json:"metadata"`
+
+	Items []object[K] `json:"items"`
+}
+
+// Kinds, of which K is one.
+type (
+	helmReleaseKind      struct{}
+	helmChartKind        struct{}
+	ociRepositoryKind    struct{}
+	externalArtifactKind struct{}
+)
+
+type helmRelease = object[helmReleaseKind]
+
+// DeepCopyObject implements runtime.Object.
+func (o *object[K]) DeepCopyObject() runtime.Object {
+	out := &object[K]{TypeMeta: o.TypeMeta, Spec: o.Spec, Status: o.Status}
+	out.ObjectMeta = *o.ObjectMeta.DeepCopy()
+	return out
+}
+
+// DeepCopyObject implements runtime.Object.
+func (l *listOf[K]) DeepCopyObject() runtime.Object {
+	out := &listOf[K]{TypeMeta: l.TypeMeta, Items: make([]object[K], len(l.Items))}
+	out.ListMeta = *l.ListMeta.DeepCopy()
+	for i := range l.Items {
+		out.Items[i] = *l.Items[i].DeepCopyObject().(*object[K])
+	}
+	return out
+}
+
+// content is the object decoded.
+func (o *object[K]) content() (map[string]any, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]any
+	if err := json.Unmarshal(data, &out); err != nil {
+		return nil, fmt.Errorf("read %s/%s: %w", o.Namespace, o.Name, err)
+	}
+	return out, nil
+}
+
+// addTypes makes the kinds known to a scheme.
+func addTypes(scheme *runtime.Scheme) {
+	add[helmReleaseKind](scheme, helmVersion, flux.KindHelmRelease)
+	add[helmChartKind](scheme, sourceVersion, flux.KindHelmChart)
+	add[ociRepositoryKind](scheme, sourceVersion, flux.KindOCIRepository)
+	add[externalArtifactKind](scheme, sourceVersion, flux.KindExternalArtifact)
+	metav1.AddToGroupVersion(scheme, helmVersion)
+	metav1.AddToGroupVersion(scheme, sourceVersion)
+}
+
+func add[K any](scheme *runtime.Scheme, version schema.GroupVersion, kind string) {
+	scheme.AddKnownTypeWithName(version.WithKind(kind), &object[K]{})
+	scheme.AddKnownTypeWithName(version.WithKind(kind+"List"), &listOf[K]{})
+}
+
+// slim drops from an object that comes into the cache what nobody reads there.
+func slim(in any) (any, error) {
+	if o, ok := in.(metav1.Object); ok {
+		o.SetManagedFields(nil)
+		if a := o.GetAnnotations(); a["kubectl.kubernetes.io/last-applied-configuration"] != "" {
+			delete(a, "kubectl.kubernetes.io/last-applied-configuration")
+			o.SetAnnotations(a)
+		}
+	}
+	return in, nil
+}

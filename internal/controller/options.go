@@ -1,0 +1,142 @@
+package controller
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Options are what the process is started with. Names and defaults of flags are
+// helm-controller's where it has them.
+type Options struct {
+	Namespace            string
+	MetricsAddress       string
+	HealthAddress        string
+	PprofAddress         string
+	EventsAddress        string
+	Concurrent           int
+	Memory               int64
+	DependencyInterval   time.Duration
+	JitterPercentage     int
+	HTTPRetry            int
+	MinRetryDelay        time.Duration
+	MaxRetryDelay        time.Duration
+	GracefulShutdown     time.Duration
+	WatchAllNamespaces   bool
+	WatchSelector        string
+	ConfigsSelector      string
+	DefaultAccount       string
+	NoCrossNamespaceRefs bool
+	ExternalArtifacts    bool
+	RequireApproval      bool
+	Deny                 []string
+	Policies             []string
+	QPS                  float32
+	Burst                int
+	CacheDir             string
+	Leader               LeaderOptions
+	Log                  LogOptions
+
+	gates map[string]string
+}
+
+// LeaderOptions are those of the lease that one replica holds.
+type LeaderOptions struct {
+	Enable          bool
+	ReleaseOnCancel bool
+	LeaseDuration   time.Duration
+	RenewDeadline   time.Duration
+	RetryPeriod     time.Duration
+}
+
+// LogOptions are those of the log on stderr.
+type LogOptions struct {
+	Level    string
+	Encoding string
+}
+
+func (o *Options) bind(f *pflag.FlagSet) {
+	f.StringVar(&o.Namespace, "runtime-namespace", runtimeNamespace(), "namespace of the controller and its lease; by default $RUNTIME_NAMESPACE, else that of the pod")
+	f.StringVar(&o.MetricsAddress, "metrics-addr", ":8080", "address of /metrics; 0 for none")
+	f.StringVar(&o.HealthAddress, "health-addr", ":9440", "address of /healthz and /readyz; 0 for none")
+	f.StringVar(&o.PprofAddress, "pprof-addr", "", "address of /debug/pprof; empty for none")
+	f.StringVar(&o.EventsAddress, "events-addr", "", "URL of notification-controller's receiver of events")
+	f.IntVar(&o.Concurrent, "concurrent", 256, "most HelmReleases that are worked on or waited for at a time; what they may take of memory says --memory-budget")
+	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "most bytes that all passes that render may take at a time, as estimated from their charts")
+	f.DurationVar(&o.DependencyInterval, "requeue-dependency", 30*time.Second, "pause before dependencies and sources that are not ready are looked at again; their changes are seen at once")
+	f.IntVar(&o.JitterPercentage, "interval-jitter-percentage", 5, "share of the interval by which passes are spread")
+	f.IntVar(&o.HTTPRetry, "http-retry", 9, "how often the download of an artifact is tried again")
+	f.DurationVar(&o.MinRetryDelay, "min-retry-delay", 750*time.Millisecond, "first pause after an error")
+	f.DurationVar(&o.MaxRetryDelay, "max-retry-delay", 15*time.Minute, "longest pause after an error")
+	f.DurationVar(&o.GracefulShutdown, "graceful-shutdown-timeout", 20*time.Second, "how long what is under way may take to end")
+	f.BoolVar(&o.WatchAllNamespaces, "watch-all-namespaces", true, "watch HelmReleases of all namespaces, and not only the controller's own")
+	f.StringVar(&o.WatchSelector, "watch-label-selector", "", "watch HelmReleases with these labels only: a shard, with a lease of its own")
+	f.StringVar(&o.ConfigsSelector, "watch-configs-label-selector", "reconcile.fluxcd.io/watch=Enabled", "labels of ConfigMaps and Secrets whose changes count at once")
+	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own rights")
+	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources of other namespaces")
+	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+planAnnotation+"="+requireApproval)
+	f.StringSliceVar(&o.Deny, "deny", nil, "refuse installs and upgrades whose plan has a step with these risks, such as data; see docs/policy.md")
+	f.StringSliceVar(&o.Policies, "policy", nil, "refuse what these policy files deny")
+	f.Float32Var(&o.QPS, "kube-api-qps", 50, "requests a second")
+	f.IntVar(&o.Burst, "kube-api-burst", 300, "requests that may go at once")
+	f.StringVar(&o.CacheDir, "cache-dir", "", "folder for what is known of the cluster's API; by default one below the system's temporary folder")
+	f.StringToStringVar(&o.gates, "feature-gates", nil, "ExternalArtifact=true|false; helm-controller's others are refused")
+	f.BoolVar(&o.Leader.Enable, "enable-leader-election", true, "work only while holding helm-controller's lease")
+	f.BoolVar(&o.Leader.ReleaseOnCancel, "leader-election-release-on-cancel", true, "give the lease back at the end")
+	f.DurationVar(&o.Leader.LeaseDuration, "leader-election-lease-duration", 35*time.Second, "how long others wait for a holder that does not renew")
+	f.DurationVar(&o.Leader.RenewDeadline, "leader-election-renew-deadline", 30*time.Second, "how long the holder tries to renew before it ends")
+	f.DurationVar(&o.Leader.RetryPeriod, "leader-election-retry-period", 5*time.Second, "pause between tries")
+	f.StringVar(&o.Log.Level, "log-level", "info", "debug, info or error")
+	f.StringVar(&o.Log.Encoding, "log-encoding", "json", "json or console")
+}
+
+// parse reads a command line. Errors name the flag; pflag.ErrHelp is one.
+func parse(args []string, usage func(string)) (Options, error) {
+	var o Options
+	f := pflag.NewFlagSet("kubectl-release-controller", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.Usage = func() { usage("Usage: kubectl-release-controller [flags]\n\n" + f.FlagUsages()) }
+	o.bind(f)
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("there are no arguments: %q", f.Args())
+	}
+	for gate, value := range o.gates {
+		if gate != "ExternalArtifact" {
+			return o, fmt.Errorf("--feature-gates: %s is none of this controller's", gate)
+		}
+		o.ExternalArtifacts = value == "true"
+	}
+	switch {
+	case o.Namespace == "":
+		return o, fmt.Errorf("--runtime-namespace or $RUNTIME_NAMESPACE is needed outside of a cluster")
+	case o.Concurrent < 1 || o.Memory < 1 || o.JitterPercentage < 0 || o.JitterPercentage >= 100:
+		return o, fmt.Errorf("--concurrent and --memory-budget have to be positive, --interval-jitter-percentage from 0 to 99")
+	}
+	return o, nil
+}
+
+// renderedBytes estimates what the pass over a chart of so many bytes takes: its
+// templates, what they render to, the objects of that, live and stored ones, and the
+// plan.
+func (o Options) renderedBytes(chart int) int64 {
+	const least, times = 1 << 20, 12
+	return least + times*int64(chart)
+}
+
+// runtimeNamespace is where the process runs.
+func runtimeNamespace() string {
+	if n := os.Getenv("RUNTIME_NAMESPACE"); n != "" {
+		return n
+	}
+	data, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}

@@ -1,0 +1,230 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+)
+
+// What is helm-controller's own, so that either can take over from the other.
+const (
+	fieldManager = "helm-controller"
+	finalizer    = "finalizers.fluxcd.io"
+)
+
+// passer makes passes; a *reconcile.Reconciler is one.
+type passer interface {
+	Reconcile(ctx context.Context, hr *flux.HelmRelease, in reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error)
+}
+
+// reconciler is one pass over a HelmRelease, from the queue to the status.
+type reconciler struct {
+	// client reads HelmReleases and sources from the cache, live from the API server.
+	client client.Client
+	live   client.Reader
+
+	passes  passer
+	charts  *charts
+	records *recordMarks
+	synced  *syncMarks
+	events  *events
+	metrics *metrics
+	// memory is how many bytes all that is rendered at a time may take, as estimated
+	// from the artifacts.
+	memory  *semaphore.Weighted
+	options Options
+	now     func() time.Time
+}
+
+// Reconcile implements controller-runtime's reconciler. Errors come back after a pause
+// that grows.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	began := r.now()
+	key := request.NamespacedName
+	cached := &helmRelease{}
+	if err := r.client.Get(ctx, key, cached); err != nil {
+		r.forget(key, err)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	hr, err := decoded(cached)
+	if err != nil {
+		// Another API's object: nothing can be done until it changes.
+		return ctrl.Result{}, ctrl.TerminalError(err)
+	}
+	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
+	looked := r.look(ctx, hr)
+	if r.synced.unchanged(key, looked) && hr.DriftMode() == "" && hr.Spec.KubeConfig == nil {
+		r.metrics.skipped()
+		return ctrl.Result{RequeueAfter: r.jitter(hr.Spec.Interval.Duration)}, nil
+	}
+	// What is decided by is never older than what the pass before has written.
+	fresh := &helmRelease{}
+	if err := r.live.Get(ctx, key, fresh); err != nil {
+		r.forget(key, err)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if _, err := slim(fresh); err != nil { // as it is cached, to be compared
+		return ctrl.Result{}, err
+	}
+	if hr, err = decoded(fresh); err != nil {
+		return ctrl.Result{}, ctrl.TerminalError(err)
+	}
+	if hr.Metadata.DeletionTimestamp == nil && !slices.Contains(hr.Metadata.Finalizers, finalizer) {
+		return ctrl.Result{}, r.finalize(ctx, fresh, true)
+	}
+	return r.pass(ctx, fresh, hr, looked)
+}
+
+// pass makes the pass and writes what comes of it.
+func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRelease, looked mark) (ctrl.Result, error) {
+	was := hr.Status
+	in := reconcile.Sources{
+		// Records on another cluster are not watched.
+		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(o), looked),
+	}
+	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
+		r.sources(ctx, o, hr, &in)
+	}
+	release := func() {}
+	in.Chart = r.loader(&in, &release)
+	defer func() { release() }()
+	report := func(ctx context.Context, status flux.HelmReleaseStatus, told []reconcile.Event) error {
+		r.events.tell(o, told)
+		if err := r.writeStatus(ctx, o, was, status); err != nil {
+			return err
+		}
+		was = status
+		return nil
+	}
+	outcome, failed := r.passes.Reconcile(ctx, hr, in, report)
+	// What was done is written down although the process is about to end.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	r.events.tell(o, outcome.Events)
+	if outcome.Released {
+		return ctrl.Result{}, r.released(ctx, o, hr)
+	}
+	if err := r.writeStatus(ctx, o, was, outcome.Status); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	hr.Status = outcome.Status
+	if failed == nil && !outcome.Again && inSync(hr) {
+		looked.content = contentOf(hr)
+		r.synced.note(client.ObjectKeyFromObject(o), looked)
+	}
+	switch {
+	case failed != nil:
+		return ctrl.Result{}, failed
+	case outcome.Again:
+		return ctrl.Result{RequeueAfter: time.Millisecond}, nil
+	case outcome.After == hr.Spec.Interval.Duration:
+		return ctrl.Result{RequeueAfter: r.jitter(outcome.After)}, nil
+	}
+	return ctrl.Result{RequeueAfter: outcome.After}, nil
+}
+
+// writeTimeout is how long the last write of a pass may take.
+const writeTimeout = 10 * time.Second
+
+// sources looks up the chart's source, and makes it of the template first.
+func (r *reconciler) sources(ctx context.Context, o *helmRelease, hr *flux.HelmRelease, in *reconcile.Sources) {
+	ref := hr.ChartSource()
+	if r.options.NoCrossNamespaceRefs && ref.Namespace != hr.Metadata.Namespace {
+		return // the pass says that it is denied
+	}
+	helmChart, done, err := r.template(ctx, hr)
+	hr.Status.HelmChart = helmChart
+	if done != "" {
+		verb, _, _ := strings.Cut(done, " ")
+		r.events.tell(o, []reconcile.Event{{Reason: ref.Kind + verb, Message: done}})
+	}
+	if err != nil {
+		r.events.tell(o, []reconcile.Event{{Warning: true, Reason: ref.Kind + "SyncErr", Message: err.Error()}})
+		in.Err = err
+		return
+	}
+	in.Source, in.Err = r.source(ctx, ref)
+}
+
+// loader loads the chart of the pass once the memory for it is free; release gives
+// that back.
+func (r *reconciler) loader(in *reconcile.Sources, release *func()) func(context.Context) (*chart.Chart, error) {
+	return func(ctx context.Context) (*chart.Chart, error) {
+		artifact := in.Source.Status.Artifact
+		if artifact == nil {
+			return nil, fmt.Errorf("%s does not have an artifact", in.Source.Reference())
+		}
+		loaded, err := r.charts.of(ctx, artifact)
+		if err != nil {
+			return nil, err
+		}
+		n := min(r.options.renderedBytes(weight(loaded)), r.options.Memory)
+		(*release)()
+		if err := r.memory.Acquire(ctx, n); err != nil {
+			return nil, err
+		}
+		*release = func() { r.memory.Release(n); *release = func() {} }
+		return loaded, nil
+	}
+}
+
+// released deletes the source that was made and takes the finalizer away.
+func (r *reconciler) released(ctx context.Context, o *helmRelease, hr *flux.HelmRelease) error {
+	if hr.Status.HelmChart != "" && !hr.Spec.Suspend {
+		if err := r.deleteSource(ctx, hr); err != nil {
+			return err
+		}
+	}
+	return r.finalize(ctx, o, false)
+}
+
+// finalize puts the finalizer on, or takes it away, if the object is still the same.
+func (r *reconciler) finalize(ctx context.Context, o *helmRelease, on bool) error {
+	next := slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == finalizer })
+	if on {
+		next = append(next, finalizer)
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": next, "resourceVersion": o.ResourceVersion}})
+	if err != nil {
+		return err
+	}
+	err = r.client.Patch(ctx, o, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+	return client.IgnoreNotFound(err)
+}
+
+// writeStatus sends what is new in the status; where that is nothing, no request.
+// Fields that a later API has stay as they are.
+func (r *reconciler) writeStatus(ctx context.Context, o *helmRelease, was, is flux.HelmReleaseStatus) error {
+	patch, err := statusPatch(was, is)
+	if err != nil || patch == nil {
+		return err
+	}
+	return r.client.Status().Patch(ctx, o.DeepCopyObject().(*helmRelease), client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+}
+
+func (r *reconciler) forget(key client.ObjectKey, err error) {
+	if apierrors.IsNotFound(err) {
+		r.synced.forget(key)
+		r.metrics.forget(key)
+	}
+}
+
+// jitter spreads passes by a share of the interval, so that those that began together
+// do not stay so.
+func (r *reconciler) jitter(d time.Duration) time.Duration {
+	share := float64(r.options.JitterPercentage) / 100
+	return d + time.Duration(float64(d)*share*(2*rand.Float64()-1))
+}

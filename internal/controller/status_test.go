@@ -1,0 +1,83 @@
+package controller
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// What did not change is not sent, and with nothing to send there is no request.
+func TestStatusPatchSendsChangesAlone(t *testing.T) {
+	was := flux.HelmReleaseStatus{ObservedGeneration: 1, HelmChart: "a/b", Failures: 2}
+	if patch, err := statusPatch(was, was); patch != nil || err != nil {
+		t.Errorf("%s, %v", patch, err)
+	}
+	is := was
+	is.ObservedGeneration, is.Failures = 2, 0
+	patch, err := statusPatch(was, is)
+	if want := `{"status":{"failures":null,"observedGeneration":2}}`; string(patch) != want || err != nil {
+		t.Errorf("%s, %v, want %s", patch, err, want)
+	}
+}
+
+// The leases are helm-controller's; a shard has one of its own.
+func TestLeasesAreHelmControllers(t *testing.T) {
+	if got := leaseName(""); got != "helm-controller-leader-election" {
+		t.Error(got)
+	}
+	a, b := leaseName("sharding.fluxcd.io/key=shard1"), leaseName("sharding.fluxcd.io/key=shard2")
+	if a == b || !strings.HasPrefix(a, "helm-controller-leader-election-") || len(a) != len("helm-controller-leader-election-")+8 {
+		t.Error(a, b)
+	}
+}
+
+// A release's mark tells its records: another version of one, one more or one less is
+// another mark, in whatever order they are seen.
+func TestRecordMarks(t *testing.T) {
+	record := func(uid types.UID, version string) *metav1.PartialObjectMetadata {
+		o := &metav1.PartialObjectMetadata{}
+		o.Namespace, o.UID, o.ResourceVersion = "apps", uid, version
+		o.Labels = map[string]string{"owner": "helm", "name": "web"}
+		return o
+	}
+	m := &recordMarks{marks: map[client.ObjectKey]fingerprint{}}
+	key := client.ObjectKey{Namespace: "apps", Name: "web"}
+	m.turn(record("v1", "1"))
+	one := m.of(key)
+	m.turn(record("v2", "2"))
+	two := m.of(key)
+	if one == two {
+		t.Error("a second record is not seen")
+	}
+	m.turn(record("v2", "2"))
+	if m.of(key) != one {
+		t.Error("a record that goes leaves a trace")
+	}
+	m.turn(record("v1", "1"))
+	if len(m.marks) != 0 {
+		t.Error("releases without records are remembered")
+	}
+	other := record("v1", "1")
+	other.Labels["owner"] = "somebody"
+	if m.turn(other); len(m.marks) != 0 {
+		t.Error("other Secrets are taken for records")
+	}
+}
+
+// Flags are refused with their names.
+func TestFlagsThatAreRefused(t *testing.T) {
+	for want, args := range map[string][]string{
+		"OOMWatch is none of this controller's": {"--runtime-namespace=a", "--feature-gates=OOMWatch=true"},
+		"there are no arguments":                {"--runtime-namespace=a", "more"},
+		"have to be positive":                   {"--runtime-namespace=a", "--concurrent=0"},
+	} {
+		if _, err := parse(args, func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", args, err, want)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package controller
+
+import (
+	"context"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+)
+
+// Indexes of HelmReleases, by what they depend on.
+const (
+	bySource     = "source"
+	byValues     = "values"
+	byDependency = "dependency"
+)
+
+// indexes are the keys of a HelmRelease in each.
+var indexes = map[string]func(*flux.HelmRelease) []string{
+	bySource: func(hr *flux.HelmRelease) []string { return []string{hr.ChartSource().String()} },
+	byValues: func(hr *flux.HelmRelease) []string {
+		var out []string
+		for _, ref := range hr.Spec.ValuesFrom {
+			out = append(out, flux.Reference{Kind: ref.Kind, Namespace: hr.Metadata.Namespace, Name: ref.Name}.String())
+		}
+		if k := hr.Spec.KubeConfig; k != nil && k.SecretRef != nil {
+			out = append(out, flux.Reference{Kind: kinds.Secret.Kind, Namespace: hr.Metadata.Namespace, Name: k.SecretRef.Name}.String())
+		}
+		return out
+	},
+	byDependency: func(hr *flux.HelmRelease) []string {
+		var out []string
+		for _, dep := range hr.Spec.DependsOn {
+			ref := flux.Reference{Kind: flux.KindHelmRelease, Namespace: dep.Namespace, Name: dep.Name}
+			out = append(out, ref.In(hr.Metadata.Namespace).String())
+		}
+		return out
+	},
+}
+
+// index makes the indexes in the cache.
+func index(ctx context.Context, indexer client.FieldIndexer) error {
+	for name, keys := range indexes {
+		err := indexer.IndexField(ctx, &helmRelease{}, name, func(o client.Object) []string {
+			hr, err := decoded(o.(*helmRelease))
+			if err != nil {
+				return nil
+			}
+			return keys(hr)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dependents are the HelmReleases that the index has under a reference.
+func (r *reconciler) dependents(ctx context.Context, index string, ref flux.Reference) []ctrl.Request {
+	found := &listOf[helmReleaseKind]{}
+	if err := r.client.List(ctx, found, client.MatchingFields{index: ref.String()}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	var out []ctrl.Request
+	for i := range found.Items {
+		out = append(out, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&found.Items[i])})
+	}
+	return out
+}
+
+// whoever enqueues the dependents of objects of a kind.
+func (r *reconciler) whoever(index, kind string) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []ctrl.Request {
+		return r.dependents(ctx, index, flux.Reference{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()})
+	})
+}
+
+// asked passes a HelmRelease on that is new, going, or asked for something: its own
+// status is no reason for a pass.
+var asked = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld, e.ObjectNew
+		return !reflect.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
+			len(was.GetFinalizers()) != len(is.GetFinalizers()) ||
+			(was.GetDeletionTimestamp() == nil) != (is.GetDeletionTimestamp() == nil)
+	},
+})
+
+// released passes a HelmRelease on to those that depend on it when its status or what
+// it is asked for has changed.
+var released = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		was, err := decoded(e.ObjectOld.(*helmRelease))
+		is, err2 := decoded(e.ObjectNew.(*helmRelease))
+		return err != nil || err2 != nil || decision.Ready(was) != decision.Ready(is) ||
+			is.Metadata.Generation != was.Metadata.Generation || !reflect.DeepEqual(was.Status.Conditions, is.Status.Conditions)
+	},
+}
+
+// artifact passes a source on whose artifact or readiness has changed.
+func artifact[K any]() predicate.Funcs {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*object[K]), e.ObjectNew.(*object[K])
+		return was.Generation != is.Generation || string(was.Status) != string(is.Status)
+	}}
+}
+
+// labelled passes on what carries the label by which its change counts at once, new
+// content only.
+func labelled(selector labels.Selector) predicate.Predicate {
+	return predicate.And(predicate.ResourceVersionChangedPredicate{}, predicate.NewPredicateFuncs(func(o client.Object) bool {
+		return selector.Matches(labels.Set(o.GetLabels()))
+	}))
+}
+
+// recordEvents keeps the marks of records, and enqueues nothing: as with
+// helm-controller a record that somebody edits is seen by the next pass.
+func (m *recordMarks) recordEvents() handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { m.turn(e.Object) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ queue) {
+			m.turn(e.ObjectOld)
+			m.turn(e.ObjectNew)
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ queue) { m.turn(e.Object) },
+	}
+}
+
+// metadataOf asks for the metadata of a core kind alone.
+func metadataOf(kind string) *metav1.PartialObjectMetadata {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+	return o
+}

@@ -1,0 +1,56 @@
+package reconcile
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Reviewer judges the plan of an install or upgrade before anything of it is written.
+// Errors: a *Held for a plan that waits for somebody; others fail the attempt, without a
+// record.
+type Reviewer func(hr *flux.HelmRelease, made *plan.Plan) error
+
+// Held says that a plan waits for its approval. It counts as no failure, and the
+// release stays as it is.
+type Held struct {
+	// Message says what the plan does and how it is approved, without secrets.
+	Message string
+}
+
+func (e *Held) Error() string { return e.Message }
+
+// What a plan that waits is told by, in the condition Approved and as the reason of
+// Ready: helm-controller has neither.
+const (
+	approved         = "Approved"
+	approvalRequired = "ApprovalRequired"
+)
+
+// review asks the reviewer; the status says that the action runs only once it may.
+func (p *pass) review(ctx context.Context, made *plan.Plan) error {
+	if p.r.Review == nil || made.Operation != plan.Install && made.Operation != plan.Upgrade {
+		return nil
+	}
+	if err := p.r.Review(p.hr, made); err != nil {
+		return err
+	}
+	p.drop(approved)
+	return p.write(ctx)
+}
+
+// hold is the end of a pass whose plan waits. It is planned again after the interval,
+// since what it does depends on the cluster, too.
+func (p *pass) hold(held *Held) {
+	was := flux.Condition(p.hr.Status.Conditions, approved)
+	if was == nil || was.Message != held.Message {
+		p.tell(Event{Reason: approvalRequired, Message: held.Message})
+	}
+	p.drop(reconciling)
+	p.mark(approved, metav1.ConditionFalse, approvalRequired, held.Message)
+	p.mark(ready, metav1.ConditionFalse, approvalRequired, held.Message)
+	p.after = p.hr.Spec.Interval.Duration
+}
