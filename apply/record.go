@@ -171,6 +171,7 @@ func (r *run) describe(err error) string {
 		return fmt.Sprintf("Uninstall of %q failed: %s", r.plan.Release.Name, cause)
 	case plan.Test:
 		return fmt.Sprintf("Test of %q failed: %s", r.plan.Release.Name, cause)
+	case plan.CorrectDrift: // writes no record
 	}
 	return cause
 }

@@ -52,9 +52,13 @@ func TestCheck6And7CRDs(t *testing.T) {
 		there  bool
 		want   string
 	}{
-		{"timeout: 1m", false, "create"}, {"timeout: 1m", true, ""},
-		{"crds: Skip", false, ""}, {"crds: Create", false, "create"}, {"crds: Create", true, ""},
-		{"crds: CreateReplace", false, "create"}, {"crds: CreateReplace", true, "patch"},
+		{"timeout: 1m", false, "create"},
+		{"timeout: 1m", true, ""},
+		{"crds: Skip", false, ""},
+		{"crds: Create", false, "create"},
+		{"crds: Create", true, ""},
+		{"crds: CreateReplace", false, "create"},
+		{"crds: CreateReplace", true, "patch"},
 	} {
 		d := atDesk(t)
 		d.must("install web ./web")

@@ -49,14 +49,14 @@ type helmRelease = object[helmReleaseKind]
 // DeepCopyObject implements runtime.Object.
 func (o *object[K]) DeepCopyObject() runtime.Object {
 	out := &object[K]{TypeMeta: o.TypeMeta, Spec: o.Spec, Status: o.Status}
-	out.ObjectMeta = *o.ObjectMeta.DeepCopy()
+	o.DeepCopyInto(&out.ObjectMeta)
 	return out
 }
 
 // DeepCopyObject implements runtime.Object.
 func (l *listOf[K]) DeepCopyObject() runtime.Object {
 	out := &listOf[K]{TypeMeta: l.TypeMeta, Items: make([]object[K], len(l.Items))}
-	out.ListMeta = *l.ListMeta.DeepCopy()
+	l.DeepCopyInto(&out.ListMeta)
 	for i := range l.Items {
 		out.Items[i] = *l.Items[i].DeepCopyObject().(*object[K])
 	}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -115,7 +116,7 @@ func (p *pass) remove(ctx context.Context) error {
 	}
 	access, err := p.accessTo(ctx)
 	if err == nil && p.hr.Spec.KubeConfig == nil && access.User != "" {
-		_, err = p.r.Local.Lookup(ctx, "v1", "ServiceAccount", p.hr.Metadata.Namespace, access.User[strings.LastIndexByte(access.User, ':')+1:])
+		_, err = p.r.Local.Lookup(ctx, "v1", kinds.ServiceAccount.Kind, p.hr.Metadata.Namespace, access.User[strings.LastIndexByte(access.User, ':')+1:])
 	}
 	switch {
 	case apierrors.IsNotFound(err):

@@ -74,7 +74,8 @@ func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 	masked = v
 	name, _ := v["name"].(string)
 	for key, value := range v {
-		next, differs := value, false
+		var next any
+		var differs bool
 		if (isCredential(key) || key == "value" && isCredential(name)) && isSecretScalar(value) {
 			next, differs = m.all(value), true
 		} else {
