@@ -39,6 +39,7 @@ var (
 	Role                     = schema.GroupKind{Group: rbac, Kind: "Role"}
 	RoleBinding              = schema.GroupKind{Group: rbac, Kind: "RoleBinding"}
 	Secret                   = schema.GroupKind{Kind: "Secret"}
+	ServiceAccount           = schema.GroupKind{Kind: "ServiceAccount"}
 	Service                  = schema.GroupKind{Kind: "Service"}
 	StatefulSet              = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 	StorageClass             = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}

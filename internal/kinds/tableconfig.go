@@ -18,7 +18,7 @@ var core = []Kind{
 		Immutable: Immutable{Fields: []string{"type"}, Sealed: []string{"data"}},
 		Details:   []Detail{{Show: DataKeys}},
 	},
-	{GroupKind: schema.GroupKind{Kind: "ServiceAccount"}, Tiers: one(Inputs), Readiness: AtOnce, InChart: true},
+	{GroupKind: ServiceAccount, Tiers: one(Inputs), Readiness: AtOnce, InChart: true},
 	{GroupKind: ResourceQuota, Tiers: one(Inputs), Readiness: AtOnce},
 	{GroupKind: schema.GroupKind{Kind: "LimitRange"}, Tiers: one(Inputs), Readiness: AtOnce},
 	{GroupKind: schema.GroupKind{Kind: "Node"}, ClusterScoped: true},
