@@ -74,6 +74,7 @@ func TestPullRequestsPage(t *testing.T) {
 	}
 	namespace := "HELM_NAMESPACE=" + name
 	in(namespace, "kubectl release install web ../base/chart -f ../base/prod.yaml")
+	in(namespace, "kubectl create rolebinding deployer --clusterrole=admin --serviceaccount=shop:deployer -n "+name)
 	for _, line := range shown(online) {
 		in(namespace, line)
 	}

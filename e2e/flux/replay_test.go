@@ -40,6 +40,7 @@ var notReplayed = map[string]string{
 // and objects are the recorded ones, but for what differences names.
 func TestTracesAreReplayed(t *testing.T) {
 	crds(t)
+	emptied(t)
 	local, err := clusterapi.Connect(cluster.Config(t), clusterapi.Options{})
 	if err != nil {
 		t.Fatal(err)

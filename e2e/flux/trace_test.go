@@ -61,6 +61,7 @@ var planned = map[string]string{"rollback": "roll back", "correct cluster drift"
 // helm-controller began with.
 func TestPlansAgreeWithTheTraces(t *testing.T) {
 	crds(t)
+	emptied(t)
 	steps := 0
 	for _, trace := range fluxtest.Traces(t) {
 		if why := leftOut[trace.Name]; why != "" {
