@@ -29,19 +29,14 @@ finish() {
 trap finish EXIT
 
 say 'A real control plane starts, with the kinds of Flux; kwok plays the kubelet.'
-for ((i = 0; i < 600; i++)); do
-  grep -q ready "$home/log" && break
-  kill -0 "$cluster" 2> /dev/null || { cat "$home/log" >&2; exit 1; }
-  sleep 0.1
-done
+await_cluster "$cluster" "$home/log"
 kubectl apply --server-side -f "$crds" > /dev/null
 kubectl wait --for=condition=Established crd --all --timeout=60s > /dev/null
 kubectl create namespace flux-system > /dev/null
 run 0 kubectl create namespace shop
 kubectl config set-context --current --namespace shop > /dev/null
 
-port=5000
-while (: > "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
+free_port
 serve_registry "127.0.0.1:$port" "$home"
 
 # publish VERSION makes the chart's artifact, as source-controller does.

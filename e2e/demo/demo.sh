@@ -23,18 +23,13 @@ finish() {
 trap finish EXIT
 
 say 'A real control plane starts: etcd, API server, controllers, scheduler; kwok plays the kubelet.'
-for ((i = 0; i < 600; i++)); do
-  grep -q ready "$home/log" && break
-  kill -0 "$cluster" 2> /dev/null || { cat "$home/log" >&2; exit 1; }
-  sleep 0.1
-done
+await_cluster "$cluster" "$home/log"
 run 0 kubectl version
 run 0 kubectl create namespace shop
 kubectl config set-context --current --namespace shop > /dev/null
 
 say 'A registry starts, and the chart goes there.'
-port=5000
-while (: > "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
+free_port
 serve_registry "127.0.0.1:$port" "$home"
 charts=oci://127.0.0.1:$port/charts
 run 0 kubectl release package ./web

@@ -37,3 +37,18 @@ serve_registry() {
   cat "$2/registry.log" >&2
   exit 1
 }
+
+# await_cluster PROCESS LOG waits until the control plane says that it is ready.
+await_cluster() {
+  for ((i = 0; i < 600; i++)); do
+    grep -q ready "$2" && return
+    kill -0 "$1" 2> /dev/null || { cat "$2" >&2; exit 1; }
+    sleep 0.1
+  done
+}
+
+# free_port sets port to one on which nothing listens.
+free_port() {
+  port=5000
+  while (: > "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
+}

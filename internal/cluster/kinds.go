@@ -132,7 +132,7 @@ func (k *kinds) leave(d *download) {
 func (k *kinds) download(ctx context.Context, d *download) {
 	defer d.cancel()
 	var a answers
-	err := retry.Read(ctx, pause, passes, func(ctx context.Context) error {
+	err := retry.Read(ctx, retry.Pause, passes, func(ctx context.Context) error {
 		return retry.Attempt(ctx, func(ctx context.Context) (err error) {
 			a, err = ask(ctx, k.server)
 			return err

@@ -68,7 +68,7 @@ func (c *Client) read(ctx context.Context, send func(ctx context.Context) error)
 		}
 		return passes(err) && !c.givesUp(stalled)
 	}
-	return c.explain(retry.Read(ctx, pause, again, func(ctx context.Context) error {
+	return c.explain(retry.Read(ctx, retry.Pause, again, func(ctx context.Context) error {
 		err := c.slot(ctx, send)
 		if err == nil {
 			c.known.Store(true)

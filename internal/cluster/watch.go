@@ -66,7 +66,7 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 			continue
 		}
 		// Whoever closes a connection as soon as it is open does it again.
-		if pause(ctx, delay(wait, err)) != nil {
+		if retry.Pause(ctx, delay(wait, err)) != nil {
 			return context.Cause(ctx)
 		}
 		wait = min(2*wait, maxErrorPause)
@@ -210,7 +210,7 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 				return nil
 			}
 		}
-		if err := pause(ctx, pollPause); err != nil {
+		if err := retry.Pause(ctx, pollPause); err != nil {
 			return err
 		}
 	}
@@ -234,15 +234,4 @@ func (w *watcher) look(ctx context.Context, c *Client, r dynamic.ResourceInterfa
 	}
 	group.Wait()
 	return objects, errs
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }

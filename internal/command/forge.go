@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/findings"
 	"github.com/kubectl-release/kubectl-release/internal/forge"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 const forgeCategory = "Forge"
@@ -39,7 +39,7 @@ const tokens = "The token comes from\nGITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN, 
 // open is the forge that the flags and the job's variables mean.
 func (o *forgeFlags) open() (forge.Forge, forge.Environment, error) {
 	e := forge.Environment{
-		Lookup: os.Getenv, PullRequest: o.pullRequest, Head: o.commit, UserAgent: "kubectl-release/" + Version, Sleep: pause,
+		Lookup: os.Getenv, PullRequest: o.pullRequest, Head: o.commit, UserAgent: "kubectl-release/" + Version, Sleep: retry.Pause,
 	}
 	if o.to == "" {
 		return nil, e, usage("--to is missing: it is %s", oneOf(forge.Kinds()))
@@ -80,16 +80,6 @@ func event(file string) (number int, head string, err error) {
 		return 0, "", fmt.Errorf("read the job's event: %w", err)
 	}
 	return said.PullRequest.Number, said.PullRequest.Head.SHA, nil
-}
-
-// pause waits, or says why it did not.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 func (p *program) commentCommand() *cli.Command {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Bounds of a download. helm-controller's are 30 seconds and nine repetitions, too.
@@ -32,7 +33,7 @@ type downloads struct {
 }
 
 func newDownloads(repeat int) *downloads {
-	return &downloads{repeat: repeat, sleep: sleep, client: &http.Client{
+	return &downloads{repeat: repeat, sleep: retry.Pause, client: &http.Client{
 		Timeout: downloadTimeout,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > redirects {
@@ -111,15 +112,4 @@ func limit(a *flux.Artifact) int64 {
 		return *a.Size
 	}
 	return maxArtifact
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }

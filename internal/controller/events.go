@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // events tells what happens to HelmReleases: as Kubernetes events, and to
@@ -101,7 +102,7 @@ func (e *events) send(ctx context.Context, n notification) {
 		if err = e.post(ctx, data); err == nil {
 			return
 		}
-		if sleep(ctx, time.Duration(tried)*time.Second) != nil {
+		if retry.Pause(ctx, time.Duration(tried)*time.Second) != nil {
 			return
 		}
 	}

@@ -13,21 +13,11 @@ import (
 // server-side applies and without a new revision. overlook takes out of steps what is to
 // be left alone; nil overlooks nothing. Without any record it is a *NoReleaseError.
 func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, overlook func(*plan.Step)) (*plan.Plan, error) {
-	g, err := e.gather(ctx, key)
+	in, err := e.newest(ctx, plan.CorrectDrift, key, o)
 	if err != nil {
 		return nil, err
 	}
-	last := g.history.Last()
-	if last == nil {
-		return nil, &NoReleaseError{Key: key}
-	}
-	target, err := newTarget(last, nil, refOf(last))
-	if err != nil {
-		return nil, err
-	}
-	in := e.input(plan.CorrectDrift, key, o, g)
-	in.Options.ServerSide = true
-	in.Target, in.Overlook = &target, overlook
+	in.Options.ServerSide, in.Overlook = true, overlook
 	return e.decide(ctx, in)
 }
 

@@ -97,14 +97,3 @@ func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (ga
 	g.lookups = e.lookups(ctx)
 	return g, e.inspectPending(ctx, key, &g)
 }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
-}

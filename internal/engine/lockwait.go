@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -59,7 +60,7 @@ func (e *Engine) Holder(ctx context.Context, key release.Key) (holder releasesto
 // leaseAbandoned watches a lock until its holder would have renewed it, and says that it has
 // not. A holder that has freed it, or lost it to the next one, is not silent.
 func (e *Engine) leaseAbandoned(ctx context.Context, key release.Key, seen releasestore.Holder) (bool, error) {
-	if err := sleep(ctx, signOfLife-seen.Unchanged); err != nil {
+	if err := retry.Pause(ctx, signOfLife-seen.Unchanged); err != nil {
 		return false, fmt.Errorf("watch the lock of %s: %w", key, err)
 	}
 	now, _, err := e.Holder(ctx, key)
@@ -141,7 +142,7 @@ func (e *Engine) waitForLock(ctx context.Context, key release.Key, deadline time
 		case !e.Now().Before(deadline):
 			return waited, &releasestore.LockedError{Key: key, Holder: holder}
 		}
-		if err := sleep(ctx, time.Second); err != nil {
+		if err := retry.Pause(ctx, time.Second); err != nil {
 			return waited, fmt.Errorf("wait for the lock of %s: %w", key, err)
 		}
 	}
@@ -161,7 +162,7 @@ func (e *Engine) waitForPending(ctx context.Context, key release.Key, deadline t
 		if last := history.Last(); last == nil || !last.Info.Status.Pending() {
 			return true, nil
 		}
-		if err := sleep(ctx, time.Second); err != nil {
+		if err := retry.Pause(ctx, time.Second); err != nil {
 			return false, fmt.Errorf("wait for the operation under way on %s: %w", key, err)
 		}
 	}

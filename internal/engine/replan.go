@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -54,7 +55,7 @@ func (e *Engine) ReplanWhenServed(ctx context.Context, p *plan.Plan) (*plan.Plan
 		if err != nil || !fresh.Blocked() || e.Now().After(deadline) {
 			return fresh, err
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := retry.Pause(ctx, pause); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -121,7 +122,7 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 	}
 	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
-		Now: e.Now, Sleep: sleep, Lock: lock,
+		Now: e.Now, Sleep: retry.Pause, Lock: lock,
 	})
 }
 

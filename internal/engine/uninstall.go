@@ -32,21 +32,31 @@ func (e *Engine) uninstall(ctx context.Context, key release.Key, o plan.Options)
 
 // PlanTest plans the test hooks of the newest revision.
 func (e *Engine) PlanTest(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
-	g, err := e.gather(ctx, key)
+	in, err := e.newest(ctx, plan.Test, key, o)
 	if err != nil {
 		return nil, err
+	}
+	return e.decide(ctx, in)
+}
+
+// newest gathers for an operation whose target is the newest revision. Without any it is a
+// *NoReleaseError.
+func (e *Engine) newest(ctx context.Context, operation plan.Operation, key release.Key, o plan.Options) (plan.Input, error) {
+	g, err := e.gather(ctx, key)
+	if err != nil {
+		return plan.Input{}, err
 	}
 	last := g.history.Last()
 	if last == nil {
-		return nil, &NoReleaseError{Key: key}
+		return plan.Input{}, &NoReleaseError{Key: key}
 	}
 	target, err := newTarget(last, nil, refOf(last))
 	if err != nil {
-		return nil, err
+		return plan.Input{}, err
 	}
-	in := e.input(plan.Test, key, o, g)
+	in := e.input(operation, key, o, g)
 	in.Target = &target
-	return e.decide(ctx, in)
+	return in, nil
 }
 
 // NoReleaseError says that there is no such release.

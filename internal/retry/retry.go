@@ -49,6 +49,18 @@ func Read(ctx context.Context, sleep func(context.Context, time.Duration) error,
 	}
 }
 
+// Pause waits for d, or gives the cause why ctx has ended before.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
 // Attempt sends a request once, and gives it Timeout.
 func Attempt(ctx context.Context, send func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)

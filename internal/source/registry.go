@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry"
@@ -19,6 +18,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // repository is a client for an image's repository; connections and tokens are kept.
@@ -125,7 +125,7 @@ func (s *Sources) speaksPlain(ctx context.Context, host string) (bool, error) {
 			break
 		}
 		pause, _ := patience.Retry(attempt, nil, err)
-		if pause < 0 || sleep(ctx, pause) != nil {
+		if pause < 0 || retry.Pause(ctx, pause) != nil {
 			return false, err
 		}
 	}
@@ -136,17 +136,6 @@ func (s *Sources) speaksPlain(ctx context.Context, host string) (bool, error) {
 	}
 	s.plain[host] = plain
 	return plain, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // realms are where well-known registries have their tokens made, apart from
