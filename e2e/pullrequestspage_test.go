@@ -32,27 +32,11 @@ func TestPullRequestsPage(t *testing.T) {
 	if len(shown(offline)) < 7 || len(shown(online)) < 4 {
 		t.Fatalf("the page shows %d and %d commands, which can't be all", len(shown(offline)), len(shown(online)))
 	}
-	tools := pluginFolder(t)
-	jq, err := cluster.Binaries.Tool(t.Context(), "gojq", os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(jq, filepath.Join(tools, "jq")); err != nil {
-		t.Fatal(err)
-	}
 	pr := pullRequest(t)
-	in := func(environment, line string) string {
-		result := cluster.Run(t, "bash", "", "-c", "export PATH="+tools+":$PATH "+environment+"; cd "+pr+"; "+line)
-		if result.ExitCode != 0 {
-			t.Fatalf("$ %s\nexit code %d\n%s%s", line, result.ExitCode, result.Stdout, result.Stderr)
-		}
-		return result.Stdout
-	}
-
 	forge, asked := recordingForge(t)
-	nobody := "KUBECONFIG=/nowhere/kubeconfig GITHUB_TOKEN=t GITHUB_API_URL=" + forge + " GITHUB_REPOSITORY=shop/charts GITHUB_REF=refs/pull/7/merge GITHUB_SHA=c0ffee GITLAB_TOKEN=t CI_API_V4_URL=" + forge + " CI_PROJECT_ID=5 CI_MERGE_REQUEST_IID=7"
+	nobody := jobIn(t, pr, "KUBECONFIG=/nowhere/kubeconfig GITHUB_TOKEN=t GITHUB_API_URL="+forge+" GITHUB_REPOSITORY=shop/charts GITHUB_REF=refs/pull/7/merge GITHUB_SHA=c0ffee GITLAB_TOKEN=t CI_API_V4_URL="+forge+" CI_PROJECT_ID=5 CI_MERGE_REQUEST_IID=7")
 	for _, line := range shown(offline) {
-		in(nobody, line)
+		nobody(0, line)
 	}
 	for _, want := range []string{"<!-- kubectl-release plan of shop/web -->", "label helm.sh/chart shop-1.4.2 → 1.5.0", "ConfigMap/web-motd"} {
 		if comment := content(t, filepath.Join(pr, "plan.md")); !strings.Contains(comment, want) {
@@ -72,11 +56,11 @@ func TestPullRequestsPage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(pr, "releases.yaml"), []byte(strings.ReplaceAll(set, "namespace: shop", "namespace: "+name)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	namespace := "HELM_NAMESPACE=" + name
-	in(namespace, "kubectl release install web ../base/chart -f ../base/prod.yaml")
-	in(namespace, "kubectl create rolebinding deployer --clusterrole=admin --serviceaccount=shop:deployer -n "+name)
+	in := jobIn(t, pr, "HELM_NAMESPACE="+name)
+	in(0, "kubectl release install web ../base/chart -f ../base/prod.yaml")
+	in(0, "kubectl create rolebinding deployer --clusterrole=admin --serviceaccount=shop:deployer -n "+name)
 	for _, line := range shown(online) {
-		in(namespace, line)
+		in(0, line)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestCheck44StaleLeader(t *testing.T) {
 	first := r.start()
 	r.release("web", "timeout: 3m")
 	r.ready("web", "1.0.0")
-	second := r.start()
+	r.start()
 	r.publish("app", "1.1.0", slow("20s"))
 	r.underway("web", 2)
 	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -78,7 +78,6 @@ func TestCheck44StaleLeader(t *testing.T) {
 	}
 	r.eventually("the first one ends for want of its lease", first.over)
 	r.oneDeployed("web", hr)
-	_ = second
 }
 
 // A controller that is killed in the middle of an upgrade leaves nothing that the next

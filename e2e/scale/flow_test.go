@@ -5,14 +5,10 @@ package scale
 import (
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
@@ -26,17 +22,7 @@ type flow struct {
 // watched is a proxy in front of the API server, with all rights, and its URL.
 func watched(t *testing.T) (*flow, string) {
 	t.Helper()
-	config := cluster.Config(t)
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &flow{}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: transport}
+	f, proxy := &flow{}, cluster.Proxy(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.requests.Add(1)
 		now := f.inFlight.Add(1)

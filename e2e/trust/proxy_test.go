@@ -5,19 +5,14 @@ package trust
 import (
 	"fmt"
 	"io"
-	"log"
 	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"k8s.io/client-go/rest"
 )
 
 // fault is what a proxy does to a request instead of passing on its answer.
@@ -42,21 +37,7 @@ type fault struct {
 // its URL, for --server and --kube-apiserver.
 func newProxy(t testing.TB, judge func(*http.Request) *fault) string {
 	t.Helper()
-	config := cluster.Config(t)
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport:     transport,
-		ErrorLog:      log.New(io.Discard, "", 0),
-		FlushInterval: -1,
-	}
+	proxy := cluster.Proxy(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f := judge(r)
 		if f == nil {
