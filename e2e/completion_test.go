@@ -61,6 +61,7 @@ var completions = map[string]string{
 	"install web sho":                       "install web shop",
 	"install web stable/w":                  "install web stable/web",
 	"upgrade web stable/web --version ":     "upgrade web stable/web --version 1.2.0",
+	"registry logout gh":                    "registry logout ghcr.io",
 	"upgrade only-release ./sho":            "upgrade only-release ./shop",
 	"install web shop -f val":               "install web shop -f values-of-prod.yaml",
 	"upgrade only-release shop --deny dele": "upgrade only-release shop --deny delete",
@@ -75,6 +76,7 @@ func TestTabCompletesInRealShells(t *testing.T) {
 		"shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n", "values-of-prod.yaml": "",
 		"repositories.yaml":       "repositories: [{name: stable, url: https://example.com/stable}]\n",
 		"cache/stable-charts.txt": "web\nother\n",
+		"registry.json":           `{"auths": {"ghcr.io": {"auth": "dTpw"}}}`,
 		"cache/stable-index.yaml": "apiVersion: v1\nentries:\n  web:\n  - {apiVersion: v2, name: web, version: 1.2.0, urls: [web-1.2.0.tgz]}\n",
 	})
 	tools := pluginFolder(t)
@@ -93,7 +95,8 @@ func TestTabCompletesInRealShells(t *testing.T) {
 				c := exec.CommandContext(t.Context(), s.start[0], s.start[1:]...)
 				c.Dir = folder
 				c.Env = append(cluster.Environment(), "PATH="+tools+":"+os.Getenv("PATH"), "HELM_NAMESPACE="+namespace, "TERM=xterm", "HOME="+t.TempDir(),
-					"HELM_REPOSITORY_CONFIG="+filepath.Join(folder, "repositories.yaml"), "HELM_REPOSITORY_CACHE="+filepath.Join(folder, "cache"))
+					"HELM_REPOSITORY_CONFIG="+filepath.Join(folder, "repositories.yaml"), "HELM_REPOSITORY_CACHE="+filepath.Join(folder, "cache"),
+					"HELM_REGISTRY_CONFIG="+filepath.Join(folder, "registry.json"))
 				session := startSession(t, c)
 				session.say(s.set + "\n" + s.show + "\n" + s.script(program, shell) + "\nline ready\n")
 				session.until("ready")

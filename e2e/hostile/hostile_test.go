@@ -69,8 +69,9 @@ func (c hostile) run(t *testing.T, program string) {
 	c.refused(t, os.Environ(), program, append([]string{"template", "web", c.write(t)}, c.Args...)...)
 }
 
-// refused runs the program, which has to refuse the input in time and with a message.
-func (c hostile) refused(t *testing.T, env []string, program string, args ...string) {
+// refused runs the program, which has to refuse the input in time and with a message, and gives
+// what it has used.
+func (c hostile) refused(t *testing.T, env []string, program string, args ...string) clustertest.Usage {
 	t.Helper()
 	limit := hostileTime
 	if c.Keys {
@@ -107,6 +108,7 @@ func (c hostile) refused(t *testing.T, env []string, program string, args ...str
 	if at := strings.IndexFunc(u.Stderr+u.Stdout, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); at >= 0 {
 		t.Errorf("a control character gets out: %.2000q", u.Stderr+u.Stdout)
 	}
+	return u
 }
 
 // write puts the chart into a folder of the test and returns its path.

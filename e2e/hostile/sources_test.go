@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
@@ -43,11 +44,14 @@ func (m machine) files(t *testing.T) []string {
 	return out
 }
 
-// unharmed has the program refuse something, and write nothing.
+// unharmed has the program refuse something, within the two seconds of a processor that sources
+// are given, and write nothing. Most take a tenth of one.
 func (m machine) unharmed(t *testing.T, c hostile, args ...string) {
 	t.Helper()
 	before := m.files(t)
-	c.refused(t, m.env, clustertest.Program(t), args...)
+	if u := c.refused(t, m.env, clustertest.Program(t), args...); u.CPU > time.Duration(pace()*float64(hostileTime)) {
+		t.Errorf("took %v of a processor", u.CPU)
+	}
 	if after := m.files(t); !slices.Equal(before, after) {
 		t.Errorf("it has written: %q, and before there was %q", after, before)
 	}
@@ -55,8 +59,10 @@ func (m machine) unharmed(t *testing.T, c hostile, args ...string) {
 
 // Every hostile archive comes through every way that there is for charts.
 func TestCheck49HostileArchives(t *testing.T) {
+	pace()
 	for name, c := range hostileArchives() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			archive := packed(t, c.Archive)
 			server := sourcetest.Serve(t, sourcetest.Options{})
 			server.Put("/web-1.0.0.tgz", archive)

@@ -95,6 +95,32 @@ func TestCheck52Plugins(t *testing.T) {
 	}
 }
 
+// A name that is allowed and that no plugin has is told: as the hint, when nothing fetches a
+// URL, and as one warning when another plugin does. What needs no plugin says nothing.
+func TestPluginsThatAreAllowedAndNotThere(t *testing.T) {
+	h := newHome(t)
+	h.plugin("v4")
+	const says = "allows plugins of which none is installed in "
+	h.write(".config/helm/kubectl-release/sources.yaml", "plugins: [tset, nope]\n")
+	if r := h.fails(1, says, "template", "web", "t://host/alpha-1.0.0.tgz"); !strings.Contains(r.err, h.path("plugins")+": tset, nope\n") {
+		t.Error(r.err)
+	}
+	h.fails(1, says, "repo", "add", "a", "t://host")
+	h.fails(1, says, "dependency", "update", "um")
+	if r := h.ok("template", "web", "host/alpha-1.0.0.tgz"); strings.Contains(r.err, says) {
+		t.Error(r.err)
+	}
+	h.write(".config/helm/kubectl-release/sources.yaml", "plugins: [tset, test]\n")
+	r := h.ok("template", "web", "t://host/alpha-1.0.0.tgz", "-f", "t://host/v.yaml")
+	if strings.Count(r.err, "Warning: ") != 1 || !strings.Contains(r.err, says+h.path("plugins")+": tset\n") {
+		t.Error(r.err)
+	}
+	h.write(".config/helm/kubectl-release/sources.yaml", "plugins: [test]\n")
+	if r := h.ok("template", "web", "t://host/alpha-1.0.0.tgz"); strings.Contains(r.err, says) {
+		t.Error(r.err)
+	}
+}
+
 // A plugin that prints without end, and one that is not there.
 func TestPluginsThatAreBroken(t *testing.T) {
 	h := newHome(t)

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	soak = flag.Bool("soak", false, "run the whole relay, and with a new seed")
+	soak = flag.Bool("soak", false, "run a longer relay, with a new seed")
 	seed = flag.Uint64("seed", 0, "seed of the relay, to run one again")
 )
 
@@ -45,11 +45,11 @@ type relay struct {
 
 // TestRelay is a random sequence of steps: repositories, indexes, caches, locks, packages,
 // pushed charts and logins of each tool are used by the others. Its seed is that of the
-// log; -soak runs 200 steps of another seed each time (make soak).
+// log; -soak runs 1,000 steps of another seed each time (make soak).
 func TestRelay(t *testing.T) {
-	steps, number := 30, uint64(1)
+	steps, number := 200, uint64(1)
 	if *soak {
-		steps, number = 200, uint64(time.Now().UnixNano())
+		steps, number = 1000, uint64(time.Now().UnixNano())
 	}
 	if *seed != 0 {
 		number = *seed
@@ -59,6 +59,7 @@ func TestRelay(t *testing.T) {
 		home: newHome(t), random: rand.New(rand.NewPCG(number, 0)), servers: map[string]*sourcetest.Repository{}, versions: map[string][]string{}, known: map[string]bool{},
 		plain: plainRegistry(t), secure: secureRegistry(t),
 	}
+	r.env = append(r.env, "GOGC=off", "GOMAXPROCS=1") // short runs, a thousand of them
 	for _, name := range []string{"a", "b", "c"} {
 		o := sourcetest.Options{}
 		if name == "b" {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
@@ -92,6 +93,8 @@ type program struct {
 	presenter presenter
 	// charts are those that this run has fetched.
 	charts map[resolve.Request]located
+	// unknownPlugins are told once.
+	unknownPlugins sync.Once
 	// brokenPipes has the program outlive its output, see outlivePipes.
 	brokenPipes chan os.Signal
 }

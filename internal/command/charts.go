@@ -246,6 +246,11 @@ func (p *program) hintSource(err error) string {
 	case errors.As(err, &noAlias):
 		return p.clusterless("repo", "add", noAlias.Alias) + " URL makes it known"
 	case errors.As(err, &scheme):
+		if s, err := p.repositories(); err == nil {
+			if unknown, _ := s.UnknownPlugins(); len(unknown) > 0 {
+				return unknownPlugins(s.Paths, unknown)
+			}
+		}
 		return "a getter plugin that fetches them is run when sources.yaml names it: plugins: [NAME]"
 	case errors.As(err, &exists):
 		return "--force-update puts the new one in its place"

@@ -39,6 +39,7 @@ contexts: [{name: dev, context: {cluster: here, user: me}}, {name: prod, context
 		"repositories.yaml":       "repositories: [{name: stable, url: https://example.com/stable}, {name: stale, url: https://example.com/stale}]\n",
 		"cache/stable-charts.txt": "web\nworker\nweb;id\n",
 		"cache/stable-index.yaml": "apiVersion: v1\nentries:\n  web:\n  - {apiVersion: v2, name: web, version: 1.2.0, urls: [web-1.2.0.tgz]}\n  - {apiVersion: v2, name: web, version: 1.10.0, urls: [web-1.10.0.tgz]}\n",
+		"registry.json":           `{"auths": {"ghcr.io": {"auth": "dTpw"}, "127.0.0.1:5000": {}, "https://index.docker.io/v1/": {}}, "credHelpers": {"quay.io": "nope"}}`,
 		"charts/shop/Chart.yaml":  "",
 		"charts/shut.tgz":         "",
 		"charts/shelf/notes":      "",
@@ -53,7 +54,7 @@ contexts: [{name: dev, context: {cluster: here, user: me}}, {name: prod, context
 	}
 	t.Chdir(filepath.Join(dir, "charts"))
 	for variable, value := range map[string]string{
-		"KUBECONFIG": "kubeconfig", "HELM_REPOSITORY_CONFIG": "repositories.yaml", "HELM_REPOSITORY_CACHE": "cache", "HOME": "",
+		"KUBECONFIG": "kubeconfig", "HELM_REPOSITORY_CONFIG": "repositories.yaml", "HELM_REPOSITORY_CACHE": "cache", "HELM_REGISTRY_CONFIG": "registry.json", "HOME": "",
 	} {
 		t.Setenv(variable, filepath.Join(dir, value))
 	}
@@ -106,6 +107,10 @@ func TestALineIsCompletedByWhatComesNext(t *testing.T) {
 		"plan web . --against sh":              "shop shut.tgz :0",
 		"repo remove sta":                      "stable stale :4",
 		"repo add sta":                         ":4",
+		"registry logout ":                     "127.0.0.1:5000 docker.io ghcr.io quay.io :4",
+		"registry logout g":                    "ghcr.io :4",
+		"registry logout ghcr.io ":             ":4",
+		"registry login ":                      ":4",
 		"push ":                                "tgz :8",
 		"package ":                             ":16",
 		"plan show ":                           ":0",
@@ -138,6 +143,29 @@ func TestChartsOfRegistriesAreCompletedWithTheirVersions(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, completed(t, line)); diff != "" {
 			t.Errorf("%q: -want +got:\n%s", line, diff)
+		}
+	}
+}
+
+// The registries that one can log out of are also those of the helper that Helm's file names;
+// one that fails, or that prints something else, has none.
+func TestLogoutIsCompletedByTheHelpersList(t *testing.T) {
+	onThisMachine(t)
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if err := os.WriteFile(os.Getenv("HELM_REGISTRY_CONFIG"), []byte(`{"credsStore": "test"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for script, want := range map[string]string{
+		`test "$1" = list && echo '{"ghcr.io": "ci", "quay.io": "ci", "$(id)": "x"}'`: "ghcr.io quay.io :4",
+		`echo '{"ghcr.io": "ci"}'; exit 1`:                                            ":4",
+		`echo no list`:                                                                ":4",
+	} {
+		if err := os.WriteFile(filepath.Join(bin, "docker-credential-test"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil { //nolint:gosec // it is run
+			t.Fatal(err)
+		}
+		if got := completed(t, "registry logout "); got != want {
+			t.Errorf("%s: %q, want %q", script, got, want)
 		}
 	}
 }

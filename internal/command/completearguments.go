@@ -66,6 +66,8 @@ func (p *program) meant(ctx context.Context, l *line, placeholder string) comple
 		return p.names(ctx, l)
 	case placeholder == "REVISION":
 		return p.revisions(ctx, l)
+	case placeholder == "HOST" && l.command.Name == "logout":
+		return p.loggedIn(ctx)
 	case placeholder == "CHART":
 		return p.chartNames(ctx, l)
 	case placeholder == "CHART.tgz":

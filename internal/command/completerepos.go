@@ -24,6 +24,16 @@ func (p *program) knownRepositories() []resolve.Repository {
 	return known.All()
 }
 
+// loggedIn are the registries whose credentials login has kept.
+func (p *program) loggedIn(ctx context.Context) completion {
+	from, err := p.repositories()
+	if err != nil {
+		return words()
+	}
+	hosts, _ := from.LoggedIn(ctx) // what can't be read has none to offer
+	return words(hosts...)
+}
+
 // chartsOf are the charts of a repository by the names that commands take.
 func (p *program) chartsOf(repository string) []candidate {
 	from, err := p.repositories()

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -84,5 +85,47 @@ func TestWidthBehindAPager(t *testing.T) {
 	}
 	if got := width(pipe, reader); got != 0 {
 		t.Errorf("without a terminal: %d columns", got)
+	}
+}
+
+// A plan's warnings stand in the plan, and on standard error as well only where nobody reads both:
+// where the plan goes into a file of its own.
+func TestWarningsAreReadOnce(t *testing.T) {
+	master, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer terminal.Close()
+	reader, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	defer pipe.Close()
+	file := func(name string) *os.File {
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	own, log := file(filepath.Join(t.TempDir(), "plan.txt")), file(filepath.Join(t.TempDir(), "log"))
+	for name, c := range map[string]struct {
+		out, err any
+		together bool
+	}{
+		"at a terminal":          {terminal, terminal, true},
+		"into a pager":           {pipe, terminal, true},
+		"into a log of both":     {log, log, true},
+		"into a file of its own": {own, terminal, false},
+		"into two files":         {own, log, false},
+		"beside a log":           {own, pipe, false},
+		"into memory":            {new(bytes.Buffer), terminal, false},
+	} {
+		if got := readTogether(c.out, c.err); got != c.together {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

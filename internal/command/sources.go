@@ -2,8 +2,10 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -28,7 +30,13 @@ func (p *program) repositories() (*source.Sources, error) {
 	return &source.Sources{
 		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + version(), Verification: source.Verification{Now: time.Now()},
 		Environment: p.pluginEnvironment, PluginErrors: p.streams.Err,
+		TellUnknown: func(names []string) { p.unknownPlugins.Do(func() { p.warn(unknownPlugins(paths, names)) }) },
 	}, err
+}
+
+// unknownPlugins says which names of sources.yaml mean no plugin.
+func unknownPlugins(paths source.Paths, names []string) string {
+	return fmt.Sprintf("%s allows plugins of which none is installed in %s: %s", paths.Settings, paths.Plugins, strings.Join(names, ", "))
 }
 
 // registry is the way to a registry, for commands that fetch no charts.

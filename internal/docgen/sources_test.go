@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Every row of the comparison in docs/sources.md names tests that are there.
+// Every row of the comparison in docs/sources.md names tests that are there, and what it says of
+// Helm comes from a run.
 func TestRowsOfSourcesHaveTheirTests(t *testing.T) {
 	const root = "../.."
 	page, err := os.ReadFile(filepath.Join(root, "docs", "sources.md"))
@@ -22,6 +23,9 @@ func TestRowsOfSourcesHaveTheirTests(t *testing.T) {
 		named := regexp.MustCompile(`\bTest\w+`).FindAllString(row, -1)
 		if rows++; len(named) == 0 {
 			t.Errorf("nothing shows %s", row)
+		}
+		if cells := strings.Split(row, " | "); len(cells) != 4 || !strings.Contains(cells[1], "†") {
+			t.Errorf("no run of Helm shows %s", row)
 		}
 		for _, name := range named {
 			if !tests[name] {

@@ -62,7 +62,7 @@ func (t *textWriter) what(r row) string {
 
 func (t *textWriter) section(number int, s section) {
 	head := fmt.Sprintf("%-2d %s", number, s.name)
-	if s.text != "" && len(s.entries) == 0 {
+	if s.text != "" && len(s.entries)+len(s.folded) == 0 {
 		column := entryIndent + t.names
 		t.wrapped(pad(head, column), s.text, strings.Repeat(" ", column))
 		return
@@ -76,6 +76,9 @@ func (t *textWriter) section(number int, s section) {
 	}
 	if s.hidden != "" {
 		t.line("   … " + s.hidden + " (--full)")
+	}
+	for _, line := range s.folded {
+		t.wrapped("   ", line, "     ")
 	}
 }
 

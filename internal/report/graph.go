@@ -105,7 +105,7 @@ func stageLines(s section) []string {
 	if s.text != "" {
 		lines = append(lines, s.text)
 	}
-	return lines
+	return append(lines, s.folded...)
 }
 
 // stageColor is that of the most serious step.

@@ -39,9 +39,6 @@ func (h *htmlWriter) body(p *page) {
 	for i, s := range p.sections {
 		h.section(i+1, s)
 	}
-	if len(p.folded) > 0 {
-		h.list("folded", p.folded)
-	}
 	h.ending(p.ending)
 	if p.footnote != "" {
 		h.tag("p", "facts", p.footnote)
@@ -161,6 +158,7 @@ func (h *htmlWriter) section(number int, s section) {
 	if s.text != "" {
 		h.tag("p", "", s.text)
 	}
+	h.list("folded", s.folded)
 	h.WriteString("</section>\n")
 }
 

@@ -210,16 +210,21 @@ func (m *markdown) details(p, whole *page) {
 	for i, s := range p.sections {
 		m.section(i+1, s, whole.sections[i])
 	}
-	for i, line := range p.folded {
-		if !m.item("- " + inline(line) + "\n") {
-			m.omit(count(len(p.folded)-i, "change of labels", "changes of labels"), "")
-			for _, line := range p.folded[i:] {
-				m.rest.WriteString("- " + inline(line) + "\n")
-			}
-			break
-		}
-	}
 	m.ending(p.ending)
+}
+
+// folded adds what many objects share.
+func (m *markdown) folded(lines []string) {
+	for i, line := range lines {
+		if m.item("- " + inline(line) + "\n") {
+			continue
+		}
+		m.omit(count(len(lines)-i, "change of labels", "changes of labels"), "")
+		for _, line := range lines[i:] {
+			m.rest.WriteString("- " + inline(line) + "\n")
+		}
+		return
+	}
 }
 
 func (m *markdown) section(number int, s, whole section) {
@@ -241,6 +246,7 @@ func (m *markdown) section(number int, s, whole section) {
 	if text != "" && !m.add(text) {
 		m.omit("the end of stage "+inline(s.name), text)
 	}
+	m.folded(s.folded)
 }
 
 // entry adds a step with all that can be unfolded, or without when that is too

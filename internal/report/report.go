@@ -32,8 +32,6 @@ type page struct {
 	warnings []notice
 	risks    []notice
 	sections []section
-	// folded tells what many objects share: changes of labels, being taken over.
-	folded []string
 	// ending is what happens on failure, nil when there is nothing to say.
 	ending *ending
 	// footnote is told last, and small.
@@ -62,6 +60,8 @@ type section struct {
 	entries []entry
 	// text stands in the place of entries: "revision 8 deployed".
 	text string
+	// folded tells what many objects share: changes of labels, being taken over.
+	folded []string
 	// hidden says what was left out.
 	hidden string
 }
@@ -122,7 +122,6 @@ func newPage(p *plan.Document, v view) (*page, error) {
 	if out.sections, err = sections(p, v, names, folded); err != nil {
 		return nil, err
 	}
-	out.folded = append(folded.lines(), handOverLine(p)...)
 	out.ending, out.footnote = endingOf(p, v, names), footnote(p)
 	return out, nil
 }

@@ -14,17 +14,35 @@ import (
 // sections are the stages with something to print, in the order of the run.
 func sections(p *plan.Document, v view, names namer, f collapsed) ([]section, error) {
 	w := entryWriter{plan: p, view: v, names: names, folds: f, rooms: roomsOf(p)}
+	folded, last := append(f.lines(), handOverLine(p)...), lastFolded(p)
 	var out []section
-	for _, stage := range p.Stages {
+	for i, stage := range p.Stages {
 		s, err := w.section(stage)
 		if err != nil {
 			return nil, err
 		}
-		if len(s.entries) > 0 || s.text != "" {
+		if i == last {
+			s.folded = folded
+		}
+		if len(s.entries) > 0 || s.text != "" || len(s.folded) > 0 {
 			out = append(out, s)
 		}
 	}
 	return out, nil
+}
+
+// lastFolded is the last stage that has objects whose changes may be told together: there they
+// are, where nobody takes them for hooks' or the record's.
+func lastFolded(p *plan.Document) int {
+	last := -1
+	for i, stage := range p.Stages {
+		for _, wave := range stage.Waves {
+			if slices.ContainsFunc(wave.Steps, func(s plan.Step) bool { return foldable(&s) }) {
+				last = i
+			}
+		}
+	}
+	return last
 }
 
 // entryWriter turns steps into entries.

@@ -86,9 +86,6 @@ func (t *textWriter) page(p *page, summary bool) {
 	for i, s := range p.sections {
 		t.section(i+1, s)
 	}
-	for _, line := range p.folded {
-		t.wrapped("   ", line, "     ")
-	}
 	t.ending(p.ending)
 }
 

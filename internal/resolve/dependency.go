@@ -87,7 +87,11 @@ func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes
 		ref.Name = d.Name
 		return ref, err
 	}
-	if u, err := url.Parse(d.Repository); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && !slices.Contains(schemes, u.Scheme) {
+	u, err := url.Parse(d.Repository)
+	if err == nil && u.Host != "" && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" && !slices.Contains(schemes, u.Scheme) {
+		return Reference{}, fmt.Errorf("dependency %s: %w", d.Name, &SchemeError{Scheme: u.Scheme, URL: Public(d.Repository)})
+	}
+	if err != nil || u.Host == "" || u.Scheme == "" {
 		return Reference{}, fmt.Errorf("dependency %s: %q is no repository: a URL, %sHOST/PATH, %sFOLDER, or @NAME of one that is configured", d.Name, d.Repository, Scheme, FileScheme)
 	}
 	ref.Kind, ref.URL = Unconfigured, d.Repository

@@ -48,7 +48,7 @@ func TestDependency(t *testing.T) {
 		"no range":     {d: chart.Dependency{Name: "x", Version: "one", Repository: "http://h"}, err: "neither a version nor a range"},
 		"no version":   {d: chart.Dependency{Name: "x", Version: "../..", Repository: "http://h"}, exact: true, err: "is no version"},
 		"no place":     {d: chart.Dependency{Name: "x", Version: "1", Repository: "stable"}, err: `"stable" is no repository`},
-		"other scheme": {d: chart.Dependency{Name: "x", Version: "1", Repository: "ftp://h"}, err: "is no repository"},
+		"other scheme": {d: chart.Dependency{Name: "x", Version: "1", Repository: "ftp://u:p@h"}, err: `dependency x: ftp://h: URLs of scheme "ftp" can't be fetched`},
 		"leads out":    {d: chart.Dependency{Name: "../x", Version: "1", Repository: "http://h"}, err: "a name that is none of a chart"},
 		"dots":         {d: chart.Dependency{Name: "..", Version: "1", Repository: ""}, err: "a name that is none of a chart"},
 	} {

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"oras.land/oras-go/v2/registry/remote"
@@ -138,6 +141,46 @@ func (s *Sources) Logout(ctx context.Context, host string) error {
 		return fmt.Errorf("log out of %s: %w", host, err)
 	}
 	return nil
+}
+
+// LoggedIn are the registries, HOST or HOST:PORT, that Logout would forget: those in Helm's
+// file, and those that the credential helper in it lists. Errors: the file can't be read; a
+// helper that gives no list has none.
+func (s *Sources) LoggedIn(ctx context.Context) ([]string, error) {
+	data, err := inputfile.Read(s.Paths.RegistryConfig, maxConfigBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the credentials: %w", err)
+	}
+	var known struct {
+		Auths       map[string]json.RawMessage `json:"auths"`
+		CredHelpers map[string]string          `json:"credHelpers"`
+		CredsStore  string                     `json:"credsStore"`
+	}
+	if err := json.Unmarshal(data, &known); err != nil {
+		return nil, fmt.Errorf("read the credentials in %s: %w", s.Paths.RegistryConfig, err)
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(known.Auths)), slices.Collect(maps.Keys(known.CredHelpers)), helperServers(ctx, known.CredsStore))
+	if i := slices.Index(names, credentials.ServerAddressFromRegistry("docker.io")); i >= 0 {
+		names[i] = "docker.io"
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// helperServers are those that a credential helper knows, by its word list.
+func helperServers(ctx context.Context, helper string) []string {
+	if helper == "" {
+		return nil
+	}
+	out, err := exec.CommandContext(ctx, "docker-credential-"+helper, "list").Output()
+	var users map[string]string
+	if err != nil || json.Unmarshal(out, &users) != nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(users))
 }
 
 // store is Helm's file of credentials.

@@ -72,6 +72,23 @@ func (s *Sources) plugins() ([]plugin, error) {
 	return out, nil
 }
 
+// UnknownPlugins are the names that sources.yaml allows and that no plugin has here. Errors: a
+// plugin that is allowed can't be run.
+func (s *Sources) UnknownPlugins() ([]string, error) {
+	plugins, err := s.plugins()
+	if err != nil {
+		return nil, err
+	}
+	return s.unknown(plugins), nil
+}
+
+// unknown are the names that are allowed without those of plugins.
+func (s *Sources) unknown(plugins []plugin) []string {
+	return slices.DeleteFunc(slices.Clone(s.Settings.Plugins), func(name string) bool {
+		return slices.ContainsFunc(plugins, func(p plugin) bool { return p.Name == name })
+	})
+}
+
 // byPlugin has a plugin fetch a URL, where one does. It gets the credentials that are for
 // home, as http requests do.
 func (s *Sources) byPlugin(ctx context.Context, u *url.URL, r request, home string) (*http.Response, bool, error) {
@@ -86,6 +103,9 @@ func (s *Sources) byPlugin(ctx context.Context, u *url.URL, r request, home stri
 		program, args, ok := p.Command(u.Scheme, runtime.GOOS, runtime.GOARCH)
 		if !ok {
 			continue
+		}
+		if unknown := s.unknown(plugins); len(unknown) > 0 && s.TellUnknown != nil {
+			s.TellUnknown(unknown)
 		}
 		access := r.access
 		if !resolve.SameOrigin(home, r.url) {

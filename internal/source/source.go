@@ -42,6 +42,9 @@ type Sources struct {
 	// standard errors go; nil is nothing and nowhere.
 	Environment  func() []string
 	PluginErrors io.Writer
+	// TellUnknown is told, each time that a plugin fetches something, which names the settings
+	// allow and no plugin has; nil tells nobody. It may be called by several goroutines.
+	TellUnknown func(names []string)
 
 	// netrc reads the logins of Paths.Netrc once.
 	netrc  sync.Once
