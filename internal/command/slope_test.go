@@ -43,7 +43,7 @@ func efforts(t *testing.T, objects int, lines []string) []effort {
 	for _, kind := range []string{"ConfigMap", "Secret"} { // each document by itself, as umbrella charts have them
 		var text strings.Builder
 		for i := range objects / 2 {
-			value := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%08x-value", uint32(i)*2654435761)) // no two begin alike
+			value := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "value-%08x", uint32(i)*2654435761))
 			fmt.Fprintf(&text, "---\napiVersion: v1\nkind: %s\nmetadata:\n  name: {{ .Release.Name }}-%d\ndata:\n  mark: {{ .Values.mark | b64enc | quote }}\n  key: %s\n", kind, i, value)
 		}
 		d.file("lots/templates/"+strings.ToLower(kind)+".yaml", text.String())
