@@ -33,7 +33,14 @@ import (
 // these tests ask for: discovery, LISTs by page, server-side apply of one manager, records.
 type quickServer struct {
 	*httptest.Server
-	first  atomic.Pointer[time.Time]
+	// first is when the first connection came.
+	first atomic.Pointer[time.Time]
+	// seats is how many writes are taken at once, all others being answered by 429; 0 takes
+	// all of them, and at once. A write that has a seat takes its time.
+	seats int64
+
+	requests, refused, underWay, writing, most atomic.Int64
+
 	mu     sync.Mutex
 	uids   int
 	stored map[string]map[string][]byte // JSON by collection and name
@@ -76,9 +83,24 @@ func startQuickServer(t testing.TB) (*quickServer, []string) {
 
 // ServeHTTP implements http.Handler.
 func (q *quickServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q.requests.Add(1)
+	now := q.underWay.Add(1)
+	defer q.underWay.Add(-1)
+	for most := q.most.Load(); now > most && !q.most.CompareAndSwap(most, now); most = q.most.Load() {
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
+	}
+	if q.seats > 0 && r.Method != http.MethodGet {
+		defer q.writing.Add(-1)
+		if q.writing.Add(1) > q.seats {
+			q.refused.Add(1)
+			w.Header().Set("Retry-After", "1")
+			refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests)
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	switch {
 	case r.URL.Path == "/version":
