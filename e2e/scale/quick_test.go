@@ -58,7 +58,7 @@ func TestRequestsThatAreTooMany(t *testing.T) {
 	}
 }
 
-// TestTemplateStreams: what rendering 20,000 objects takes of memory on top of 1,000 is some
+// TestTemplateStreams: what rendering 10,000 objects takes of memory on top of 1,000 is some
 // times their text, not their trees.
 func TestTemplateStreams(t *testing.T) {
 	program, chart := clustertest.Program(t), generatedChart(t)
@@ -69,7 +69,7 @@ func TestTemplateStreams(t *testing.T) {
 		}
 		return u
 	}
-	few, many := render(1000), render(20_000)
+	few, many := render(1000), render(10_000)
 	text := int64(len(many.Stdout))
 	t.Logf("%d bytes of text: %d → %d MB", text, few.MaxRSS/1e6, many.MaxRSS/1e6)
 	if most := few.MaxRSS + 10*text; many.MaxRSS > most {
