@@ -27,11 +27,14 @@ const (
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		if err := r.fenced(); err != nil {
-			return err
-		}
-		err := r.attempt(ctx, attempt > 1, write)
-		if err == nil || attempt == maxAttempts || !passes(err) {
+		var lost error // which may have happened while there was no room for the write
+		err := r.writes.Do(ctx, func(ctx context.Context) error {
+			if lost = r.fenced(); lost != nil {
+				return lost
+			}
+			return r.attempt(ctx, attempt > 1, write)
+		})
+		if err == nil || lost != nil || attempt == maxAttempts || !passes(err) {
 			return err
 		}
 		wait := retry.Wait(err, pause, maxRetryAfter)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -66,7 +67,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if p.Blocked() {
 		return Outcome{}, ErrBlocked
 	}
-	r := &run{env: env, plan: p, uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}}
+	r := &run{env: env, plan: p, writes: retry.NewFlow(Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}}
 	ctx, end := r.whileLocked(ctx)
 	defer end()
 	r.begin()
@@ -83,8 +84,9 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 
 // run is the state of one Run.
 type run struct {
-	env  Env
-	plan *plan.Plan
+	env    Env
+	plan   *plan.Plan
+	writes *retry.Flow
 
 	mu sync.Mutex
 	// record is the revision as it is, or will be, stored.

@@ -194,7 +194,8 @@ func wantedBy(in Input) map[manifest.ID]bool {
 
 // resources decides over every object of the target and of what is stored.
 func (b *builder) resources() []Wave {
-	var forward, removals []Step
+	var removals []Step
+	forward := make([]Step, 0, len(b.in.Target.Objects)) // a step is large: growing would copy it many times
 	wanted := make(map[manifest.ID]bool, len(b.in.Target.Objects))
 	for _, o := range b.in.Target.Objects {
 		if wanted[o.ID] {

@@ -9,27 +9,31 @@ import (
 // waves groups steps by the tier of their kinds and keeps Helm's order of kinds within
 // each wave. Empty waves do not appear.
 func waves(steps []Step, tier func(kinds.Kind) int, less func(a, b string) bool) []Wave {
-	byTier := make([][]Step, kinds.Waves)
-	for _, s := range steps {
-		t := tier(kinds.Named(s.Object.Kind))
-		byTier[t] = append(byTier[t], s)
+	byTier := make([][]int, kinds.Waves)
+	for i := range steps {
+		t := tier(kinds.Named(steps[i].Object.Kind))
+		byTier[t] = append(byTier[t], i)
 	}
 	var out []Wave
 	for _, group := range byTier {
 		if len(group) == 0 {
 			continue
 		}
-		slices.SortStableFunc(group, func(a, b Step) int {
-			switch {
-			case less(a.Object.Kind, b.Object.Kind):
+		slices.SortStableFunc(group, func(a, b int) int {
+			switch a, b := steps[a].Object.Kind, steps[b].Object.Kind; {
+			case less(a, b):
 				return -1
-			case less(b.Object.Kind, a.Object.Kind):
+			case less(b, a):
 				return 1
 			default:
 				return 0
 			}
 		})
-		out = append(out, Wave{Steps: group})
+		wave := Wave{Steps: make([]Step, len(group))}
+		for i, at := range group {
+			wave.Steps[i] = steps[at]
+		}
+		out = append(out, wave)
 	}
 	return out
 }

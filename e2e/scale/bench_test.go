@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,11 +32,7 @@ func (t table) add(operation, who string, u clustertest.Usage) {
 // ratios of one run mean something.
 func BenchmarkScale(b *testing.B) {
 	chart := generatedChart(b)
-	for _, text := range strings.Split(*sizes, ",") {
-		objects, err := strconv.Atoi(text)
-		if err != nil {
-			b.Fatal(err)
-		}
+	for _, objects := range numbers(b, "100,1000,10000") {
 		runs := table{}
 		for round := range rounds(objects) {
 			runOurs(b, runs, chart, objects)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 	"github.com/kubectl-release/kubectl-release/internal/command"
 	"github.com/kubectl-release/kubectl-release/internal/gcpacing"
 )
@@ -89,10 +90,9 @@ func watchHeap() func() []byte {
 }
 
 // profiledRun runs the profiled program and returns what it has allocated.
-func profiledRun(t testing.TB, program, prefix string, args ...string) (a allocated) {
+func profiledRun(t testing.TB, environment []string, program, prefix string, args ...string) (a allocated) {
 	t.Helper()
-	t.Setenv(profileVariable, prefix)
-	u := cluster.Measure(t, program, args...)
+	u := clustertest.Measure(t, append(environment, profileVariable+"="+prefix), program, args...)
 	if u.ExitCode != 0 {
 		t.Fatalf("%s: exit code %d\n%s", args, u.ExitCode, u.Stderr)
 	}
@@ -107,8 +107,8 @@ func profiledRun(t testing.TB, program, prefix string, args ...string) (a alloca
 	return a
 }
 
-// BenchmarkProfile goes through the operations with 1,000, 4,000 and 10,000 objects and
-// leaves the profiles of each in -profiles: make profile.
+// BenchmarkProfile goes through the operations with 1,000, 4,000 and 10,000 objects in front
+// of a quickServer and leaves the profiles of each in -profiles: make profile.
 func BenchmarkProfile(b *testing.B) {
 	if *profiles == "" {
 		b.Skip("-profiles names no folder")
@@ -117,11 +117,11 @@ func BenchmarkProfile(b *testing.B) {
 		b.Fatal(err)
 	}
 	program, chart := asProgram(b, profiledName), generatedChart(b)
-	for _, objects := range []int{1000, 4000, 10_000} {
-		namespace := cluster.Namespace(b)
+	for _, objects := range numbers(b, "1000,4000,10000") {
+		_, environment := startQuickServer(b)
 		for _, o := range operations {
 			name := fmt.Sprintf("%d-%s", objects, strings.NewReplacer(" ", "-", ",", "").Replace(o.name))
-			profiledRun(b, program, filepath.Join(*profiles, name), o.arguments(o.ours, chart, namespace, objects)...)
+			profiledRun(b, environment, program, filepath.Join(*profiles, name), o.arguments(o.ours, chart, "default", objects)...)
 		}
 	}
 }

@@ -3,9 +3,12 @@
 package scale
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
@@ -15,8 +18,22 @@ var (
 	update   = flag.Bool("update", false, "write the tables into docs/bench.md")
 	profiles = flag.String("profiles", "", "folder for the profiles of BenchmarkProfile")
 	helmTo   = flag.Int("helmto", 1000, "up to how many objects Helm goes through BenchmarkScale, too: 10,000 take it half an hour")
-	sizes    = flag.String("sizes", "100,1000,10000", "how many objects the releases of BenchmarkScale have")
+	sizes    = flag.String("sizes", "", "how many objects the releases of BenchmarkScale (100,1000,10000) and BenchmarkProfile (1000,4000,10000) have")
 )
+
+// numbers are those of -sizes, or the given ones.
+func numbers(t testing.TB, otherwise string) []int {
+	t.Helper()
+	var out []int
+	for _, text := range strings.Split(cmp.Or(*sizes, otherwise), ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, n)
+	}
+	return out
+}
 
 // cluster is the control plane of the whole suite.
 var cluster *clustertest.Cluster

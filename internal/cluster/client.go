@@ -21,6 +21,8 @@ import (
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Concurrency is how many requests that change nothing, dry runs included, are
@@ -60,8 +62,8 @@ type Client struct {
 	leases          *coordinationv1.CoordinationV1Client
 	access          *authorizationv1.AuthorizationV1Client
 	kinds           *kinds
-	// slots hold one token for each request of read that is under way.
-	slots chan struct{}
+	// reads are the requests of read.
+	reads *retry.Flow
 	// known says that the server has answered before.
 	known atomic.Bool
 }
@@ -79,7 +81,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	c := &Client{host: config.Host, context: o.Context, slots: make(chan struct{}, Concurrency)}
+	c := &Client{host: config.Host, context: o.Context, reads: retry.NewFlow(Concurrency)}
 	if c.ca, err = authority(config); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}

@@ -69,7 +69,7 @@ func (c *Client) read(ctx context.Context, send func(ctx context.Context) error)
 		return passes(err) && !c.givesUp(stalled)
 	}
 	return c.explain(retry.Read(ctx, retry.Pause, again, func(ctx context.Context) error {
-		err := c.slot(ctx, send)
+		err := c.send(ctx, send)
 		if err == nil {
 			c.known.Store(true)
 		}
@@ -82,15 +82,9 @@ func (c *Client) givesUp(stalled int) bool {
 	return stalled >= stallsOfKnown || stalled >= stalls && !c.known.Load()
 }
 
-// slot sends a request when there is room for one more.
-func (c *Client) slot(ctx context.Context, send func(ctx context.Context) error) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case c.slots <- struct{}{}:
-	}
-	defer func() { <-c.slots }()
-	return retry.Attempt(ctx, send)
+// send sends a request that changes nothing when there is room for one more.
+func (c *Client) send(ctx context.Context, send func(ctx context.Context) error) error {
+	return c.reads.Do(ctx, func(ctx context.Context) error { return retry.Attempt(ctx, send) })
 }
 
 // passes says whether a read may well succeed the next time. A webhook that is

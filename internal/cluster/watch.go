@@ -223,7 +223,7 @@ func (w *watcher) look(ctx context.Context, c *Client, r dynamic.ResourceInterfa
 	var group sync.WaitGroup
 	for i, name := range w.names {
 		group.Go(func() {
-			errs[i] = c.slot(ctx, func(ctx context.Context) error {
+			errs[i] = c.send(ctx, func(ctx context.Context) error {
 				live, err := r.Get(ctx, name, metav1.GetOptions{})
 				if err == nil {
 					objects[i] = live

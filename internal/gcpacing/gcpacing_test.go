@@ -35,7 +35,7 @@ func BenchmarkChurn(b *testing.B) {
 }
 
 // TestChurn is the process that BenchmarkChurn measures. By itself it shows that the
-// soft limit follows what is alive.
+// percentage follows what is alive.
 func TestChurn(t *testing.T) {
 	if os.Getenv("CHURNING") == "" || os.Getenv("CHURN") != "" {
 		Start()
@@ -56,7 +56,17 @@ func TestChurn(t *testing.T) {
 		t.Logf("\ncollections=%d\nMB=%d", read("/gc/cycles/total:gc-cycles").Uint64(), read("/memory/classes/total:bytes").Uint64()>>20)
 		return
 	}
-	if limit := read("/gc/gomemlimit:bytes").Uint64(); limit < softMemory || limit > 4*softMemory {
-		t.Errorf("the soft limit is %d bytes with 10 MiB alive", limit)
+	if now := read("/gc/gogc:percent").Uint64(); now >= mostPercent || now < leastPercent {
+		t.Errorf("a heap in which 10 MiB live may grow by %d %%", now)
+	}
+}
+
+// TestPercent: small heaps grow to smallHeap, large ones by leastPercent, and none by more
+// than mostPercent.
+func TestPercent(t *testing.T) {
+	for live, want := range map[uint64]int{0: mostPercent, 1 << 20: mostPercent, smallHeap / 4: 300, smallHeap / 2: 100, smallHeap: leastPercent, 10 * smallHeap: leastPercent} {
+		if got := percent(live); got != want {
+			t.Errorf("with %d bytes alive: %d %%, want %d", live, got, want)
+		}
 	}
 }

@@ -42,6 +42,8 @@ type Span struct {
 type Finder struct {
 	// byStart holds the needles by their first bytes, longest first.
 	byStart map[string][]Needle
+	// orders are those of beginnings that many needles have.
+	orders map[string]order
 	// prefixes are what the keys of byStart begin with.
 	prefixes map[string]bool
 	// filter is a Bloom filter of the keys.
@@ -57,7 +59,7 @@ const filterBits = 1 << 16
 
 // New prepares a search for needles. Those that are too short are left out.
 func New(needles []Needle) *Finder {
-	f := &Finder{byStart: map[string][]Needle{}, prefixes: map[string]bool{}}
+	f := &Finder{byStart: map[string][]Needle{}, orders: map[string]order{}, prefixes: map[string]bool{}}
 	seen := map[string]bool{}
 	for _, n := range needles {
 		n.Text = fold(strings.TrimSpace(n.Text))
@@ -71,6 +73,9 @@ func New(needles []Needle) *Finder {
 		slices.SortFunc(list, func(a, b Needle) int {
 			return cmp.Or(cmp.Compare(len(b.Text), len(a.Text)), strings.Compare(a.Text, b.Text))
 		})
+		if len(list) >= manyNeedles {
+			f.orders[start] = newOrder(list)
+		}
 		bit := filterBit(four(start))
 		f.filter[bit/64] |= 1 << (bit % 64)
 		for i := range len(start) {

@@ -208,15 +208,8 @@ func TestATextThatTakesTooLongIsOneSpan(t *testing.T) {
 		"quotes":      {strings.Repeat(`'`, size/16) + "b", strings.Repeat(`'`, size)},
 		"blanks":      {strings.Repeat("a ", size/64) + "b", strings.Repeat("a \n", size/2)},
 		"digits":      {"abcdefghijkl", strings.Repeat("%2B", size/8)},
-		"many":        {"", strings.Repeat("-----BEGIN", size/64)},
 	} {
-		needles := []Needle{{Text: c.needle, Inside: true}}
-		if c.needle == "" {
-			for i := range 1 << 13 {
-				needles = append(needles, Needle{Text: fmt.Sprintf("-----BEGIN-----BEGIN-----BEGIN %d", i), Inside: true})
-			}
-		}
-		found := New(needles).Find(c.text)
+		found := New([]Needle{{Text: c.needle, Inside: true}}).Find(c.text)
 		if len(found) != 1 || found[0] != (Span{From: 0, To: len(c.text), Part: true}) {
 			t.Errorf("%s: %d places, want all of the text", name, len(found))
 		}

@@ -39,11 +39,11 @@ func (w *search) find(s string, encodings int, insideOnly bool) []Span {
 		}
 		switch {
 		case special < i+MinLength && special < len(s):
-			w.keys(i, "", func(start string) { w.try(w.byStart[start], i, insideOnly) })
+			w.keys(i, "", func(start string) { w.try(start, i, insideOnly) })
 		case i+MinLength <= len(s):
 			bit := filterBit(four(s[i : i+MinLength]))
 			if w.filter[bit/64]>>(bit%64)&1 != 0 {
-				w.try(w.byStart[s[i:i+MinLength]], i, insideOnly)
+				w.try(s[i:i+MinLength], i, insideOnly)
 			}
 		}
 		if w.steps < 0 {
@@ -111,21 +111,37 @@ func (w *search) brokenKeys(at int, prefix string, visit func(start string)) {
 	}
 }
 
-// try notes the first of the needles that is there.
-func (w *search) try(needles []Needle, at int, insideOnly bool) {
-	for _, n := range needles {
-		if insideOnly && !n.Inside {
-			continue
-		}
-		end := w.match(n.Text, at)
-		if end < 0 || !n.Inside && !standsAlone(w.s, at, end) {
-			continue
-		}
-		if n.Inside || !strings.HasPrefix(w.s[end:], "://") { // else a user named as the scheme
-			w.found = append(w.found, Span{From: at, To: end, Value: n.Value})
+// try notes the first of the needles with a beginning that is there.
+func (w *search) try(start string, at int, insideOnly bool) {
+	needles := w.byStart[start]
+	if o, many := w.orders[start]; many {
+		for _, i := range w.candidates(needles, o, at) {
+			if w.is(needles[i], at, insideOnly) {
+				return
+			}
 		}
 		return
 	}
+	for _, n := range needles {
+		if w.is(n, at, insideOnly) {
+			return
+		}
+	}
+}
+
+// is notes a needle when it is there, and says whether it is.
+func (w *search) is(n Needle, at int, insideOnly bool) bool {
+	if insideOnly && !n.Inside {
+		return false
+	}
+	end := w.match(n.Text, at)
+	if end < 0 || !n.Inside && !standsAlone(w.s, at, end) {
+		return false
+	}
+	if n.Inside || !strings.HasPrefix(w.s[end:], "://") { // else a user named as the scheme
+		w.found = append(w.found, Span{From: at, To: end, Value: n.Value})
+	}
+	return true
 }
 
 // match is where a needle ends that begins at a place; -1 when it does not

@@ -1,0 +1,109 @@
+//go:build cluster
+
+package scale
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// TestRequestsOfManyObjects: each object costs the requests that the floor sends for it, and
+// no others: a dry run and an apply where it is written, a DELETE where it goes. What comes
+// on top, discovery, access, records and the lock, is the same for any number of them.
+func TestRequestsOfManyObjects(t *testing.T) {
+	const objects, besides = 400, 40
+	program, chart := clustertest.Program(t), generatedChart(t)
+	server, environment := startQuickServer(t)
+	most := map[string]int64{"install": 2 * objects, "change all": 2 * objects, "uninstall": objects}
+	for _, o := range operations {
+		before := server.requests.Load()
+		if u := clustertest.Measure(t, environment, program, o.arguments(o.ours, chart, "default", objects)...); u.ExitCode != 0 {
+			t.Fatalf("%s: exit code %d\n%s", o.name, u.ExitCode, u.Stderr)
+		}
+		sent := server.requests.Load() - before
+		if t.Logf("%s: %d requests", o.name, sent); sent > most[o.name]+besides {
+			t.Errorf("%s: %d requests, want %d and at most %d besides", o.name, sent, most[o.name], besides)
+		}
+	}
+}
+
+// TestRequestsThatAreTooMany: a server that takes three writes at once, and answers 429 to
+// all others, gets everything in the end, and no more at once than the bound says: each
+// request waits by itself for as long as it was told.
+func TestRequestsThatAreTooMany(t *testing.T) {
+	const objects = 100
+	program, chart := clustertest.Program(t), generatedChart(t)
+	server, environment := startQuickServer(t)
+	server.seats = 3
+	line := []string{"install", "lots", chart, "--namespace", "default", "--set", fmt.Sprintf("objects=%d", objects)}
+	if u := clustertest.Measure(t, environment, program, line...); u.ExitCode != 0 {
+		t.Fatalf("exit code %d\n%s", u.ExitCode, u.Stderr)
+	}
+	t.Logf("%d requests, %d of them refused, at most %d at once", server.requests.Load(), server.refused.Load(), server.most.Load())
+	if server.refused.Load() == 0 {
+		t.Error("no request was refused")
+	}
+	if server.most.Load() > apply.Concurrency+4 {
+		t.Errorf("%d requests were under way at once, want at most %d", server.most.Load(), apply.Concurrency)
+	}
+	if refused := server.refused.Load(); refused > 4*2*objects {
+		t.Errorf("%d requests were refused: they are not held back", refused)
+	}
+}
+
+// TestTemplateStreams: what rendering 10,000 objects takes of memory on top of 1,000 is some
+// times their text, not their trees.
+func TestTemplateStreams(t *testing.T) {
+	program, chart := clustertest.Program(t), generatedChart(t)
+	render := func(objects int) clustertest.Usage {
+		u := clustertest.Measure(t, nil, program, operations[0].arguments(operations[0].ours, chart, "default", objects)...)
+		if u.ExitCode != 0 {
+			t.Fatalf("exit code %d\n%s", u.ExitCode, u.Stderr)
+		}
+		return u
+	}
+	few, many := render(1000), render(10_000)
+	text := int64(len(many.Stdout))
+	t.Logf("%d bytes of text: %d → %d MB", text, few.MaxRSS/1e6, many.MaxRSS/1e6)
+	if most := few.MaxRSS + 10*text; many.MaxRSS > most {
+		t.Errorf("%d MB for %d MB of text, want at most %d", many.MaxRSS/1e6, text/1e6, most/1e6)
+	}
+}
+
+// BenchmarkStart measures from the start of the process to its first connection, and the
+// processor time of version: make bench. The goals are 25 ms and 15 ms.
+func BenchmarkStart(b *testing.B) {
+	const rounds = 15
+	program, chart := clustertest.Program(b), generatedChart(b)
+	var first, version []time.Duration
+	for range rounds {
+		server, environment := startQuickServer(b)
+		began := time.Now()
+		if u := clustertest.Measure(b, environment, program, "plan", "lots", chart); u.ExitCode != 0 {
+			b.Fatalf("exit code %d\n%s", u.ExitCode, u.Stderr)
+		}
+		first = append(first, server.first.Load().Sub(began))
+		version = append(version, clustertest.Measure(b, environment, program, "version", "--client").CPU)
+		server.Close()
+	}
+	slices.Sort(first)
+	slices.Sort(version)
+	var text strings.Builder
+	text.WriteString("| start | minimum | median | maximum |\n|---|---|---|---|\n")
+	for _, row := range []struct {
+		name string
+		of   []time.Duration
+	}{{"to the first request of `plan`, with the process that measures", first}, {"`version`, processor time", version}} {
+		fmt.Fprintf(&text, "| %s | %.0f ms | %.0f ms | %.0f ms |\n", row.name, ms(row.of[0]), ms(row.of[rounds/2]), ms(row.of[rounds-1]))
+	}
+	clustertest.Report(b, filepath.Join("..", "..", "docs", "bench.md"), "start", text.String(), *update)
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
