@@ -44,6 +44,8 @@ type Engine struct {
 	Locker   *releasestore.Locker
 	Observer apply.Observer
 	Now      func() time.Time
+	// RecordHooks has runs record their hooks as they go, see apply.Env: Resume needs it.
+	RecordHooks bool
 	// ReadOnly has plans go without dry runs, see plan.Input.
 	ReadOnly bool
 	// Judged is who is going to apply the plans, see plan.Input; the Cluster's Access is

@@ -46,6 +46,8 @@ func (p *pass) action(a decision.Action) action {
 		return action{"rollback", remediating, timeout(hr, rollback(hr).Timeout), p.rollBack}
 	case decision.Uninstall:
 		return action{"uninstall", remediating, timeout(hr, uninstall(hr).Timeout), p.remedyByUninstall}
+	case decision.Resume:
+		return p.resuming()
 	case decision.Unlock:
 		return action{"unlock", unlocking, hr.Timeout(), p.unlock}
 	case decision.CorrectDrift:
@@ -80,7 +82,7 @@ func (p *pass) release(ctx context.Context) error {
 		case decision.Nothing, decision.Unknown, decision.Wait:
 			p.inSync()
 			return nil
-		case decision.Install, decision.Upgrade, decision.Test, decision.RollBack, decision.Uninstall, decision.Unlock, decision.CorrectDrift:
+		case decision.Install, decision.Upgrade, decision.Test, decision.RollBack, decision.Uninstall, decision.Unlock, decision.Resume, decision.CorrectDrift:
 		}
 		a := p.action(d.Action)
 		if done[a.sort] {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -145,7 +146,7 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	}
 	p.engine = &engine.Engine{
 		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
-		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion,
+		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion, RecordHooks: true,
 	}
 	return nil
 }
@@ -171,6 +172,9 @@ func (p *pass) records(ctx context.Context) bool {
 func (p *pass) next() decision.Decision {
 	in := p.input
 	hr := *p.hr
+	if last := p.newest(); last != nil && !p.standing {
+		in.Resumable = plan.Resumable(last) && p.made(last)
+	}
 	if p.standing { // no digest is checked of what stands for a record
 		hr.Status.History = slices.Clone(hr.Status.History)
 		for i := range hr.Status.History {

@@ -2,12 +2,14 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -23,14 +25,33 @@ import (
 //
 // An error says that the next pass is to be made after a pause that grows with each error
 // in a row; the outcome counts all the same, and says in its conditions why. It holds no
-// secrets. When ctx ends, what is under way is recorded as failed, as the status says.
+// secrets. When ctx ends, what is under way stays pending, and the next pass goes on with
+// it, here or elsewhere; with the cause ErrSuperseded it is recorded as failed.
 func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (Outcome, error) {
 	next := *hr
 	next.Status.Conditions = slices.Clone(hr.Status.Conditions)
 	next.Status.History = hr.Status.Snapshots()
 	p := &pass{r: r, hr: &next, in: in, report: report}
+	ctx, end := leaving(ctx)
+	defer end()
 	err := p.run(ctx)
 	return p.outcome(hr.Status), err
+}
+
+// leaving is a context that ends with ctx, by the cause apply.ErrLeave where ctx has none.
+func leaving(ctx context.Context) (context.Context, func()) {
+	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); errors.Is(cause, ErrSuperseded) {
+			cancel(cause)
+			return
+		}
+		cancel(apply.ErrLeave)
+	})
+	return out, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // pass is the state of one pass.
@@ -41,7 +62,9 @@ type pass struct {
 	in     Sources
 	report Report
 
-	input decision.Input
+	// acting is the action that the status says is being carried out.
+	acting string
+	input  decision.Input
 	// standing says that the history stands for the records.
 	standing bool
 	values   map[string]any
@@ -73,6 +96,7 @@ func (p *pass) run(ctx context.Context) error {
 	case (p.hr.Spec.Chart == nil) == (p.hr.Spec.ChartRef == nil):
 		return nil
 	}
+	p.acting = underway(p.hr)
 	p.progress(progressing, fulfilling)
 	p.gather(ctx)
 	d := p.next()
@@ -85,6 +109,11 @@ func (p *pass) run(ctx context.Context) error {
 	p.recovered()
 	if d.Reason == "TargetChanged" {
 		return p.move(ctx)
+	}
+	if d.Resets == "" {
+		if err := p.catchUp(ctx); err != nil {
+			return err
+		}
 	}
 	p.attempt(d)
 	return p.release(ctx)

@@ -9,6 +9,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,6 +18,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
+
+// ErrSuperseded is the cause of a context by which a pass ends its wait, and records its
+// revision as failed without counting that: another plan is to take its place.
+var ErrSuperseded = errors.New("it was given up for a newer plan")
 
 // Reconciler makes passes. It is safe for concurrent use, on one HelmRelease at a time.
 type Reconciler struct {
