@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -61,6 +62,9 @@ func truth(yes bool) metav1.ConditionStatus {
 // remedyByUninstall removes a release that has failed.
 func (p *pass) remedyByUninstall(ctx context.Context, _ decision.Decision) error {
 	_, changed, err := p.takeDown(ctx, actionRemedy)
+	if errors.Is(err, apply.ErrLeave) {
+		return err
+	}
 	cur := p.hr.Status.Snapshots()[0]
 	message := fmt.Sprintf("Helm uninstall remediation for release %s with chart %s", full(cur), versionedChart(cur))
 	if err != nil {

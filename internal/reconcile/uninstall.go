@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -72,6 +73,9 @@ func (p *pass) uninstall(ctx context.Context) error {
 		return p.safe(err)
 	}
 	none, _, err := p.takeDown(ctx, actionUninstall)
+	if errors.Is(err, apply.ErrLeave) {
+		return err
+	}
 	if err != nil {
 		p.hr.Status.Failures++
 		message := fmt.Sprintf("Helm uninstall failed for release %s with chart %s: %s", full(cur), versionedChart(cur), err)
