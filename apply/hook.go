@@ -22,7 +22,11 @@ const hookLogLines = 20
 // hook creates the hook's object and watches it to its end.
 func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) error {
 	var err error
-	if !s.Hook.Underway {
+	if s.Hook.Underway { // it is as if this run had created it
+		r.mu.Lock()
+		r.uids[s.Object] = s.Expect.UID
+		r.mu.Unlock()
+	} else {
 		r.phase(s, release.PhaseRunning)
 		err = r.startHook(ctx, s)
 	}

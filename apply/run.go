@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -32,6 +33,9 @@ type Env struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Lock is the release's lock; nil when there is none.
 	Lock Lock
+	// Judge says of objects that are waited for whether they are ready, where it knows better
+	// than package readiness; judged is false for others. nil knows none.
+	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
 	// RecordHooks has the pending record say which hooks have begun and ended, so that
 	// whoever goes on behind a run that was killed runs none of them again.
 	RecordHooks bool

@@ -30,8 +30,8 @@ func (p *pass) gather(ctx context.Context) {
 
 // healthChecks are those of custom resources.
 func (p *pass) healthChecks(context.Context) bool {
-	if len(p.hr.Spec.HealthCheckExprs) > 0 {
-		p.input.Obstacles.Expression = expression.Check(p.hr.Spec.HealthCheckExprs)
+	if checks := p.hr.Spec.HealthCheckExprs; len(checks) > 0 {
+		p.judge, p.input.Obstacles.Expression = expression.Health(checks)
 	}
 	return p.input.Obstacles.Expression == nil
 }
@@ -146,7 +146,7 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	}
 	p.engine = &engine.Engine{
 		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
-		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion, RecordHooks: true,
+		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion, RecordHooks: true, Judge: p.judge,
 	}
 	return nil
 }

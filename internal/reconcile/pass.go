@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -74,6 +76,8 @@ type pass struct {
 	// mask hides the secrets of the plan that was made last.
 	mask   *redact.Mask
 	engine *engine.Engine
+	// judge is spec.healthCheckExprs, nil without any.
+	judge func(*unstructured.Unstructured) (readiness.Result, bool)
 
 	drift deviation
 	// adopted are the objects that were there before this pass has installed the release.
