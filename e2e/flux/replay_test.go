@@ -59,7 +59,7 @@ func TestTracesAreReplayed(t *testing.T) {
 			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local}
 			r.reconciler = &reconcile.Reconciler{
 				Local: local, Connect: connect, Now: time.Now, Identity: releasestore.NewIdentity("replay " + trace.Name),
-				ToolVersion: "replay", DependencyInterval: 5 * time.Second,
+				ToolVersion: "replay", CompatibleRetries: true, DependencyInterval: 5 * time.Second,
 			}
 			r.namespaces()
 			for _, step := range trace.Steps {

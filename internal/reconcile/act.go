@@ -63,7 +63,10 @@ func (p *pass) action(a decision.Action) action {
 func (p *pass) release(ctx context.Context) error {
 	var done [correcting + 1]bool
 	for {
-		if err := context.Cause(ctx); err != nil {
+		if err := context.Cause(ctx); errors.Is(err, ErrSuperseded) {
+			p.nextTry()
+			return nil
+		} else if err != nil {
 			return fmt.Errorf("the pass was ended: %w", err)
 		}
 		d, err := p.decide(ctx)
@@ -116,7 +119,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	if err := a.run(ctx, d); err != nil {
 		return err
 	}
-	if a.sort == remediating {
+	if a.sort == remediating || errors.Is(context.Cause(ctx), ErrSuperseded) {
 		return nil
 	}
 	if err := p.write(ctx); err != nil {

@@ -97,6 +97,10 @@ func (p *pass) attempted(ctx context.Context, attempt flux.Attempt, outcome appl
 		p.deployed(attempt)
 		return nil
 	}
+	if errors.Is(context.Cause(ctx), ErrSuperseded) {
+		p.superseded(attempt)
+		return nil
+	}
 	s.Failures++
 	m := p.chart.Metadata
 	message := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", attempt, p.hr.ReleaseNamespace(), p.hr.ReleaseName(), m.Name, m.Version, err)
@@ -198,7 +202,7 @@ func blocked(made *plan.Plan) error {
 
 // recorded brings the history up to what an action has written.
 func (p *pass) recorded(ctx context.Context, made *release.Revision, action, changed, ociDigest string) error {
-	stored, err := p.engine.Records(ctx, p.key())
+	stored, err := p.engine.Records(context.WithoutCancel(ctx), p.key())
 	if err != nil {
 		return p.safe(err)
 	}

@@ -146,7 +146,7 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	}
 	p.engine = &engine.Engine{
 		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
-		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion, RecordHooks: true, Judge: p.judge,
+		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion, RecordHooks: true, Judge: p.judge, Observer: &watcher{p.in.Waiting},
 	}
 	return nil
 }

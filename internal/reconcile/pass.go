@@ -31,6 +31,9 @@ import (
 // it, here or elsewhere; with the cause ErrSuperseded it is recorded as failed.
 func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (Outcome, error) {
 	next := *hr
+	if !r.CompatibleRetries {
+		next = withRetries(next)
+	}
 	next.Status.Conditions = slices.Clone(hr.Status.Conditions)
 	next.Status.History = hr.Status.Snapshots()
 	p := &pass{r: r, hr: &next, in: in, report: report}

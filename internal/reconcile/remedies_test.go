@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,6 +83,23 @@ func TestCheck32Rollback(t *testing.T) {
 	b.mustPass()
 	if b.condition("Ready") != "Ready True UpgradeSucceeded" || b.condition("Stalled") != "" || b.condition("Remediated") != "" || b.hr.Status.Failures != 0 {
 		t.Errorf("mended: %+v", b.hr.Status)
+	}
+}
+
+// Check 35: RetryOnFailure of installs holds for the upgrades that repeat one, too; as
+// helm-controller, which the reconciler can be told to be, the second failure stalls.
+func TestCheck35RetriedInstall(t *testing.T) {
+	for _, compatible := range []bool{false, true} {
+		b := newBench(t, "install: {strategy: {name: RetryOnFailure, retryInterval: 8s}}\nvalues: {text: bad}")
+		b.r.CompatibleRetries = compatible
+		for range 3 {
+			if out := b.mustPass(); !compatible && out.After != 8*time.Second {
+				t.Errorf("the next try is after %s", out.After)
+			}
+		}
+		if stalls := b.condition("Stalled") != ""; stalls != compatible || b.stored() == "" {
+			t.Errorf("compatible %t: %s, records %s", compatible, b.condition("Stalled"), b.stored())
+		}
 	}
 }
 
