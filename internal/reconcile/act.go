@@ -109,6 +109,9 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	running := fmt.Sprintf("Running '%s' action with timeout of %s", a.name, a.timeout)
 	p.progress(progressing, running)
 	if a.sort == releasing {
+		if d.Action != decision.Resume {
+			p.hr.Status.LastAttemptedReleaseAction = flux.Attempt(a.name)
+		}
 		p.mark(ready, metav1.ConditionUnknown, progressing, running)
 	}
 	if a.sort != releasing || p.r.Review == nil { // else once the plan is reviewed

@@ -62,14 +62,10 @@ func origin(hr *flux.HelmRelease) map[string]string {
 // left no record.
 func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deployment) error {
 	s := &p.hr.Status
-	s.LastAttemptedReleaseAction = attempt
 	p.drop(tested, remediated)
 	began := p.r.Now()
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanDeployment(ctx, d) })
-	if held := (*Held)(nil); errors.As(err, &held) {
-		return held
-	}
-	if errors.Is(err, apply.ErrLeave) {
+	if held := (*Held)(nil); errors.As(err, &held) || errors.Is(err, apply.ErrLeave) {
 		return err
 	}
 	defer p.summarize()

@@ -82,6 +82,9 @@ type pass struct {
 	// judge is spec.healthCheckExprs, nil without any.
 	judge func(*unstructured.Unstructured) (readiness.Result, bool)
 
+	// moving says that the release is uninstalled because the HelmRelease means another one.
+	moving bool
+
 	drift deviation
 	// adopted are the objects that were there before this pass has installed the release.
 	adopted map[manifest.ID]bool

@@ -73,7 +73,7 @@ func (p *pass) uninstall(ctx context.Context) error {
 		return p.safe(err)
 	}
 	none, _, err := p.takeDown(ctx, actionUninstall)
-	if errors.Is(err, apply.ErrLeave) {
+	if held := (*Held)(nil); errors.Is(err, apply.ErrLeave) || errors.As(err, &held) {
 		return err
 	}
 	if err != nil {
@@ -98,7 +98,13 @@ func (p *pass) uninstall(ctx context.Context) error {
 // one. The next pass installs that. Unlike helm-controller it looks for the old release's
 // objects in the old namespace.
 func (p *pass) move(ctx context.Context) error {
-	if err := p.uninstall(ctx); err != nil {
+	p.moving = true
+	err := p.uninstall(ctx)
+	if held := (*Held)(nil); errors.As(err, &held) {
+		p.hold(held)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	p.forget()
