@@ -25,9 +25,14 @@ type striker struct {
 	// write is which one, counted from when it is armed; 0 kills nothing.
 	write  int64
 	count  atomic.Int64
+	seen   safeBuffer
 	armed  atomic.Bool
 	struck atomic.Bool
 	victim atomic.Pointer[process]
+	// down has every request fail, as while an API server restarts.
+	down atomic.Bool
+	// server is where the API server is reached.
+	server *httptest.Server
 }
 
 // behind has the rig's next controllers reach the API server through the striker.
@@ -35,6 +40,12 @@ func (r *rig) behind(s *striker) {
 	r.Helper()
 	proxy := cluster.Proxy(r.TB)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if s.down.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		if s.armed.Load() && writes(q) {
+			_, _ = s.seen.Write([]byte(q.Method + " " + q.URL.String() + "\n"))
+		}
 		if !s.armed.Load() || !writes(q) || s.count.Add(1) != s.write {
 			proxy.ServeHTTP(w, q)
 			return
@@ -44,6 +55,7 @@ func (r *rig) behind(s *striker) {
 		s.struck.Store(true)
 		panic(http.ErrAbortHandler)
 	}))
+	s.server = server
 	r.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()

@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -135,7 +134,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 
 // failed is the end of a pass whose action has written no record.
 func (p *pass) failed(err error) error {
-	if errors.Is(err, apply.ErrLeave) {
+	if left(err) {
 		return err
 	}
 	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {

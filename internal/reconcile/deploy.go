@@ -65,7 +65,7 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 	p.drop(tested, remediated)
 	began := p.r.Now()
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanDeployment(ctx, d) })
-	if held := (*Held)(nil); errors.As(err, &held) || errors.Is(err, apply.ErrLeave) {
+	if held := (*Held)(nil); errors.As(err, &held) || left(err) {
 		return err
 	}
 	defer p.summarize()

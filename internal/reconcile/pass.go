@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Reconcile makes one pass over the HelmRelease: with finalizer and, where it has a chart
@@ -59,6 +60,13 @@ func leaving(ctx context.Context) (context.Context, func()) {
 	}
 }
 
+// left says whether an action ended without an outcome: with the process, or because the
+// lock is somebody else's by now, who goes on with it. Nothing is to be written of it.
+func left(err error) bool {
+	lost := (*releasestore.LostError)(nil)
+	return errors.Is(err, apply.ErrLeave) || errors.As(err, &lost)
+}
+
 // pass is the state of one pass.
 type pass struct {
 	r *Reconciler
@@ -79,6 +87,8 @@ type pass struct {
 	// mask hides the secrets of the plan that was made last.
 	mask   *redact.Mask
 	engine *engine.Engine
+	// stored are records as objects.
+	stored releasestore.Client
 	// judge is spec.healthCheckExprs, nil without any.
 	judge func(*unstructured.Unstructured) (readiness.Result, bool)
 

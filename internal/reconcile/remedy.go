@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -16,14 +15,14 @@ import (
 
 // rollBack restores the revision that the decision names.
 func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
-	defer p.summarize()
 	o, side := rollingBack(p.hr, p.input.Records[slices.IndexFunc(p.input.Records, revision(d.Target))])
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
 		return p.engine.PlanRollback(ctx, p.key(), d.Target, side, o)
 	})
-	if errors.Is(err, apply.ErrLeave) {
+	if left(err) {
 		return err
 	}
+	defer p.summarize()
 	return p.rolledBack(ctx, d.Target, outcome, err)
 }
 
@@ -62,7 +61,7 @@ func truth(yes bool) metav1.ConditionStatus {
 // remedyByUninstall removes a release that has failed.
 func (p *pass) remedyByUninstall(ctx context.Context, _ decision.Decision) error {
 	_, changed, err := p.takeDown(ctx, actionRemedy)
-	if errors.Is(err, apply.ErrLeave) {
+	if left(err) {
 		return err
 	}
 	cur := p.hr.Status.Snapshots()[0]

@@ -111,7 +111,6 @@ func (p *pass) resuming() action {
 // resume goes on with a revision that a run which is gone has left pending: with the same
 // revision, and without the hooks that have ended.
 func (p *pass) resume(ctx context.Context, d decision.Decision) error {
-	defer p.summarize()
 	last := p.newest()
 	var o plan.Options
 	switch last.Info.Status {
@@ -131,11 +130,14 @@ func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 		}
 		return p.write(ctx)
 	})
-	err = p.safe(err)
+	if err = p.safe(err); left(err) {
+		return err
+	}
+	defer p.summarize()
 	switch locked := (*releasestore.LockedError)(nil); {
 	case errors.Is(err, engine.ErrNotResumable):
 		return p.unlock(ctx, d)
-	case errors.As(err, &locked), errors.Is(err, apply.ErrLeave), err != nil && !outcome.Recorded:
+	case errors.As(err, &locked), err != nil && !outcome.Recorded:
 		return err
 	case last.Info.Status == release.StatusPendingRollback:
 		return p.rolledBack(ctx, last.Info.RollbackRevision, outcome, err)

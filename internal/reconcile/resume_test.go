@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
@@ -143,5 +147,47 @@ func TestSupersedes(t *testing.T) {
 		if got, err := b.r.Supersedes(t.Context(), b.hr, in); err != nil || got != tc.want {
 			t.Errorf("%s: %t, %v", tc.why, got, err)
 		}
+	}
+}
+
+// An uninstall that remedies an install spares what was there before it also when another
+// process has adopted it: it is older than the install's record.
+func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
+	b := newBench(t, "install: {remediation: {retries: 0, remediateLastFailure: true}}")
+	at := func(minute int) metav1.Time {
+		return metav1.NewTime(time.Date(2026, 11, 22, 12, minute, 0, 0, time.UTC))
+	}
+	there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "shop"}}}
+	there.SetCreationTimestamp(at(0))
+	b.cluster.Put(there)
+	own := configMap
+	own.Name = "own"
+	b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/own.yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n")})
+	b.withHooks("post-install", "early", "fails")
+	ctx, end := context.WithCancel(t.Context())
+	b.ctx, b.creates = ctx, func(name string) {
+		if name == "early" {
+			end()
+		}
+	}
+	if _, err := b.pass(); err == nil || b.stored() != "pending-install" {
+		t.Fatalf("%v, records %s", err, b.stored())
+	}
+	b.ctx, b.creates = t.Context(), func(string) {}
+	secrets := b.records.CoreV1().Secrets("shop")
+	record, err := secrets.Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.CreationTimestamp = at(5)
+	if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.cluster.Objects[own]; o != nil {
+		o.SetCreationTimestamp(at(6))
+	}
+	b.passes()
+	if b.condition("Remediated") != "Remediated True UninstallSucceeded" || b.cluster.Objects[configMap] == nil || b.cluster.Objects[own] != nil {
+		t.Errorf("%s, adopted %v, own %v", b.condition("Remediated"), b.cluster.Objects[configMap], b.cluster.Objects[own])
 	}
 }

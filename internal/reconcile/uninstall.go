@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -38,7 +37,9 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
 		made, err := p.engine.PlanUninstall(ctx, key, o)
 		if err == nil && action == actionRemedy {
-			spared = p.spare(made)
+			if err = p.earlier(ctx, made); err == nil {
+				spared = p.spare(made)
+			}
 		}
 		return made, err
 	})
@@ -67,15 +68,15 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 // uninstall is the end of a release: of a HelmRelease that is deleted, or means another
 // one by now. The release is where the status says.
 func (p *pass) uninstall(ctx context.Context) error {
-	defer p.summarize()
 	cur := p.hr.Status.Snapshots()[0]
 	if err := p.open(ctx, cur.Namespace, p.hr.Status.StorageNamespace); err != nil {
 		return p.safe(err)
 	}
 	none, _, err := p.takeDown(ctx, actionUninstall)
-	if held := (*Held)(nil); errors.Is(err, apply.ErrLeave) || errors.As(err, &held) {
+	if held := (*Held)(nil); left(err) || errors.As(err, &held) {
 		return err
 	}
+	defer p.summarize()
 	if err != nil {
 		p.hr.Status.Failures++
 		message := fmt.Sprintf("Helm uninstall failed for release %s with chart %s: %s", full(cur), versionedChart(cur), err)
