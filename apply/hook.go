@@ -21,8 +21,15 @@ const hookLogLines = 20
 
 // hook creates the hook's object and watches it to its end.
 func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) error {
-	r.phase(s, release.PhaseRunning)
-	err := r.startHook(ctx, s)
+	var err error
+	if s.Hook.Underway { // it is as if this run had created it
+		r.mu.Lock()
+		r.uids[s.Object] = s.Expect.UID
+		r.mu.Unlock()
+	} else {
+		r.phase(s, release.PhaseRunning)
+		err = r.startHook(ctx, s)
+	}
 	if err == nil {
 		err = r.waitAll(ctx, stage, []plan.Step{*s})
 	}
@@ -32,6 +39,9 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 		return fmt.Errorf("%s hook %s: %w", s.Hook.Event, s.Object, err)
 	}
 	r.phase(s, release.PhaseSucceeded)
+	if err := r.keepPhases(ctx); err != nil {
+		return err
+	}
 	r.hookLog(ctx, s, manifest.HookSucceeded, false)
 	return nil
 }
@@ -42,6 +52,9 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 	}
 	there, err := r.freePlace(ctx, s)
 	if err != nil || there {
+		return err
+	}
+	if err := r.keepPhases(ctx); err != nil {
 		return err
 	}
 	var created *unstructured.Unstructured
@@ -144,4 +157,21 @@ func (r *run) phase(s *plan.Step, p release.Phase) {
 		return
 	}
 	run.CompletedAt = r.env.Now()
+}
+
+// keepPhases stores the story of the hooks in the pending record where that is asked for:
+// before a hook is created, so that one that is found is the run's own, and when it has
+// ended.
+func (r *run) keepPhases(ctx context.Context) error {
+	r.mu.Lock()
+	if !r.env.RecordHooks || !r.recorded || r.record == nil || !r.record.Info.Status.Pending() || r.record.Info.Status == release.StatusUninstalling {
+		r.mu.Unlock()
+		return nil
+	}
+	next := r.record.WithStatus(r.record.Info.Status, r.record.Info.Description)
+	r.mu.Unlock()
+	if err := r.try(ctx, nil, func(ctx context.Context, _ bool) error { return r.env.Store.Update(ctx, next) }); err != nil {
+		return fmt.Errorf("record the hooks of %s revision %d: %w", next.Name, next.Version, err)
+	}
+	return nil
 }

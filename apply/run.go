@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -33,6 +34,12 @@ type Env struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Lock is the release's lock; nil when there is none.
 	Lock Lock
+	// Judge says of objects that are waited for whether they are ready, where it knows better
+	// than package readiness; judged is false for others. nil knows none.
+	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
+	// RecordHooks has the pending record say which hooks have begun and ended, so that
+	// whoever goes on behind a run that was killed runs none of them again.
+	RecordHooks bool
 }
 
 // Outcome is what a run has done, whether it ended well or not.
@@ -49,6 +56,10 @@ type Outcome struct {
 	// Revision is the record in its last state; nil when the plan has none.
 	Revision *release.Revision
 }
+
+// ErrLeave is the cause of a context by which a run ends and leaves its revision pending,
+// for whoever resumes it: nothing has failed.
+var ErrLeave = errors.New("it is left to be gone on with")
 
 // ErrBlocked is returned for a plan that has blocking problems.
 var ErrBlocked = errors.New("the plan has blocking problems")
@@ -74,6 +85,8 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	err := r.stages(ctx)
 	switch lost := r.fenced(); {
 	case err == nil, errors.Is(err, lost):
+	case errors.Is(context.Cause(ctx), ErrLeave):
+		err = errors.Join(err, ErrLeave)
 	case lost != nil: // the next holder has to tell how it ended
 		err = errors.Join(err, lost)
 	default:
@@ -119,7 +132,7 @@ func (r *run) begin() {
 			r.record = &record
 		}
 	}
-	if r.plan.Operation == plan.Test || r.plan.Operation == plan.Uninstall {
+	if r.plan.Operation == plan.Test || r.plan.Operation == plan.Uninstall || r.plan.Resumes() {
 		r.recorded = true // the revision was there before
 	}
 }

@@ -236,6 +236,11 @@ func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.
 	if p.step.Hook != nil {
 		return readiness.HookDone(object, at)
 	}
+	if w.run.env.Judge != nil && object != nil {
+		if result, judged := w.run.env.Judge(object); judged {
+			return result
+		}
+	}
 	return readiness.Check(object, at)
 }
 

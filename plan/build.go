@@ -116,7 +116,9 @@ func (b *builder) deploy() {
 	b.filterStored()
 	b.namespaceStage()
 	b.crdStage()
-	b.recordStage(StagePending, b.pendingRecord(pending))
+	if !b.in.Resume {
+		b.recordStage(StagePending, b.pendingRecord(pending))
+	}
 	b.hookStage(pre)
 	b.stage(StageResources, b.resources())
 	b.waitStage()

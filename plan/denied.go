@@ -39,7 +39,7 @@ func (b *builder) checkAccess() {
 	if b.in.ReadOnly && b.in.Judged == "" {
 		return
 	}
-	b.plan.NoLock = b.in.Access.Denied[LockRenewal(b.in.Release.Namespace, b.in.LockName)]
+	b.plan.NoLock = b.in.Access.Denied[LockRenewal(b.in.lockNamespace(), b.in.LockName)]
 	missing := b.lacking
 	asked := map[Permission]bool{}
 	for _, n := range b.requiredPermissions() {

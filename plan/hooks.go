@@ -25,6 +25,13 @@ func (b *builder) hookStage(event manifest.Event) {
 	runs := b.hookRuns(stage, event)
 	b.removedHooks(event, runs)
 	for _, run := range runs {
+		if left, begun := b.resumed(&run); begun {
+			steps = append(steps, left...)
+			if deletion, asked := deletionAfter(run); asked && run.Hook.Underway {
+				deletions = append(deletions, deletion)
+			}
+			continue
+		}
 		if room, needed := b.place(&run); needed {
 			steps = append(steps, room)
 		}
@@ -53,7 +60,7 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	for _, i := range at {
 		o, h := b.in.HookObjects()[i], hooks[i].Hook
 		b.checkServed(o)
-		if b.plan.FoundPending && !h.Deletes(manifest.BeforeHookCreation) && b.hookOf(b.in.History.Last(), o.ID) {
+		if b.plan.FoundPending && !b.in.Resume && !h.Deletes(manifest.BeforeHookCreation) && b.hookOf(b.in.History.Last(), o.ID) {
 			h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
 		}
 		step := Step{

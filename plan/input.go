@@ -41,6 +41,9 @@ type Input struct {
 	// all of it by OpNone. nil overlooks nothing.
 	Overlook func(*Step)
 
+	// Resume says that the target is the newest revision, which an interrupted run has
+	// left pending, see Resumable: what is left of that run is planned.
+	Resume bool
 	// Undoing says that this is the way back from a run that failed, whose pending
 	// revision it finds. It goes as far as it is allowed to: nobody is asked
 	// beforehand. Its record says what was undone.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -98,8 +99,11 @@ func (b *builder) resourceOf(id manifest.ID) (resource, namespace string) {
 	return "", ""
 }
 
+// lockNamespace is where the release's lock is: beside its records.
+func (in Input) lockNamespace() string { return cmp.Or(in.Records.Namespace, in.Release.Namespace) }
+
 func (n *permissionCollector) lock() {
-	id := manifest.ID{Group: kinds.Lease.Group, Kind: kinds.Lease.Kind, Namespace: n.in.Release.Namespace, Name: n.in.LockName}
+	id := manifest.ID{Group: kinds.Lease.Group, Kind: kinds.Lease.Kind, Namespace: n.in.lockNamespace(), Name: n.in.LockName}
 	if id.Name != "" {
 		n.known(id, "leases", "nothing keeps two operations on this release apart", "create", "update", "delete")
 	}

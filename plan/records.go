@@ -104,6 +104,9 @@ func (b *builder) superseded() []int {
 func (b *builder) pruned() []int {
 	limit := b.in.Options.HistoryMax
 	excess := len(b.in.History) + 1 - limit
+	if b.in.Resume { // it is among the history
+		excess--
+	}
 	if limit <= 0 || excess <= 0 {
 		return nil
 	}

@@ -154,6 +154,8 @@ type HookRun struct {
 	Index int `json:"index"`
 	// WasResource says that the object was a resource of the release until now.
 	WasResource bool `json:"resource,omitempty"`
+	// Underway says of the run that an interrupted one has started it: it is waited for.
+	Underway bool `json:"underway,omitempty"`
 	// Foreign says of a deletion before the run that the object is not known to be
 	// the release's.
 	Foreign bool `json:"foreign,omitempty"`

@@ -5,6 +5,7 @@ package controller_test
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -43,7 +44,9 @@ type rig struct {
 	testing.TB
 	namespace string
 	server    *httptest.Server
-	client    dynamic.Interface
+	// kubeconfig is that of controllers, "" for the cluster's.
+	kubeconfig string
+	client     dynamic.Interface
 
 	mu        sync.Mutex
 	artifacts map[string][]byte
@@ -109,19 +112,19 @@ func (s *safeBuffer) String() string {
 // start runs the controller for the rig's namespace until the test ends.
 func (r *rig) start(flags ...string) *process {
 	r.Helper()
-	return startController(r.TB, append([]string{
+	return startController(r.TB, r.kubeconfig, append([]string{
 		"--runtime-namespace", r.namespace, "--watch-all-namespaces=false",
 	}, flags...)...)
 }
 
-func startController(t testing.TB, flags ...string) *process {
+func startController(t testing.TB, kubeconfig string, flags ...string) *process {
 	t.Helper()
 	p := &process{t: t, log: &safeBuffer{}, done: make(chan error, 1)}
 	p.Cmd = exec.Command(clustertest.Controller(t), append([]string{
 		"--metrics-addr=0", "--health-addr=0", "--cache-dir=" + t.TempDir(), "--http-retry=1", "--requeue-dependency=2s",
 		"--leader-election-lease-duration=6s", "--leader-election-renew-deadline=4s", "--leader-election-retry-period=1s",
 	}, flags...)...)
-	p.Env = cluster.Environment()
+	p.Env = append(cluster.Environment(), "KUBECONFIG="+cmp.Or(kubeconfig, cluster.Kubeconfig))
 	p.Stderr = p.log
 	if err := p.Start(); err != nil {
 		t.Fatal(err)

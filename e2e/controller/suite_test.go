@@ -7,6 +7,7 @@ package controller_test
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,9 @@ import (
 )
 
 var (
+	soak   = flag.Bool("soak", false, "run every sweep whole")
+	update = flag.Bool("update", false, "write results into docs/trust.md")
+
 	// cluster is the control plane of the suite, audit what its API server has done.
 	cluster *clustertest.Cluster
 	audit   string
@@ -27,6 +31,8 @@ func TestMain(m *testing.M) {
 		options.AuditLog = filepath.Join(os.TempDir(), fmt.Sprintf("controller-audit-%d.log", os.Getpid()))
 		audit = options.AuditLog
 	}
+	// Most of the time these tests wait: for pods, or for a dead process's lease.
+	_ = flag.Set("test.parallel", "6")
 	code := clustertest.Main(m, options, func(c *clustertest.Cluster) { cluster = c })
 	_ = os.Remove(options.AuditLog)
 	os.Exit(code)

@@ -8,11 +8,23 @@ fi
 
 say() { printf '\n%s# %s%s\n' "$dim" "$*" "$plain"; }
 
+# pasted COMMAND... is the command in words that a shell takes as they are.
+pasted() {
+  local word line=''
+  for word; do
+    case $word in
+      '' | *[!A-Za-z0-9_./:=@%+,~-]*) line+=" '${word//\'/\'\\\'\'}'" ;;
+      *) line+=" $word" ;;
+    esac
+  done
+  printf '%s' "${line# }"
+}
+
 # run CODE COMMAND... shows the command, runs it, and insists on its exit code.
 run() {
   local want=$1 got=0
   shift
-  printf '%s$ %s%s\n' "$bold" "$*" "$plain"
+  printf '%s$ %s%s\n' "$bold" "$(pasted "$@")" "$plain"
   "$@" || got=$?
   if [ "$got" -ne "$want" ]; then
     printf 'demo: exit code %s instead of %s\n' "$got" "$want" >&2

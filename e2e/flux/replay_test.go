@@ -59,7 +59,7 @@ func TestTracesAreReplayed(t *testing.T) {
 			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local}
 			r.reconciler = &reconcile.Reconciler{
 				Local: local, Connect: connect, Now: time.Now, Identity: releasestore.NewIdentity("replay " + trace.Name),
-				ToolVersion: "replay", DependencyInterval: 5 * time.Second,
+				ToolVersion: "replay", CompatibleRetries: true, DependencyInterval: 5 * time.Second,
 			}
 			r.namespaces()
 			for _, step := range trace.Steps {
@@ -75,6 +75,29 @@ func TestTracesAreReplayed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What differs stands in docs/controller.md, with the same reasons.
+func TestDifferencesAreTold(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for name, d := range different {
+		rows[name] = d.why
+	}
+	for name, why := range until {
+		rows[name+" and what follows"] = why
+	}
+	for name, why := range notReplayed {
+		rows[name] = "not replayed: " + why
+	}
+	for name, why := range rows {
+		if row := fmt.Sprintf("| %s | %s |\n", name, why); !strings.Contains(string(page), row) {
+			t.Errorf("docs/controller.md lacks %s", row)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (f trouble) play(t *testing.T, undisturbed map[string]any) faultyEnd {
 	judge := &troubleJudge{trouble: f, random: rand.New(rand.NewPCG(f.seed, 0))}
 	proxy := newProxy(t, judge.judge)
 	began := time.Now()
-	r := cluster.Run(t, clustertest.Program(t), "", s.upgrade("--kubeconfig", kubeconfigFor(t, proxy, s.namespace))...)
+	r := cluster.Run(t, clustertest.Program(t), "", s.upgrade("--kubeconfig", clustertest.KubeconfigFor(t, proxy, s.namespace))...)
 	o := faultyEnd{faults: judge.faults(), took: time.Since(began)}
 	bound := boundOfOne
 	if f.seed != 0 {

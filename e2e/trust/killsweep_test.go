@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
 // kill is one run that gets a signal behind its k-th write of objects or records.
@@ -82,7 +84,7 @@ func (k kill) play(t *testing.T, undisturbed map[string]any) bool {
 			_ = (*pid.Load())()
 		}}
 	})
-	upgrade := program(t, 0, s.upgrade(append(flags, "--kubeconfig", kubeconfigFor(t, proxy, s.namespace))...)...)
+	upgrade := program(t, 0, s.upgrade(append(flags, "--kubeconfig", clustertest.KubeconfigFor(t, proxy, s.namespace))...)...)
 	var out bytes.Buffer
 	upgrade.Stdout, upgrade.Stderr = &out, &out
 	if err := upgrade.Start(); err != nil {

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
 // pause is a holder of the lock that stands still for longer than its lease.
@@ -58,7 +60,7 @@ func (p pause) play(t *testing.T) string {
 	namespace := cluster.Namespace(t)
 	ours(t, "install", "web", webChart, "--namespace", namespace)
 	g := &gate{pause: p, reached: make(chan struct{}), still: make(chan struct{}), open: make(chan struct{})}
-	own := kubeconfigFor(t, newProxy(t, g.judge), namespace)
+	own := clustertest.KubeconfigFor(t, newProxy(t, g.judge), namespace)
 	holder := program(t, p.ahead, append([]string{"upgrade", "web", webChart, "--kubeconfig", own, "--set", "greeting=old,banner=old"}, p.flags...)...)
 	var out bytes.Buffer
 	holder.Stdout, holder.Stderr = &out, &out

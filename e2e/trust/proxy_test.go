@@ -9,8 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -128,21 +126,4 @@ func locks(r *http.Request) bool { return strings.Contains(r.URL.Path, "/leases"
 // asks says whether a request is a question in the form of an object.
 func asks(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/selfsubjectaccessreviews") || strings.Contains(r.URL.Path, "/selfsubjectrulesreviews")
-}
-
-// kubeconfigFor writes a kubeconfig for the server at a URL, with a namespace.
-func kubeconfigFor(t testing.TB, server, namespace string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	text := fmt.Sprintf(`apiVersion: v1
-kind: Config
-clusters: [{name: c, cluster: {server: %q}}]
-users: [{name: u, user: {}}]
-contexts: [{name: c, context: {cluster: c, user: u, namespace: %q}}]
-current-context: c
-`, server, namespace)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -145,7 +145,7 @@ func setScenarioUp(t testing.TB, e *testscript.Env, s *stage) error {
 		return fmt.Errorf("choose namespace %s: %s", namespace, r.Stderr)
 	}
 	s.faults = &faults{}
-	faulty := kubeconfigFor(t, newProxy(t, s.faults.judge), namespace)
+	faulty := clustertest.KubeconfigFor(t, newProxy(t, s.faults.judge), namespace)
 	for name, value := range map[string]string{
 		"NS": namespace, "RELEASE": s.hand.program, "KUBECONFIG": own, "FAULTY": faulty, "HOME": home,
 		"KUBECACHEDIR": filepath.Join(home, "cache"), "HELM_CACHE_HOME": filepath.Join(home, "helm"),

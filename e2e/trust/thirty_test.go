@@ -90,7 +90,7 @@ func undisturbed(t *testing.T) (end map[string]any, writeCount, requests int) {
 		}
 		return nil
 	})
-	ours(t, s.upgrade("--kubeconfig", kubeconfigFor(t, proxy, s.namespace))...)
+	ours(t, s.upgrade("--kubeconfig", clustertest.KubeconfigFor(t, proxy, s.namespace))...)
 	s.soundHistory(t)
 	return s.end(t), writeCount, requests
 }

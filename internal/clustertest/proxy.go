@@ -1,11 +1,14 @@
 package clustertest
 
 import (
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -29,4 +32,21 @@ func (c *Cluster) Proxy(t testing.TB) http.Handler {
 		ErrorLog:      log.New(io.Discard, "", 0),
 		FlushInterval: -1,
 	}
+}
+
+// KubeconfigFor writes a kubeconfig for the server at a URL, with a namespace.
+func KubeconfigFor(t testing.TB, server, namespace string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: %q}}]
+users: [{name: u, user: {}}]
+contexts: [{name: c, context: {cluster: c, user: u, namespace: %q}}]
+current-context: c
+`, server, namespace)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -27,7 +27,7 @@ func (p *program) unlockCommand() *cli.Command {
 			if err := p.confirm(yes, "Free it?", "the lock was not freed"); err != nil {
 				return err
 			}
-			if err := s.engine.Locker.Free(ctx, s.key(name), holder.Identity); err != nil {
+			if err := s.engine.FreeLock(ctx, s.key(name), holder.Identity); err != nil {
 				return err
 			}
 			fmt.Fprintln(p.streams.Out, "It is free.")

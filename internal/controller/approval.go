@@ -22,7 +22,7 @@ const (
 	approveAnnotation = "kubectl-release.dev/approve"
 )
 
-// review judges the plans of installs and upgrades.
+// review judges the plans of installs, upgrades and moves.
 type review struct {
 	policy plan.Policy
 	// all says that every plan needs an approval.
@@ -95,6 +95,9 @@ func summary(made *plan.Plan) string {
 	}
 	if n == 0 {
 		named = []string{"no object changes"}
+	}
+	if made.Operation == plan.Uninstall {
+		return fmt.Sprintf("uninstall of release %s, for the HelmRelease means another one by now (%s)", made.Release, strings.Join(named, ", "))
 	}
 	return fmt.Sprintf("%s to revision %d with chart %s@%s (%s)", made.Operation, made.ToRevision, made.ChartTo.Name, made.ChartTo.Version, strings.Join(named, ", "))
 }

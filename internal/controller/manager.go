@@ -23,12 +23,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
@@ -139,6 +141,10 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	if r.passes, err = newPasser(r, config, o); err != nil {
 		return nil, err
 	}
+	r.flights = newFlights(r)
+	if err := m.Add(r.flights); err != nil {
+		return nil, err
+	}
 	return r, m.Add(told)
 }
 
@@ -180,5 +186,6 @@ func (r *reconciler) watch(m manager.Manager) error {
 	for _, kind := range []string{kinds.Secret.Kind, kinds.ConfigMap.Kind} {
 		b = b.Watches(metadataOf(kind), r.whoever(byValues, kind), builder.WithPredicates(labelled(selector)))
 	}
-	return b.Watches(metadataOf(kinds.Secret.Kind), r.records.recordEvents()).Complete(r)
+	return b.Watches(metadataOf(kinds.Secret.Kind), r.records.recordEvents()).
+		WatchesRawSource(source.Channel(r.flights.ended, &handler.EnqueueRequestForObject{})).Complete(r.flights)
 }

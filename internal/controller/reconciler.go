@@ -28,6 +28,7 @@ const (
 // passer makes passes; a *reconcile.Reconciler is one.
 type passer interface {
 	Reconcile(ctx context.Context, hr *flux.HelmRelease, in reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error)
+	Supersedes(ctx context.Context, hr *flux.HelmRelease, in reconcile.Sources) (bool, error)
 }
 
 // reconciler is one pass over a HelmRelease, from the queue to the status.
@@ -37,6 +38,7 @@ type reconciler struct {
 	live   client.Reader
 
 	passes  passer
+	flights *flights
 	charts  *charts
 	records *recordMarks
 	synced  *syncMarks
@@ -92,6 +94,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRelease, looked mark) (ctrl.Result, error) {
 	was := hr.Status
 	in := reconcile.Sources{
+		Waiting: waitingOf(ctx),
 		// Records on another cluster are not watched.
 		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(o), looked),
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -44,6 +45,10 @@ type Engine struct {
 	Locker   *releasestore.Locker
 	Observer apply.Observer
 	Now      func() time.Time
+	// Judge is apply.Env's.
+	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
+	// RecordHooks has runs record their hooks as they go, see apply.Env: Resume needs it.
+	RecordHooks bool
 	// ReadOnly has plans go without dry runs, see plan.Input.
 	ReadOnly bool
 	// Judged is who is going to apply the plans, see plan.Input; the Cluster's Access is

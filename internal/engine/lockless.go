@@ -19,14 +19,14 @@ import (
 func (e *Engine) lockIfPermitted(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.HeldLock, error) {
 	held, err := e.lock(ctx, key, o)
 	if apierrors.IsForbidden(err) {
-		if err = e.notPermitted(ctx, err, plan.LockPermissions(key.Namespace, releasestore.LeaseName(key.Name))...); err == nil {
+		if err = e.notPermitted(ctx, err, plan.LockPermissions(e.lockKey(key).Namespace, releasestore.LeaseName(key.Name))...); err == nil {
 			o.Unusable = true
 			held, err = e.lock(ctx, key, o)
 		}
 	}
 	if err == nil && !held.Supported() {
 		e.observe(apply.Event{Type: apply.Warning, Message: fmt.Sprintf(
-			"this run has no lock, for want of permission on leases.coordination.k8s.io in namespace %s: only the pending status of %s keeps other runs away", key.Namespace, key.Name)})
+			"this run has no lock, for want of permission on leases.coordination.k8s.io in namespace %s: only the pending status of %s keeps other runs away", e.lockKey(key).Namespace, key.Name)})
 	}
 	return held, err
 }

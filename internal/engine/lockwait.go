@@ -24,11 +24,26 @@ const (
 	expiry = releasestore.DefaultDuration * 3 / 2
 )
 
+// lockKey is the release by which its lock is known: it is beside the records, which may be
+// in another namespace than the release.
+func (e *Engine) lockKey(key release.Key) release.Key {
+	if e.Store == nil {
+		return key
+	}
+	return release.Key{Namespace: e.Store.Namespace(key.Namespace), Name: key.Name}
+}
+
+// FreeLock frees the release's lock where the identity holds it. Errors are those of
+// Locker.Free.
+func (e *Engine) FreeLock(ctx context.Context, key release.Key, holder releasestore.Identity) error {
+	return e.Locker.Free(ctx, e.lockKey(key), holder)
+}
+
 // lock takes the release's lock. When somebody is at work on the release for longer
 // than there is time to wait, it gives up, but not when the holder has died: then it
 // waits until the lock expires.
 func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.HeldLock, error) {
-	held, err := e.Locker.Lock(ctx, key, e.Identity, o)
+	held, err := e.Locker.Lock(ctx, e.lockKey(key), e.Identity, o)
 	var locked *releasestore.LockedError
 	if !errors.As(err, &locked) || o.Wait > 0 && locked.Unchanged < signOfLife {
 		return held, err
@@ -42,15 +57,15 @@ func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockO
 	}
 	e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("%s does not renew its lock any more; waiting until it expires", locked.Identity.Text())})
 	o.Wait = expiry
-	return e.Locker.Lock(ctx, key, e.Identity, o)
+	return e.Locker.Lock(ctx, e.lockKey(key), e.Identity, o)
 }
 
 // Holder tells who holds the release's lock, as Locker.Inspect does. Without
 // permission to read Leases nobody does, and the holder is Unread.
 func (e *Engine) Holder(ctx context.Context, key release.Key) (holder releasestore.Holder, held bool, err error) {
-	holder, held, err = e.Locker.Inspect(ctx, key)
+	holder, held, err = e.Locker.Inspect(ctx, e.lockKey(key))
 	if apierrors.IsForbidden(err) {
-		if err = e.notPermitted(ctx, err, plan.LockReading(key.Namespace, releasestore.LeaseName(key.Name))); err == nil {
+		if err = e.notPermitted(ctx, err, plan.LockReading(e.lockKey(key).Namespace, releasestore.LeaseName(key.Name))); err == nil {
 			holder.Unread = true
 		}
 	}

@@ -158,7 +158,7 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, apply.ErrBlocked)
 	}
 	var outcome apply.Outcome
-	renewal := plan.LockRenewal(p.Release.Namespace, releasestore.LeaseName(p.Release.Name))
+	renewal := plan.LockRenewal(e.lockKey(p.Release).Namespace, releasestore.LeaseName(p.Release.Name))
 	lock.Unusable = e.access(ctx, []plan.Permission{renewal}).Denied[renewal] // somebody else may have made the plan
 	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		fresh, err := e.fresh(ctx, p)

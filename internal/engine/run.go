@@ -122,7 +122,7 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 	}
 	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
-		Now: e.Now, Sleep: retry.Pause, Lock: lock,
+		Now: e.Now, Sleep: retry.Pause, Lock: lock, RecordHooks: e.RecordHooks, Judge: e.Judge,
 	})
 }
 

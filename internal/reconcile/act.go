@@ -46,6 +46,8 @@ func (p *pass) action(a decision.Action) action {
 		return action{"rollback", remediating, timeout(hr, rollback(hr).Timeout), p.rollBack}
 	case decision.Uninstall:
 		return action{"uninstall", remediating, timeout(hr, uninstall(hr).Timeout), p.remedyByUninstall}
+	case decision.Resume:
+		return p.resuming()
 	case decision.Unlock:
 		return action{"unlock", unlocking, hr.Timeout(), p.unlock}
 	case decision.CorrectDrift:
@@ -60,7 +62,10 @@ func (p *pass) action(a decision.Action) action {
 func (p *pass) release(ctx context.Context) error {
 	var done [correcting + 1]bool
 	for {
-		if err := context.Cause(ctx); err != nil {
+		if err := context.Cause(ctx); errors.Is(err, ErrSuperseded) {
+			p.nextTry()
+			return nil
+		} else if err != nil {
 			return fmt.Errorf("the pass was ended: %w", err)
 		}
 		d, err := p.decide(ctx)
@@ -80,7 +85,7 @@ func (p *pass) release(ctx context.Context) error {
 		case decision.Nothing, decision.Unknown, decision.Wait:
 			p.inSync()
 			return nil
-		case decision.Install, decision.Upgrade, decision.Test, decision.RollBack, decision.Uninstall, decision.Unlock, decision.CorrectDrift:
+		case decision.Install, decision.Upgrade, decision.Test, decision.RollBack, decision.Uninstall, decision.Unlock, decision.Resume, decision.CorrectDrift:
 		}
 		a := p.action(d.Action)
 		if done[a.sort] {
@@ -103,6 +108,9 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	running := fmt.Sprintf("Running '%s' action with timeout of %s", a.name, a.timeout)
 	p.progress(progressing, running)
 	if a.sort == releasing {
+		if d.Action != decision.Resume {
+			p.hr.Status.LastAttemptedReleaseAction = flux.Attempt(a.name)
+		}
 		p.mark(ready, metav1.ConditionUnknown, progressing, running)
 	}
 	if a.sort != releasing || p.r.Review == nil { // else once the plan is reviewed
@@ -113,7 +121,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	if err := a.run(ctx, d); err != nil {
 		return err
 	}
-	if a.sort == remediating {
+	if a.sort == remediating || errors.Is(context.Cause(ctx), ErrSuperseded) {
 		return nil
 	}
 	if err := p.write(ctx); err != nil {
@@ -126,6 +134,9 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 
 // failed is the end of a pass whose action has written no record.
 func (p *pass) failed(err error) error {
+	if left(err) {
+		return err
+	}
 	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
 		p.progress(progressingWithRetry, locked.Error())
 		p.after = p.r.dependencyInterval()

@@ -1,10 +1,15 @@
 package reconcile
 
 import (
+	"context"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // noteAdopted remembers which objects an install takes over from nobody or somebody else.
@@ -20,6 +25,32 @@ func (p *pass) noteAdopted(made *plan.Plan) {
 			p.adopted[s.Object] = true
 		}
 	})
+}
+
+// earlier remembers of the objects of an uninstall those that are older than the install's
+// first record, which comes before all that it creates: a process that has died since has
+// adopted them. Both times are the API server's.
+func (p *pass) earlier(ctx context.Context, made *plan.Plan) error {
+	if p.hr.Status.LastAttemptedReleaseAction != flux.AttemptInstall {
+		return nil
+	}
+	cur := p.hr.Status.Snapshots()[0]
+	record, err := p.stored.Secrets(p.hr.Status.StorageNamespace).Get(ctx, releasestore.ObjectName(cur.Name, cur.Version), metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if p.adopted == nil {
+		p.adopted = map[manifest.ID]bool{}
+	}
+	made.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Before == nil {
+			return
+		}
+		if born := s.Before.GetCreationTimestamp(); born.Before(&record.CreationTimestamp) {
+			p.adopted[s.Object] = true
+		}
+	})
+	return nil
 }
 
 // spare takes what was adopted out of the plan of an uninstall, and gives its names.

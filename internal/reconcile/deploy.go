@@ -25,7 +25,7 @@ func (p *pass) install(ctx context.Context, _ decision.Decision) error {
 	o, side := installing(p.hr)
 	p.hr.Status.History = nil
 	d := p.deployment(engine.InstallOnly, install(p.hr).Deployment, o, side)
-	return p.deploy(ctx, flux.AttemptInstall, d, &p.hr.Status.InstallFailures)
+	return p.deploy(ctx, flux.AttemptInstall, d)
 }
 
 func (p *pass) upgrade(ctx context.Context, _ decision.Decision) error {
@@ -34,7 +34,7 @@ func (p *pass) upgrade(ctx context.Context, _ decision.Decision) error {
 	if upgrade(p.hr).PreserveValues {
 		d.Source.Reuse = values.ReuseValues
 	}
-	return p.deploy(ctx, flux.AttemptUpgrade, d, &p.hr.Status.UpgradeFailures)
+	return p.deploy(ctx, flux.AttemptUpgrade, d)
 }
 
 // newest is the newest record, nil without any.
@@ -60,20 +60,26 @@ func origin(hr *flux.HelmRelease) map[string]string {
 
 // deploy runs an install or upgrade and notes what has come of it. An error is one that has
 // left no record.
-func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deployment, failures *int64) error {
+func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deployment) error {
 	s := &p.hr.Status
-	s.LastAttemptedReleaseAction = attempt
 	p.drop(tested, remediated)
 	began := p.r.Now()
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanDeployment(ctx, d) })
-	if held := (*Held)(nil); errors.As(err, &held) {
-		return held
+	if held := (*Held)(nil); errors.As(err, &held) || left(err) {
+		return err
 	}
 	defer p.summarize()
 	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
 		return err
 	}
 	s.LastAttemptedReleaseActionDuration = &metav1.Duration{Duration: p.r.Now().Sub(began)}
+	return p.attempted(ctx, attempt, outcome, err)
+}
+
+// attempted notes what has come of an install or upgrade: err is why it has failed. An
+// error is one that has left no record.
+func (p *pass) attempted(ctx context.Context, attempt flux.Attempt, outcome apply.Outcome, err error) error {
+	s := &p.hr.Status
 	if outcome.Recorded {
 		if err := p.recorded(ctx, outcome.Revision, string(attempt), "", s.LastAttemptedRevisionDigest); err != nil {
 			return err
@@ -87,6 +93,10 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 		p.deployed(attempt)
 		return nil
 	}
+	if errors.Is(context.Cause(ctx), ErrSuperseded) {
+		p.superseded(attempt)
+		return nil
+	}
 	s.Failures++
 	m := p.chart.Metadata
 	message := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", attempt, p.hr.ReleaseNamespace(), p.hr.ReleaseName(), m.Name, m.Version, err)
@@ -96,7 +106,7 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 	if !outcome.Recorded {
 		return err
 	}
-	*failures++
+	p.count()
 	return nil
 }
 
@@ -126,14 +136,19 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 		return made, err
 	}
 	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, withSecrets, func(made *plan.Plan) error {
-		p.mask = redact.NewMask(made)
-		p.noteAdopted(made)
+		p.seen(made)
 		if err := blocked(made); err != nil {
 			return err
 		}
 		return p.review(ctx, made)
 	})
 	return outcome, p.safe(err)
+}
+
+// seen remembers of a plan what it hides, and what it adopts.
+func (p *pass) seen(made *plan.Plan) {
+	p.mask = redact.NewMask(made)
+	p.noteAdopted(made)
 }
 
 // lockWait is how long a pass waits for another run on the release.
@@ -183,7 +198,7 @@ func blocked(made *plan.Plan) error {
 
 // recorded brings the history up to what an action has written.
 func (p *pass) recorded(ctx context.Context, made *release.Revision, action, changed, ociDigest string) error {
-	stored, err := p.engine.Records(ctx, p.key())
+	stored, err := p.engine.Records(context.WithoutCancel(ctx), p.key())
 	if err != nil {
 		return p.safe(err)
 	}

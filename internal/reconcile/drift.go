@@ -119,9 +119,9 @@ func (p *pass) correctDrift(ctx context.Context, _ decision.Decision) error {
 	cur := p.hr.Status.Snapshots()[0]
 	p.mark(ready, metav1.ConditionUnknown, progressing, "correcting cluster drift")
 	done := &corrections{}
-	p.engine.Observer = done
-	err := p.safe(p.engine.Restore(ctx, p.drift.plan, p.drift.steps, releasestore.LockOptions{Wait: lockWait}))
-	p.engine.Observer = nil
+	restoring := *p.engine
+	restoring.Observer = done
+	err := p.safe(restoring.Restore(ctx, p.drift.plan, p.drift.steps, releasestore.LockOptions{Wait: lockWait}))
 	slices.Sort(done.lines)
 	lines := strings.Join(done.lines, "\n")
 	if err == nil {

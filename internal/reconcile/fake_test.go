@@ -39,6 +39,9 @@ type bench struct {
 	r       *reconcile.Reconciler
 	source  *flux.Source
 	in      func(*reconcile.Sources)
+	// ctx is that of passes, creates hears of each object that is to be created.
+	ctx     context.Context
+	creates func(name string)
 }
 
 // objects are those of the cluster that HelmReleases are in, "ConfigMap/name".
@@ -60,7 +63,7 @@ data: {text: {{ required "a text is needed" .Values.text | quote }}, version: {{
 // newBench has a HelmRelease shop/web with the spec, which is YAML, of a chart with a ConfigMap.
 func newBench(t *testing.T, spec string) *bench {
 	b := &bench{
-		t: t, cluster: clusterfake.New(), records: clusterfake.Clientset(), local: objects{},
+		t: t, ctx: t.Context(), creates: func(string) {}, cluster: clusterfake.New(), records: clusterfake.Clientset(), local: objects{},
 		chart: &chart.Chart{
 			Metadata:  &chart.Metadata{APIVersion: "v2", Name: "app", Version: "1.0.0", AppVersion: "7"},
 			Values:    map[string]any{"text": "one"},
@@ -74,7 +77,7 @@ func newBench(t *testing.T, spec string) *bench {
 		namespace.SetName(name)
 		b.cluster.Put(namespace)
 	}
-	var api engine.Cluster = picky{b.cluster}
+	var api engine.Cluster = picky{b.cluster, func(name string) { b.creates(name) }}
 	connection := &reconcile.Connection{Cluster: api, Records: b.records.CoreV1(), Locker: releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})}
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	b.r = &reconcile.Reconciler{
@@ -106,19 +109,24 @@ func (b *bench) apply(spec string) {
 	b.hr = next
 }
 
+// chartSource is the source of the chart: a HelmChart, unless another one is set.
+func (b *bench) chartSource() *flux.Source {
+	if b.source != nil {
+		return b.source
+	}
+	source := &flux.Source{Kind: flux.KindHelmChart, Metadata: flux.Metadata{Name: "app", Namespace: "shop"}}
+	source.Status = flux.SourceStatus{ObservedChartName: "app", Artifact: &flux.Artifact{Revision: b.chart.Metadata.Version}}
+	return source
+}
+
 // pass makes one pass and keeps the status.
 func (b *bench) pass() (reconcile.Outcome, error) {
 	b.t.Helper()
-	source := b.source
-	if source == nil {
-		source = &flux.Source{Kind: flux.KindHelmChart, Metadata: flux.Metadata{Name: "app", Namespace: "shop"}}
-		source.Status = flux.SourceStatus{ObservedChartName: "app", Artifact: &flux.Artifact{Revision: b.chart.Metadata.Version}}
-	}
-	in := reconcile.Sources{Source: source, Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
+	in := reconcile.Sources{Source: b.chartSource(), Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
 	if b.in != nil {
 		b.in(&in)
 	}
-	out, err := b.r.Reconcile(b.t.Context(), b.hr, in, func(_ context.Context, s flux.HelmReleaseStatus, events []reconcile.Event) error {
+	out, err := b.r.Reconcile(b.ctx, b.hr, in, func(_ context.Context, s flux.HelmReleaseStatus, events []reconcile.Event) error {
 		b.reports, b.events = append(b.reports, s), append(b.events, events...)
 		return nil
 	})

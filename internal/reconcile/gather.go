@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -29,8 +30,8 @@ func (p *pass) gather(ctx context.Context) {
 
 // healthChecks are those of custom resources.
 func (p *pass) healthChecks(context.Context) bool {
-	if len(p.hr.Spec.HealthCheckExprs) > 0 {
-		p.input.Obstacles.Expression = expression.Check(p.hr.Spec.HealthCheckExprs)
+	if checks := p.hr.Spec.HealthCheckExprs; len(checks) > 0 {
+		p.judge, p.input.Obstacles.Expression = expression.Health(checks)
 	}
 	return p.input.Obstacles.Expression == nil
 }
@@ -143,9 +144,10 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	if err != nil {
 		return err
 	}
+	p.stored = c.Records
 	p.engine = &engine.Engine{
 		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
-		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion,
+		Now: p.r.Now, Identity: p.r.Identity, ToolVersion: p.r.ToolVersion, RecordHooks: true, Judge: p.judge, Observer: &watcher{p.in.Waiting},
 	}
 	return nil
 }
@@ -171,6 +173,9 @@ func (p *pass) records(ctx context.Context) bool {
 func (p *pass) next() decision.Decision {
 	in := p.input
 	hr := *p.hr
+	if last := p.newest(); last != nil && !p.standing {
+		in.Resumable = plan.Resumable(last) && p.made(last)
+	}
 	if p.standing { // no digest is checked of what stands for a record
 		hr.Status.History = slices.Clone(hr.Status.History)
 		for i := range hr.Status.History {

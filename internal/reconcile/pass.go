@@ -2,19 +2,24 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Reconcile makes one pass over the HelmRelease: with finalizer and, where it has a chart
@@ -23,14 +28,43 @@ import (
 //
 // An error says that the next pass is to be made after a pause that grows with each error
 // in a row; the outcome counts all the same, and says in its conditions why. It holds no
-// secrets. When ctx ends, what is under way is recorded as failed, as the status says.
+// secrets. When ctx ends, what is under way stays pending, and the next pass goes on with
+// it, here or elsewhere; with the cause ErrSuperseded it is recorded as failed.
 func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (Outcome, error) {
 	next := *hr
+	if !r.CompatibleRetries {
+		next = withRetries(next)
+	}
 	next.Status.Conditions = slices.Clone(hr.Status.Conditions)
 	next.Status.History = hr.Status.Snapshots()
 	p := &pass{r: r, hr: &next, in: in, report: report}
+	ctx, end := leaving(ctx)
+	defer end()
 	err := p.run(ctx)
 	return p.outcome(hr.Status), err
+}
+
+// leaving is a context that ends with ctx, by the cause apply.ErrLeave where ctx has none.
+func leaving(ctx context.Context) (context.Context, func()) {
+	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); errors.Is(cause, ErrSuperseded) {
+			cancel(cause)
+			return
+		}
+		cancel(apply.ErrLeave)
+	})
+	return out, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// left says whether an action ended without an outcome: with the process, or because the
+// lock is somebody else's by now, who goes on with it. Nothing is to be written of it.
+func left(err error) bool {
+	lost := (*releasestore.LostError)(nil)
+	return errors.Is(err, apply.ErrLeave) || errors.As(err, &lost)
 }
 
 // pass is the state of one pass.
@@ -41,7 +75,9 @@ type pass struct {
 	in     Sources
 	report Report
 
-	input decision.Input
+	// acting is the action that the status says is being carried out.
+	acting string
+	input  decision.Input
 	// standing says that the history stands for the records.
 	standing bool
 	values   map[string]any
@@ -51,6 +87,13 @@ type pass struct {
 	// mask hides the secrets of the plan that was made last.
 	mask   *redact.Mask
 	engine *engine.Engine
+	// stored are records as objects.
+	stored releasestore.Client
+	// judge is spec.healthCheckExprs, nil without any.
+	judge func(*unstructured.Unstructured) (readiness.Result, bool)
+
+	// moving says that the release is uninstalled because the HelmRelease means another one.
+	moving bool
 
 	drift deviation
 	// adopted are the objects that were there before this pass has installed the release.
@@ -73,6 +116,7 @@ func (p *pass) run(ctx context.Context) error {
 	case (p.hr.Spec.Chart == nil) == (p.hr.Spec.ChartRef == nil):
 		return nil
 	}
+	p.acting = underway(p.hr)
 	p.progress(progressing, fulfilling)
 	p.gather(ctx)
 	d := p.next()
@@ -85,6 +129,11 @@ func (p *pass) run(ctx context.Context) error {
 	p.recovered()
 	if d.Reason == "TargetChanged" {
 		return p.move(ctx)
+	}
+	if d.Resets == "" {
+		if err := p.catchUp(ctx); err != nil {
+			return err
+		}
 	}
 	p.attempt(d)
 	return p.release(ctx)

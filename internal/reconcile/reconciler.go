@@ -34,6 +34,9 @@ type Reconciler struct {
 	NoCrossNamespaceRefs bool
 	// DefaultServiceAccount is impersonated where a HelmRelease names none; "" is nobody.
 	DefaultServiceAccount string
+	// CompatibleRetries has RetryOnFailure of an install hold for the install alone, as in
+	// helm-controller, and not for the upgrades that repeat it.
+	CompatibleRetries bool
 	// Review judges plans of installs and upgrades before they are applied; nil lets all
 	// pass.
 	Review Reviewer
@@ -60,6 +63,9 @@ type Sources struct {
 	// pass: keep charts by their digests. ErrArtifactGone says that it is not there (yet).
 	// The chart is not changed.
 	Chart func(ctx context.Context) (*chart.Chart, error)
+	// Waiting is called, where it is set, once the pass has sent what it has to send and waits
+	// until that is ready.
+	Waiting func()
 	// RecordsUnchanged says that no record of the release has been written since a pass
 	// that ended in sync, with the status that the HelmRelease has: they are not read then
 	// unless there is something to do. Without drift detection such a pass sends no request

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,15 +14,21 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // picky is a cluster that does not take a ConfigMap with the text "bad", which no dry run
 // tells, and in which Jobs named "fails" fail.
-type picky struct{ *clusterfake.Cluster }
+type picky struct {
+	*clusterfake.Cluster
+	// creates hears of each object that is to be created.
+	creates func(name string)
+}
 
 func (p picky) Patch(ctx context.Context, ref apply.Ref, patch apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	if ref.Kind == "ConfigMap" && strings.Contains(string(patch.Data), `"text":"bad"`) {
@@ -31,6 +38,7 @@ func (p picky) Patch(ctx context.Context, ref apply.Ref, patch apply.Patch, o ap
 }
 
 func (p picky) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	p.creates(u.GetName())
 	if u.GroupVersionKind().GroupKind() == kinds.Job && u.GetName() == "fails" {
 		return clusterfake.FailingJobs{Cluster: p.Cluster}.Create(ctx, u, o)
 	}
@@ -82,6 +90,23 @@ func TestCheck32Rollback(t *testing.T) {
 	b.mustPass()
 	if b.condition("Ready") != "Ready True UpgradeSucceeded" || b.condition("Stalled") != "" || b.condition("Remediated") != "" || b.hr.Status.Failures != 0 {
 		t.Errorf("mended: %+v", b.hr.Status)
+	}
+}
+
+// Check 35: RetryOnFailure of installs holds for the upgrades that repeat one, too; as
+// helm-controller, which the reconciler can be told to be, the second failure stalls.
+func TestCheck35RetriedInstall(t *testing.T) {
+	for _, compatible := range []bool{false, true} {
+		b := newBench(t, "install: {strategy: {name: RetryOnFailure, retryInterval: 8s}}\nvalues: {text: bad}")
+		b.r.CompatibleRetries = compatible
+		for range 3 {
+			if out := b.mustPass(); !compatible && out.After != 8*time.Second {
+				t.Errorf("the next try is after %s", out.After)
+			}
+		}
+		if stalls := b.condition("Stalled") != ""; stalls != compatible || b.stored() == "" {
+			t.Errorf("compatible %t: %s, records %s", compatible, b.condition("Stalled"), b.stored())
+		}
 	}
 }
 
@@ -208,6 +233,37 @@ func TestMove(t *testing.T) {
 	moved.Namespace = "other"
 	if b.cluster.Objects[moved] == nil || b.stored() != "deployed" || b.hr.Status.History[0].Namespace != "other" {
 		t.Errorf("records in shop: %s, %+v", b.stored(), b.hr.Status.History)
+	}
+}
+
+// The uninstall of a move waits for its approval as the install behind it does; a HelmRelease
+// that is deleted asks nobody.
+func TestMoveIsReviewed(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	held := true
+	b.r.Review = func(_ *flux.HelmRelease, made *plan.Plan) error {
+		if held {
+			return &reconcile.Held{Message: string(made.Operation) + " waits"}
+		}
+		return nil
+	}
+	b.apply(base + "releaseName: other")
+	out := b.mustPass()
+	if b.text() == "" || b.stored() != "deployed" || b.condition("Ready") != "Ready False ApprovalRequired" || out.After == 0 || b.hr.Status.Failures != 0 {
+		t.Errorf("%+v, text %q, records %s, %s", out, b.text(), b.stored(), b.condition("Ready"))
+	}
+	if c := flux.Condition(b.hr.Status.Conditions, "Approved"); c == nil || c.Message != "uninstall waits" {
+		t.Errorf("%+v", c)
+	}
+	held = false
+	if b.mustPass(); b.text() != "" || b.condition("Approved") != "" {
+		t.Errorf("text %q, %s", b.text(), b.condition("Approved"))
+	}
+	held = true
+	b.hr.Metadata.DeletionTimestamp = &metav1.Time{}
+	if out := b.mustPass(); !out.Released {
+		t.Errorf("%+v", out)
 	}
 }
 

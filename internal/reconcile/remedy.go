@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -14,13 +15,22 @@ import (
 
 // rollBack restores the revision that the decision names.
 func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
-	defer p.summarize()
-	history := p.hr.Status.Snapshots()
-	prev := history[slices.IndexFunc(history, func(s flux.Snapshot) bool { return s.Version == d.Target })]
 	o, side := rollingBack(p.hr, p.input.Records[slices.IndexFunc(p.input.Records, revision(d.Target))])
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
 		return p.engine.PlanRollback(ctx, p.key(), d.Target, side, o)
 	})
+	if left(err) {
+		return err
+	}
+	defer p.summarize()
+	return p.rolledBack(ctx, d.Target, outcome, err)
+}
+
+// rolledBack notes what has come of a rollback to a revision: err is why it has failed. An
+// error is one that has left no record.
+func (p *pass) rolledBack(ctx context.Context, to int, outcome apply.Outcome, err error) error {
+	history := p.hr.Status.Snapshots()
+	prev := history[slices.IndexFunc(history, func(s flux.Snapshot) bool { return s.Version == to })]
 	if outcome.Recorded {
 		if err := p.recorded(ctx, outcome.Revision, actionRollback, actionRollback, ""); err != nil {
 			return err
@@ -51,6 +61,9 @@ func truth(yes bool) metav1.ConditionStatus {
 // remedyByUninstall removes a release that has failed.
 func (p *pass) remedyByUninstall(ctx context.Context, _ decision.Decision) error {
 	_, changed, err := p.takeDown(ctx, actionRemedy)
+	if left(err) {
+		return err
+	}
 	cur := p.hr.Status.Snapshots()[0]
 	message := fmt.Sprintf("Helm uninstall remediation for release %s with chart %s", full(cur), versionedChart(cur))
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Reviewer judges the plan of an install or upgrade before anything of it is written.
+// Reviewer judges the plan of an install or upgrade, and of the uninstall by which a
+// HelmRelease moves to another release, before anything of it is written.
 // Errors: a *Held for a plan that waits for somebody; others fail the attempt, without a
 // record.
 type Reviewer func(hr *flux.HelmRelease, made *plan.Plan) error
@@ -32,7 +33,8 @@ const (
 
 // review asks the reviewer; the status says that the action runs only once it may.
 func (p *pass) review(ctx context.Context, made *plan.Plan) error {
-	if p.r.Review == nil || made.Operation != plan.Install && made.Operation != plan.Upgrade {
+	moves := made.Operation == plan.Uninstall && p.moving
+	if p.r.Review == nil || made.Operation != plan.Install && made.Operation != plan.Upgrade && !moves {
 		return nil
 	}
 	if err := p.r.Review(p.hr, made); err != nil {

@@ -13,9 +13,12 @@ import (
 
 // test runs the tests of the newest revision.
 func (p *pass) test(ctx context.Context, _ decision.Decision) error {
-	defer p.summarize()
 	o := testingOptions(p.hr)
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanTest(ctx, p.key(), o) })
+	if left(err) {
+		return err
+	}
+	defer p.summarize()
 	cur := p.hr.Status.Snapshots()[0]
 	if r := outcome.Revision; r != nil && of(cur, r) {
 		next, observed := snapshot(r, cur.Action, cur.OCIDigest)

@@ -37,7 +37,9 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
 		made, err := p.engine.PlanUninstall(ctx, key, o)
 		if err == nil && action == actionRemedy {
-			spared = p.spare(made)
+			if err = p.earlier(ctx, made); err == nil {
+				spared = p.spare(made)
+			}
 		}
 		return made, err
 	})
@@ -66,12 +68,15 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 // uninstall is the end of a release: of a HelmRelease that is deleted, or means another
 // one by now. The release is where the status says.
 func (p *pass) uninstall(ctx context.Context) error {
-	defer p.summarize()
 	cur := p.hr.Status.Snapshots()[0]
 	if err := p.open(ctx, cur.Namespace, p.hr.Status.StorageNamespace); err != nil {
 		return p.safe(err)
 	}
 	none, _, err := p.takeDown(ctx, actionUninstall)
+	if held := (*Held)(nil); left(err) || errors.As(err, &held) {
+		return err
+	}
+	defer p.summarize()
 	if err != nil {
 		p.hr.Status.Failures++
 		message := fmt.Sprintf("Helm uninstall failed for release %s with chart %s: %s", full(cur), versionedChart(cur), err)
@@ -94,7 +99,13 @@ func (p *pass) uninstall(ctx context.Context) error {
 // one. The next pass installs that. Unlike helm-controller it looks for the old release's
 // objects in the old namespace.
 func (p *pass) move(ctx context.Context) error {
-	if err := p.uninstall(ctx); err != nil {
+	p.moving = true
+	err := p.uninstall(ctx)
+	if held := (*Held)(nil); errors.As(err, &held) {
+		p.hold(held)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	p.forget()

@@ -37,6 +37,9 @@ func (in Input) actionFor(f found) Decision {
 		}
 		return decide(Nothing, "InSync", f.why)
 	case Locked:
+		if in.Resumable && resetReason(in) == "" {
+			return decide(Resume, "PendingRelease", f.why+", and is gone on with")
+		}
 		return decide(Unlock, "PendingRelease", f.why)
 	case Absent:
 		return in.unlessExhausted(Install, hr.InstallRemedy(), f.why)
@@ -142,7 +145,7 @@ func (in Input) follow(d *Decision) {
 		next := in.unlocked().release()
 		d.Then = append([]Action{next.Action}, next.Then...)
 		d.OnFailure = next.OnFailure
-	case Install, Upgrade:
+	case Install, Upgrade, Resume:
 		if in.HelmRelease.Tests().Enable {
 			d.Then = []Action{Test}
 		}

@@ -102,6 +102,19 @@ func TestCheck22PendingIsUnlocked(t *testing.T) {
 	}
 }
 
+// A controller of ours goes on with what is pending, unless something else is asked for by now.
+func TestPendingIsResumed(t *testing.T) {
+	in := released(t, "")
+	in.Records = append(in.Records, in.Records[0].WithStatus(release.StatusPendingUpgrade, ""))
+	in.Records[1].Version = 2
+	in.Resumable = true
+	expect(t, "a new generation", decision.Next(in), decision.Unlock, "pending-upgrade")
+	in.HelmRelease.Status.LastAttemptedGeneration = 2
+	expect(t, "the same", decision.Next(in), decision.Resume, "gone on with")
+	in.Chart.Version = "1.1.0"
+	expect(t, "another chart", decision.Next(in), decision.Unlock, "pending-upgrade")
+}
+
 func TestCheck23StalledAndResets(t *testing.T) {
 	in := released(t, "")
 	in.Chart.Version = "1.1.0"

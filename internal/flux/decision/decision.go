@@ -28,6 +28,9 @@ const (
 	Uninstall Action = "uninstall"
 	// Unlock marks a revision that is pending as failed.
 	Unlock Action = "unlock"
+	// Resume goes on with a revision that a run which is gone has left pending. Only a
+	// controller of ours can, see Input.Resumable.
+	Resume Action = "resume"
 	// CorrectDrift patches and creates live objects, without a new revision.
 	CorrectDrift Action = "correct drift"
 	// Stall ends the tries until something changes.
@@ -77,6 +80,9 @@ type Input struct {
 	Drift Drift
 	// Obstacles are what stands in the way of a pass.
 	Obstacles Obstacles
+	// Resumable says that the newest record is pending, and that whoever asks could go on
+	// with it where its run has ended. helm-controller never can.
+	Resumable bool
 }
 
 // Chart is the chart that a pass would release.

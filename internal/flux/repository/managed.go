@@ -154,7 +154,7 @@ func plans(d decision.Decision) bool {
 	switch d.Action {
 	case decision.Install, decision.Upgrade, decision.Unknown, decision.Uninstall, decision.CorrectDrift:
 		return true
-	case decision.Nothing, decision.Test, decision.RollBack, decision.Unlock, decision.Stall, decision.Wait, decision.Fail:
+	case decision.Nothing, decision.Test, decision.RollBack, decision.Unlock, decision.Resume, decision.Stall, decision.Wait, decision.Fail:
 	}
 	return false
 }

@@ -1,0 +1,172 @@
+package controller
+
+import (
+	"context"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+)
+
+// flights are passes that go on without a worker: one that waits until what it has sent is
+// ready gives its worker back, and its end puts its HelmRelease into the queue again. What
+// changes meanwhile is looked at, and ends the wait when the plan would be another one.
+type flights struct {
+	inner *reconciler
+	// ended gets the HelmReleases whose pass has ended without a worker.
+	ended chan event.TypedGenericEvent[client.Object]
+
+	mu      sync.Mutex
+	running map[client.ObjectKey]*flight
+	all     sync.WaitGroup
+}
+
+// flight is one pass.
+type flight struct {
+	cancel context.CancelCauseFunc
+	// left is closed once the pass waits, done at its end.
+	left, done chan struct{}
+	result     ctrl.Result
+	err        error
+	// asked is what the HelmRelease asked for when it was last looked at; stale says that this
+	// has changed since the pass began.
+	asked mark
+	stale bool
+}
+
+func newFlights(inner *reconciler) *flights {
+	return &flights{inner: inner, ended: make(chan event.TypedGenericEvent[client.Object], maxEnded), running: map[client.ObjectKey]*flight{}}
+}
+
+// maxEnded is how many ends may wait for the queue.
+const maxEnded = 1024
+
+// Reconcile implements controller-runtime's reconciler.
+func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	key := request.NamespacedName
+	f.mu.Lock()
+	running := f.running[key]
+	f.mu.Unlock()
+	if running == nil {
+		running = f.begin(ctx, request)
+		select {
+		case <-running.done:
+		case <-running.left:
+		}
+	} else if !running.over() {
+		f.look(ctx, key, running)
+	}
+	if !running.over() {
+		return ctrl.Result{}, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.running, key)
+	if running.stale && running.err == nil {
+		return ctrl.Result{RequeueAfter: 1}, nil
+	}
+	return running.result, running.err
+}
+
+func (r *flight) over() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// begin starts a pass.
+func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
+	process := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	out := &flight{cancel: cancel, left: make(chan struct{}), done: make(chan struct{}), asked: f.askedOf(ctx, request.NamespacedName)}
+	f.mu.Lock()
+	f.running[request.NamespacedName] = out
+	f.mu.Unlock()
+	f.all.Go(func() {
+		defer cancel(nil)
+		out.result, out.err = f.inner.Reconcile(context.WithValue(ctx, waiting{}, sync.OnceFunc(func() { close(out.left) })), request)
+		close(out.done)
+		select {
+		case <-out.left: // nobody waits for it
+			o := &helmRelease{}
+			o.Namespace, o.Name = request.Namespace, request.Name
+			select {
+			case f.ended <- event.TypedGenericEvent[client.Object]{Object: o}:
+			case <-process.Done():
+			}
+		default:
+		}
+	})
+	return out
+}
+
+// look ends a pass that waits for what its HelmRelease does not ask for any more.
+func (f *flights) look(ctx context.Context, key client.ObjectKey, running *flight) {
+	asked := f.askedOf(ctx, key)
+	f.mu.Lock()
+	same := asked == running.asked
+	running.asked, running.stale = asked, running.stale || !same
+	f.mu.Unlock()
+	if same {
+		return
+	}
+	if differs, err := f.inner.supersedes(ctx, key); err == nil && differs {
+		running.cancel(reconcile.ErrSuperseded)
+	}
+}
+
+// askedOf is what the HelmRelease asks for: its generation, whether it is deleted, and what
+// it depends on.
+func (f *flights) askedOf(ctx context.Context, key client.ObjectKey) mark {
+	o := &helmRelease{}
+	if err := f.inner.client.Get(ctx, key, o); err != nil {
+		return mark{}
+	}
+	hr, err := decoded(o)
+	if err != nil {
+		return mark{}
+	}
+	hr.Status, hr.Metadata.Annotations, hr.Metadata.Finalizers = flux.HelmReleaseStatus{}, nil, nil
+	return mark{content: contentOf(hr), around: f.inner.around(ctx, hr)}
+}
+
+// supersedes asks whether the HelmRelease would have something else made by now.
+func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool, error) {
+	o := &helmRelease{}
+	if err := r.live.Get(ctx, key, o); err != nil {
+		return false, err
+	}
+	hr, err := decoded(o)
+	if err != nil {
+		return false, err
+	}
+	in, release := reconcile.Sources{}, func() {}
+	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
+		r.sources(ctx, o, hr, &in)
+	}
+	in.Chart = r.loader(&in, &release)
+	defer func() { release() }()
+	return r.passes.Supersedes(ctx, hr, in)
+}
+
+// Start waits at the end of the process until all passes have ended.
+func (f *flights) Start(ctx context.Context) error {
+	<-ctx.Done()
+	f.all.Wait()
+	return nil
+}
+
+// waiting is the key of what a pass calls when it begins to wait.
+type waiting struct{}
+
+func waitingOf(ctx context.Context) func() {
+	call, _ := ctx.Value(waiting{}).(func())
+	return call
+}

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Differs says whether a deployment would send anything else than the newest revision, which
+// is still pending, has sent: it is rendered as that revision. Where none is pending, it does.
+func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
+	facts, err := e.Cluster.Facts(ctx)
+	if err != nil {
+		return false, err
+	}
+	history, err := e.history(ctx, d.Release)
+	if err != nil {
+		return false, err
+	}
+	last := history.Last()
+	if last == nil || !last.Info.Status.Pending() {
+		return true, nil
+	}
+	g := gathered{facts: facts, history: history[:len(history)-1], lookups: e.lookups(ctx)}
+	op := plan.Upgrade
+	if last.Info.Status == release.StatusPendingInstall {
+		op = plan.Install
+	}
+	target, err := targetOf(ctx, d, g, op)
+	if err != nil {
+		return false, err
+	}
+	same := target.Record.Manifest == last.Manifest &&
+		slices.EqualFunc(target.Record.Hooks, last.Hooks, func(a, b release.Hook) bool { return a.Manifest == b.Manifest })
+	return !same, nil
+}

@@ -1,0 +1,146 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// made says whether the newest record is what the last attempt that the status tells of
+// was to make, and has not told the outcome of: the process that made it has died.
+func (p *pass) made(last *release.Revision) bool {
+	s, history := p.hr.Status, p.hr.Status.Snapshots()
+	if len(history) > 0 && history[0].Version+1 != last.Version || last.Chart == nil || last.Chart.Metadata == nil {
+		return false
+	}
+	if last.Info.RollbackRevision != 0 {
+		return p.acting == actionRollback && slices.ContainsFunc(history, func(s flux.Snapshot) bool { return s.Version == last.Info.RollbackRevision })
+	}
+	config, err := digest.Values(last.Config)
+	return err == nil && s.LastAttemptedReleaseAction != "" && last.Chart.Metadata.Version == s.LastAttemptedRevision &&
+		(config == s.LastAttemptedConfigDigest || upgrade(p.hr).PreserveValues) && p.ofThis(last)
+}
+
+// ofThis says whether objects of the revision, if it has any, carry this HelmRelease's
+// labels, and none those of another one.
+func (p *pass) ofThis(r *release.Revision) bool {
+	objects, err := r.Objects()
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(objects, func(o manifest.Object) bool {
+		labels := o.Doc.GetLabels()
+		for name, text := range origin(p.hr) {
+			if labels[name] != text {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// underway is the action that the status says is being carried out, "" for none.
+func underway(hr *flux.HelmRelease) string {
+	c := flux.Condition(hr.Status.Conditions, reconciling)
+	if c == nil || c.Reason != progressing {
+		return ""
+	}
+	_, rest, _ := strings.Cut(c.Message, "Running '")
+	name, _, _ := strings.Cut(rest, "' action")
+	return name
+}
+
+// catchUp notes the outcome of an action whose process has died behind its last record and
+// before its status: else it would count as somebody else's, and be done once more.
+func (p *pass) catchUp(ctx context.Context) error {
+	last, history := p.newest(), p.hr.Status.Snapshots()
+	if p.standing || last == nil || len(history) > 0 && history[0].Version >= last.Version || !p.made(last) || !p.load(ctx) {
+		return nil
+	}
+	outcome := apply.Outcome{Recorded: true, Revision: last}
+	var failure error
+	switch last.Info.Status {
+	case release.StatusDeployed:
+		if err := p.engine.Tidy(ctx, p.key(), releasestore.LockOptions{Wait: lockWait}); err != nil {
+			return p.failed(p.safe(err))
+		}
+	case release.StatusFailed:
+		_, text, _ := strings.Cut(last.Info.Description, " failed: ")
+		failure = p.safe(errors.New(text))
+	case release.StatusUnknown, release.StatusUninstalled, release.StatusSuperseded, release.StatusUninstalling,
+		release.StatusPendingInstall, release.StatusPendingUpgrade, release.StatusPendingRollback:
+		return nil
+	}
+	defer p.summarize()
+	var err error
+	if last.Info.RollbackRevision != 0 {
+		err = p.rolledBack(ctx, last.Info.RollbackRevision, outcome, failure)
+	} else {
+		err = p.attempted(ctx, p.hr.Status.LastAttemptedReleaseAction, outcome, failure)
+	}
+	p.records(ctx)
+	return err
+}
+
+// resuming is the action that goes on with what is pending.
+func (p *pass) resuming() action {
+	hr := p.hr
+	switch p.newest().Info.Status {
+	case release.StatusPendingInstall:
+		return action{"install", releasing, timeout(hr, install(hr).Timeout), p.resume}
+	case release.StatusPendingRollback:
+		return action{"rollback", remediating, timeout(hr, rollback(hr).Timeout), p.resume}
+	case release.StatusPendingUpgrade, release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled,
+		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
+	}
+	return action{"upgrade", releasing, timeout(hr, upgrade(hr).Timeout), p.resume}
+}
+
+// resume goes on with a revision that a run which is gone has left pending: with the same
+// revision, and without the hooks that have ended.
+func (p *pass) resume(ctx context.Context, d decision.Decision) error {
+	last := p.newest()
+	var o plan.Options
+	switch last.Info.Status {
+	case release.StatusPendingInstall:
+		o, _ = installing(p.hr)
+	case release.StatusPendingRollback:
+		o, _ = rollingBack(p.hr, last)
+	case release.StatusPendingUpgrade, release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled,
+		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
+		o, _ = upgrading(p.hr, last)
+	}
+	_, outcome, err := p.engine.Resume(ctx, p.key(), releasestore.LockOptions{Wait: lockWait}, o, func(made *plan.Plan) error {
+		*made = *made.WithSecrets(append(p.secrets[:len(p.secrets):len(p.secrets)], made.Secrets...))
+		p.seen(made)
+		if err := blocked(made); err != nil {
+			return fmt.Errorf("%w: %w", engine.ErrNotResumable, err)
+		}
+		return p.write(ctx)
+	})
+	if err = p.safe(err); left(err) {
+		return err
+	}
+	defer p.summarize()
+	switch locked := (*releasestore.LockedError)(nil); {
+	case errors.Is(err, engine.ErrNotResumable):
+		return p.unlock(ctx, d)
+	case errors.As(err, &locked), err != nil && !outcome.Recorded:
+		return err
+	case last.Info.Status == release.StatusPendingRollback:
+		return p.rolledBack(ctx, last.Info.RollbackRevision, outcome, err)
+	}
+	return p.attempted(ctx, p.hr.Status.LastAttemptedReleaseAction, outcome, err)
+}

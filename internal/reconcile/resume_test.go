@@ -1,0 +1,193 @@
+package reconcile_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+)
+
+// withHooks gives the chart hooks before and behind its resources.
+func (b *bench) withHooks(moment string, names ...string) {
+	for _, name := range names {
+		text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + ", annotations: {helm.sh/hook: '" + moment + "', helm.sh/hook-delete-policy: before-hook-creation}}\n"
+		b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/" + name + ".yaml", Data: []byte(text)})
+	}
+}
+
+// A pass whose process ends leaves its revision pending: the next one goes on with it, runs
+// no hook again, and nothing counts as a failure.
+func TestEndedPassIsGoneOnWith(t *testing.T) {
+	for _, tc := range []struct{ why, at string }{{"in the first hook", "first"}, {"in the second hook", "second"}, {"behind the resources", "third"}} {
+		t.Run(tc.why, func(t *testing.T) {
+			b := newBench(t, "")
+			b.withHooks("pre-install,pre-upgrade", "first", "second")
+			b.withHooks("post-install,post-upgrade", "third")
+			b.mustPass()
+			b.apply(base + "values: {text: two}")
+			var created []string
+			ctx, end := context.WithCancel(t.Context())
+			b.ctx, b.creates = ctx, func(name string) {
+				if created = append(created, name); name == tc.at {
+					end()
+				}
+			}
+			if _, err := b.pass(); err == nil || b.stored() != "deployed pending-upgrade" {
+				t.Fatalf("%v, records %s", err, b.stored())
+			}
+			b.ctx = t.Context()
+			b.mustPass()
+			slices.Sort(created)
+			if b.stored() != "superseded deployed" || b.text() != "two" || b.condition("Ready") != "Ready True UpgradeSucceeded" || b.hr.Status.Failures != 0 {
+				t.Errorf("records %s, text %q, %s, %+v", b.stored(), b.text(), b.condition("Ready"), b.hr.Status)
+			}
+			if got := strings.Join(slices.Compact(created), " "); got != "first second third" || len(created) != 3 {
+				t.Errorf("created %q", created)
+			}
+		})
+	}
+}
+
+// What a process has recorded before it died, and has not told, is no release of somebody
+// else: the status catches up with it, and no further revision is made.
+func TestUntoldOutcomeIsCaughtUpWith(t *testing.T) {
+	for _, tc := range []struct{ why, text, records, ready string }{
+		{"deployed", "two", "superseded deployed", "Ready True UpgradeSucceeded"},
+		{"failed", "bad", "deployed failed", "Ready False UpgradeFailed"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			b := newBench(t, "")
+			b.mustPass()
+			b.apply(base + "values: {text: " + tc.text + "}")
+			b.reports = nil
+			b.mustPass()
+			b.hr.Status = b.reports[0] // the last one that was written before
+			for range 2 {
+				b.mustPass()
+				if b.stored() != tc.records || b.condition("Ready") != tc.ready || len(b.hr.Status.History) != 2 {
+					t.Errorf("records %s, %s, %+v", b.stored(), b.condition("Ready"), b.hr.Status.History)
+				}
+			}
+			if tc.why == "failed" && b.hr.Status.UpgradeFailures != 1 {
+				t.Errorf("%d failures", b.hr.Status.UpgradeFailures)
+			}
+		})
+	}
+}
+
+// Check 43, in short: what is pending for another generation is not gone on with.
+func TestPendingOfAnotherGeneration(t *testing.T) {
+	b := newBench(t, "")
+	b.withHooks("pre-upgrade", "first")
+	b.mustPass()
+	b.apply(base + "values: {text: two}")
+	ctx, end := context.WithCancel(t.Context())
+	b.ctx, b.creates = ctx, func(string) { end() }
+	if _, err := b.pass(); err == nil {
+		t.Fatal("it did not end")
+	}
+	b.ctx, b.creates = t.Context(), func(string) {}
+	b.apply(base + "values: {text: three}")
+	b.mustPass()
+	if b.stored() != "superseded failed deployed" || b.text() != "three" {
+		t.Errorf("records %s, text %q", b.stored(), b.text())
+	}
+}
+
+// An upgrade that is given up for a newer plan is told, and counts as no failure.
+func TestSuperseded(t *testing.T) {
+	b := newBench(t, "upgrade: {remediation: {retries: 0}}")
+	b.withHooks("pre-upgrade", "first")
+	b.mustPass()
+	b.apply(base + "values: {text: two}")
+	ctx, end := context.WithCancelCause(t.Context())
+	b.ctx, b.creates = ctx, func(string) { end(reconcile.ErrSuperseded) }
+	if out := b.mustPass(); !out.Again || b.stored() != "deployed failed" || b.hr.Status.Failures != 0 || b.condition("Ready") != "Ready False HealthCheckCanceled" {
+		t.Errorf("%+v, records %s", out, b.stored())
+	}
+	b.ctx, b.creates = t.Context(), func(string) {}
+	b.apply(base + "values: {text: three}")
+	if b.mustPass(); b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready True UpgradeSucceeded" {
+		t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
+	}
+}
+
+// Supersedes is about what is sent: neither other options nor what stands in the way make
+// another plan of it.
+func TestSupersedes(t *testing.T) {
+	b := newBench(t, "")
+	b.withHooks("pre-upgrade", "first")
+	b.mustPass()
+	b.apply(base + "values: {text: two}")
+	ctx, end := context.WithCancel(t.Context())
+	b.ctx, b.creates = ctx, func(string) { end() }
+	if _, err := b.pass(); err == nil {
+		t.Fatal("it did not end")
+	}
+	for _, tc := range []struct {
+		why, spec string
+		want      bool
+	}{
+		{"the same", "values: {text: two}", false},
+		{"another timeout", "timeout: 1m\nvalues: {text: two}", false},
+		{"suspended", "suspend: true\nvalues: {text: three}", false},
+		{"a dependency that is not ready", "dependsOn: [{name: other}]\nvalues: {text: three}", false},
+		{"other values", "values: {text: three}", true},
+		{"another release", "releaseName: other\nvalues: {text: two}", true},
+	} {
+		b.apply(base + tc.spec)
+		in := reconcile.Sources{Source: b.chartSource(), Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
+		if got, err := b.r.Supersedes(t.Context(), b.hr, in); err != nil || got != tc.want {
+			t.Errorf("%s: %t, %v", tc.why, got, err)
+		}
+	}
+}
+
+// An uninstall that remedies an install spares what was there before it also when another
+// process has adopted it: it is older than the install's record.
+func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
+	b := newBench(t, "install: {remediation: {retries: 0, remediateLastFailure: true}}")
+	at := func(minute int) metav1.Time {
+		return metav1.NewTime(time.Date(2026, 11, 22, 12, minute, 0, 0, time.UTC))
+	}
+	there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "shop"}}}
+	there.SetCreationTimestamp(at(0))
+	b.cluster.Put(there)
+	own := configMap
+	own.Name = "own"
+	b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/own.yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n")})
+	b.withHooks("post-install", "early", "fails")
+	ctx, end := context.WithCancel(t.Context())
+	b.ctx, b.creates = ctx, func(name string) {
+		if name == "early" {
+			end()
+		}
+	}
+	if _, err := b.pass(); err == nil || b.stored() != "pending-install" {
+		t.Fatalf("%v, records %s", err, b.stored())
+	}
+	b.ctx, b.creates = t.Context(), func(string) {}
+	secrets := b.records.CoreV1().Secrets("shop")
+	record, err := secrets.Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.CreationTimestamp = at(5)
+	if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.cluster.Objects[own]; o != nil {
+		o.SetCreationTimestamp(at(6))
+	}
+	b.passes()
+	if b.condition("Remediated") != "Remediated True UninstallSucceeded" || b.cluster.Objects[configMap] == nil || b.cluster.Objects[own] != nil {
+		t.Errorf("%s, adopted %v, own %v", b.condition("Remediated"), b.cluster.Objects[configMap], b.cluster.Objects[own])
+	}
+}

@@ -1,0 +1,67 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// ErrSuperseded is the cause of a context by which a pass ends its wait, and records its
+// revision as failed without counting that: another plan is to take its place.
+var ErrSuperseded = errors.New("it was given up for a newer plan")
+
+// Supersedes says whether the HelmRelease as it is now would have another revision made than
+// the one that is being waited for, or none at all: then the wait is of no use. What stands
+// in the way of a pass does not supersede. It writes nothing.
+func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in Sources) (bool, error) {
+	switch {
+	case hr.Metadata.DeletionTimestamp != nil:
+		return true, nil
+	case hr.Spec.Suspend, (hr.Spec.Chart == nil) == (hr.Spec.ChartRef == nil):
+		return false, nil
+	}
+	p := &pass{r: r, hr: hr, in: in}
+	if p.gather(ctx); p.engine == nil || !p.load(ctx) {
+		return false, nil
+	}
+	if d := p.next(); d.Reason == "TargetChanged" {
+		return true, nil
+	}
+	o, side := upgrading(hr, p.newest())
+	d := p.deployment(engine.InstallOrUpgrade, upgrade(hr).Deployment, o, side)
+	if upgrade(hr).PreserveValues {
+		d.Source.Reuse = values.ReuseValues
+	}
+	differs, err := p.engine.Differs(ctx, d)
+	return differs, p.safe(err)
+}
+
+// superseded notes an install or upgrade that was given up for a newer plan. It counts as no
+// failure.
+func (p *pass) superseded(attempt flux.Attempt) {
+	m := p.chart.Metadata
+	message := fmt.Sprintf("Helm %s of release %s/%s with chart %s@%s was given up while it was waited for: its successor's plan differs",
+		attempt, p.hr.ReleaseNamespace(), p.hr.ReleaseName(), m.Name, m.Version)
+	const canceled = "HealthCheckCanceled"
+	p.mark(released, metav1.ConditionFalse, canceled, message)
+	p.tell(Event{Reason: canceled, Message: message, Metadata: metadata(m.Version, p.hr.Status.LastAttemptedConfigDigest, m.AppVersion, p.hr.Status.LastAttemptedRevisionDigest)})
+}
+
+// watcher tells once that a run has come to where it only waits.
+type watcher struct{ waits func() }
+
+// Observe implements apply.Observer.
+func (w *watcher) Observe(e apply.Event) {
+	if w.waits != nil && e.Type == apply.StageStarted && plan.StageName(e.Stage) == plan.StageWait {
+		w.waits()
+		w.waits = nil
+	}
+}

@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// Resumes says that the plan goes on with a revision that an interrupted run has recorded
+// as pending: it writes no other one.
+func (p *Plan) Resumes() bool {
+	return p.FoundPending && p.FromRevision == p.ToRevision &&
+		(p.Operation == Install || p.Operation == Upgrade || p.Operation == Rollback)
+}
+
+// Resumable says whether it can be told what of the pending revision is still to do: this
+// tool has recorded it, with the outcomes of its hooks, none of which has failed or runs
+// both before and behind the resources.
+func Resumable(r *release.Revision) bool {
+	var op Operation
+	switch r.Info.Status {
+	case release.StatusPendingInstall:
+		op = Install
+	case release.StatusPendingUpgrade:
+		op = Upgrade
+	case release.StatusPendingRollback:
+		op = Rollback
+	case release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled, release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
+		return false
+	}
+	if r.Info.Description != pendingDescription(op) {
+		return false
+	}
+	pre, post, _ := moments(op)
+	for _, h := range r.Hooks {
+		if h.LastRun.Phase == release.PhaseFailed || h.On(pre) && h.On(post) {
+			return false
+		}
+	}
+	return true
+}
+
+// resumed settles what is left of a hook that the interrupted run has begun: one that has
+// ended is not run again, one that runs is waited for. begun is false for all others.
+func (b *builder) resumed(run *Step) (left []Step, begun bool) {
+	if !b.in.Resume {
+		return nil, false
+	}
+	live := b.live(run.Object).Object
+	there := live != nil && live.GetDeletionTimestamp() == nil
+	switch b.in.Target.Record.Hooks[run.Hook.Index].LastRun.Phase {
+	case release.PhaseSucceeded:
+		if !there || run.Object.IsCRD() || !run.Hook.Deletes(manifest.HookSucceeded) {
+			return nil, true
+		}
+		deletion := hookDeletion(run, "after", "its delete policy is "+string(manifest.HookSucceeded))
+		deletion.Before, deletion.Expect = live, Expect{UID: live.GetUID()}
+		return []Step{deletion}, true
+	case release.PhaseRunning:
+		if !there || !run.Object.RunsToItsEnd() {
+			return nil, false // it was not created, or may be created again
+		}
+		run.Hook.Underway = true
+		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "the interrupted run has started it"
+		return []Step{*run}, true
+	case release.PhaseUnknown, release.PhaseFailed:
+	}
+	return nil, false
+}
