@@ -59,6 +59,8 @@ type Writer struct {
 	Storage string
 	// FieldManager is the controller's own.
 	FieldManager string
+	// Labels are put on the objects of the chart's crds/, which Rewrite does not see.
+	Labels map[string]string
 	// ServiceAccount is the one that the controller impersonates, in the namespace of
 	// its object; "" for none.
 	ServiceAccount types.NamespacedName

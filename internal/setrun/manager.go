@@ -147,8 +147,8 @@ func (p *Planner) rewritten(j *job) bool {
 	if j.head.Chart.Path == "" || j.managed.Chart.Path == "" {
 		return false
 	}
-	is, err := p.Head.charts.sum(j.head.Chart.Path)
-	was, baseErr := p.Base.charts.sum(j.managed.Chart.Path)
+	is, err := p.Head.charts.sum(j.head.Chart)
+	was, baseErr := p.Base.charts.sum(j.managed.Chart)
 	return err != nil || baseErr != nil || is != was || p.Head.valuesSum(j.head.Manager) != p.Base.valuesSum(j.managed.Manager)
 }
 

@@ -58,7 +58,7 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	}
 	if m := e.Manager; m != nil {
 		d.Options.FieldManager = cmp.Or(m.Writer().FieldManager, d.Options.FieldManager)
-		d.Source.Secrets = m.Secrets()
+		d.Source.Secrets, d.Source.Render.CRDLabels = m.Secrets(), m.Writer().Labels
 		d.Source.Render.PostRender = func(_ context.Context, text string) (string, error) { return m.Rewrite(text) }
 		d.Source.Chart, err = s.withValues(chart.chart, m)
 	}

@@ -22,7 +22,7 @@ const fieldManager = "helm-controller"
 // Writer is helm-controller, with the records in the HelmRelease's namespace, and not
 // its target's.
 func (m *Managed) Writer() releaseset.Writer {
-	out := releaseset.Writer{Storage: m.hr.StorageNamespace(), FieldManager: fieldManager}
+	out := releaseset.Writer{Storage: m.hr.StorageNamespace(), FieldManager: fieldManager, Labels: m.hr.Origin()}
 	if name := m.hr.Spec.ServiceAccountName; name != "" {
 		out.ServiceAccount = types.NamespacedName{Namespace: m.hr.Metadata.Namespace, Name: name}
 	}

@@ -15,7 +15,7 @@ import (
 // that can't be read, or whose chart or values can't be found, is an entry that
 // says why.
 func (r *Repository) Set() *releaseset.Set {
-	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings), Unread: slices.Clone(r.Unread)}
+	out := &releaseset.Set{Unread: slices.Clone(r.Unread)}
 	var all []*flux.HelmRelease
 	keys := map[string]releaseset.Key{}
 	for _, p := range r.objects {
@@ -32,6 +32,7 @@ func (r *Repository) Set() *releaseset.Set {
 		keys[hr.String()] = e.Key
 		out.Entries = append(out.Entries, e)
 	}
+	out.Warnings = slices.Clone(r.Warnings) // entries add to them
 	cycles := decision.Cycles(all)
 	for i, hr := range all {
 		e := &out.Entries[i]
@@ -156,11 +157,7 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	switch {
 	case ref.Kind == flux.KindGitRepository && r.own(ref, c.name, owner):
 		m.git = true
-		m.chartValues = c.values()
-		for i, name := range m.chartValues.Files {
-			m.chartValues.Files[i] = inTree(name)
-		}
-		return releaseset.Chart{Path: inTree(c.name)}, nil
+		return r.packaged(ref, c, m)
 	case ref.Kind != flux.KindHelmRepository, source == nil:
 		return releaseset.Chart{}, fmt.Errorf("chart %s is of %s, which is not in this repository: give it with --source %s=DIR", c.name, ref, ref)
 	}
@@ -174,6 +171,27 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 		return releaseset.Chart{Name: strings.TrimSuffix(source.Spec.URL, "/") + "/" + c.name, Version: version}, nil
 	}
 	return releaseset.Chart{Name: c.name, Repo: source.Spec.URL, Version: version}, nil
+}
+
+// packaged is a chart of the repository itself, of what source-controller has of it.
+func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releaseset.Chart, error) {
+	part, err := r.partOf(ref)
+	if err != nil {
+		return releaseset.Chart{}, err
+	}
+	m.chartValues = c.values()
+	var kept []string
+	for _, name := range m.chartValues.Files {
+		name = inTree(name)
+		switch omitted := part.Omits(name, 0); {
+		case !omitted:
+			kept = append(kept, name)
+		case !c.ignoreMissing:
+			return releaseset.Chart{}, fmt.Errorf("%s of spec.chart.spec.valuesFiles is left out of %s by .sourceignore or spec.ignore", name, ref)
+		}
+	}
+	m.chartValues.Files = kept
+	return releaseset.Chart{Path: inTree(c.name), Source: part}, nil
 }
 
 // own says whether a GitRepository is this repository: the one that the
