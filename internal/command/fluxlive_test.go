@@ -181,3 +181,43 @@ func TestRecordsOfAnotherNamespace(t *testing.T) {
 	d.file("release.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: flux}\nspec: {interval: 1m, releaseName: web, targetNamespace: shop, values: {text: three}, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}}\n")
 	d.must("plan many release.yaml").has(t, "upgrade", "1 → 2", "data.text", "one → three")
 }
+
+// Check 29 of FLUX.md with a cluster: dependencies are those that are there, and a readyExpr is evaluated
+// with self and dep.
+func TestCheck29DependenciesInTheCluster(t *testing.T) {
+	ready := func(status, message string) string {
+		return "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: base, namespace: infra, generation: 1}, spec: {interval: 1m, values: {message: " + message + "}}, status: {observedGeneration: 1, conditions: [{type: Ready, status: '" + status + "'}]}}"
+	}
+	for _, c := range []struct{ why, base, more, action, note string }{
+		{"none of that name", "", "", "wait", "waits for infra/base, which does not exist"},
+		{"not ready", ready("False", "one"), "", "wait", "waits for infra/base, which is not ready"},
+		{"ready", ready("True", "one"), "", "upgrade", "the values change"},
+		{"self and dep", ready("False", "two"), "readyExpr: 'dep.spec.values.message == self.spec.values.text'", "upgrade", "the values change"},
+		{"self and dep differ", ready("True", "one"), "readyExpr: 'dep.spec.values.message == self.spec.values.text'", "wait", "which is not ready by its readyExpr"},
+		{"a key that is not there", ready("True", "one"), "readyExpr: 'dep.status.gone.key'", "wait", "waits for infra/base: its readyExpr"},
+		{"no expression", ready("True", "one"), "readyExpr: 'dep.'", "stall", "readyExpr of dependency infra/base"},
+	} {
+		d := atDesk(t)
+		d.must("install web ./web")
+		d.helmRelease("", noValues)
+		if c.base != "" {
+			d.Put(objecttest.Parse(t, c.base))
+		}
+		d.releaseFile("release.yaml", "web", "values: {text: two}, dependsOn: [{name: base, namespace: infra, "+c.more+"}], chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
+		web := d.planned("release.yaml")["web"]
+		if web.Verdict == nil || web.Verdict.Action != c.action || !strings.Contains(strings.Join(web.Verdict.Notes, "; "), c.note) {
+			t.Errorf("%s: %+v %s, want %s because of %s", c.why, web.Verdict, web.Error, c.action, c.note)
+		}
+	}
+}
+
+// A health check that does not compile stalls the HelmRelease, with a cluster and without.
+func TestHealthChecksThatDoNotCompile(t *testing.T) {
+	d := atDesk(t)
+	d.releaseFile("release.yaml", "web", "healthCheckExprs: [{apiVersion: v1, kind: A, current: 'status.'}], chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
+	for _, line := range []string{"release.yaml", "release.yaml --offline --base-dir /dev/null"} {
+		if web := d.planned(line)["web"]; web.Verdict == nil || web.Verdict.Action != "stall" || !strings.Contains(web.Verdict.Notes[0], "failed to parse the expression Current") {
+			t.Errorf("%s: %+v %s", line, web.Verdict, web.Error)
+		}
+	}
+}

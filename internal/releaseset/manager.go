@@ -27,6 +27,9 @@ type Manager interface {
 	Writer() Writer
 	// ChartValues are files that replace the values of the chart itself.
 	ChartValues() ChartValues
+	// Version is the version that the templates of a chart see, "" for its own. digest is
+	// that of the artifact that it was fetched as, "" where nothing was.
+	Version(of *chart.Metadata, digest string) (string, error)
 	// Sum stands for all that the release depends on besides chart and values.
 	Sum() string
 	// Rewrite changes what the chart renders.
@@ -81,6 +84,8 @@ type Live struct {
 	// Drift is the plan that takes back what differs from the newest record; nil when
 	// nobody has looked.
 	Drift *plan.Document
+	// Commit is that of the tree which is taken to be deployed, "" where nobody knows.
+	Commit string
 }
 
 // Verdict is what a controller does about an entry.
@@ -98,4 +103,6 @@ type Verdict struct {
 	// OldChart says that the chart stays the one that was deployed, whatever its files
 	// are now.
 	OldChart bool `json:"-"`
+	// Version is the one that the chart's templates see, "" for its own.
+	Version string `json:"-"`
 }

@@ -33,21 +33,28 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	head, err := versioned(m, is)
+	if err != nil {
+		return false, err
+	}
 	var base releaseset.Manager
-	was, rewritten := is.chart.Metadata, false
+	was, rewritten := head, false
 	if j.managed != nil && j.managed.Manager.Err() == nil {
 		before, err := p.Base.charts.load(ctx, j.managed.Chart)
 		if err != nil {
 			return false, &BaseError{p.BaseName, err}
 		}
-		base, was, rewritten = j.managed.Manager, before.chart.Metadata, p.rewritten(j)
+		if was, err = versioned(j.managed.Manager, before); err != nil {
+			return false, &BaseError{p.BaseName, err}
+		}
+		base, rewritten = j.managed.Manager, p.rewritten(j)
 	}
 	v := &releaseset.Verdict{Action: "unknown", Notes: []string{m.Writer().Elsewhere}}
 	switch {
 	case asked == nil:
-		*v = m.Next(base, is.chart.Metadata, was, rewritten)
+		*v = m.Next(base, head, was, rewritten)
 	case !j.elsewhere():
-		if v, err = p.live(ctx, j, is.chart.Metadata, rewritten); err != nil {
+		if v, err = p.live(ctx, j, head, rewritten); err != nil {
 			return false, err
 		}
 	}
@@ -105,7 +112,7 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 // live is the verdict by what is in the cluster. Live objects are compared where it
 // depends on that.
 func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritten bool) (*releaseset.Verdict, error) {
-	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own)}
+	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own), Commit: p.Commit}
 	found.Records, found.Unreadable = j.asked.Records(ctx, j.head.Release())
 	if found.Unreadable != nil && !apierrors.IsForbidden(found.Unreadable) {
 		return nil, found.Unreadable
@@ -178,6 +185,32 @@ func (p *Planner) chartOf(ctx context.Context, j *job, d *engine.Deployment) err
 	}
 	d.Source.Chart = before.Source.Chart
 	return nil
+}
+
+// versioned is the metadata of a chart with the version that its controller gives it.
+func versioned(m releaseset.Manager, of loaded) (*chart.Metadata, error) {
+	digest := ""
+	if of.pin != nil {
+		digest = of.pin.Digest
+	}
+	version, err := m.Version(of.chart.Metadata, digest)
+	if version == "" || err != nil {
+		return of.chart.Metadata, err
+	}
+	out := *of.chart.Metadata
+	out.Version = version
+	return &out, nil
+}
+
+// version gives the chart the version that the controller has given it.
+func (j *job) version(d *engine.Deployment) {
+	v := j.out.Verdict
+	if v == nil || v.Version == "" || v.OldChart || v.Version == d.Source.Chart.Metadata.Version {
+		return
+	}
+	c, metadata := *d.Source.Chart, *d.Source.Chart.Metadata
+	metadata.Version, c.Metadata = v.Version, &metadata
+	d.Source.Chart = &c
 }
 
 // left notes what becomes of an entry that has left the set, and says whether it is

@@ -20,6 +20,9 @@ type Planner struct {
 	Base *Side
 	// BaseName is what people call it.
 	BaseName string
+	// Commit is that of what is compared with, or of the head where nothing is; "" outside
+	// of Git.
+	Commit   string
 	Selector releaseset.Selector
 	// PolicyChanged says that Defaults.Policy is another one than the base has: every
 	// release is touched.

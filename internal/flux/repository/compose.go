@@ -2,7 +2,6 @@ package repository
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -51,13 +50,8 @@ func unplanned(hr *flux.HelmRelease) []string {
 	for _, field := range hr.Unknown {
 		out = append(out, field+" is a field that is not known here: what it does is not planned")
 	}
-	for _, dep := range hr.Spec.DependsOn {
-		if dep.ReadyExpr != "" {
-			out = append(out, fmt.Sprintf("readyExpr of dependency %s is not evaluated: it is taken to hold", dep.Name))
-		}
-	}
 	if len(hr.Spec.HealthCheckExprs) > 0 {
-		out = append(out, "spec.healthCheckExprs are not evaluated: they are taken to compile, and say when an upgrade is done")
+		out = append(out, "spec.healthCheckExprs say when an upgrade is done, which no plan shows")
 	}
 	return out
 }

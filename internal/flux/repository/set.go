@@ -96,7 +96,7 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 	if hr.Spec.Chart != nil {
 		t := hr.Spec.Chart.Spec
 		if hr.Spec.Chart.Kind == flux.KindOCIRepository {
-			return oci(t.URL, t.Ref), nil
+			return m.oci(t.URL, t.Ref, t.LayerSelector), nil
 		}
 		m.strategy = t.ReconcileStrategy
 		return r.fromSource(*t.SourceRef, hr.Metadata.Namespace, chartOf{t.Chart, t.Version, t.ValuesFiles, t.IgnoreMissingValuesFiles}, owner, m)
@@ -108,7 +108,7 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 	case source == nil:
 		return releaseset.Chart{}, fmt.Errorf("%s is not in the repository: give its chart with --source %s=DIR", ref, ref)
 	case source.Kind == flux.KindOCIRepository:
-		return oci(source.Spec.URL, source.Spec.Ref), nil
+		return m.oci(source.Spec.URL, source.Spec.Ref, source.Spec.LayerSelector), nil
 	case source.Kind == flux.KindHelmChart && source.Spec.SourceRef != nil:
 		s := source.Spec
 		m.strategy = s.ReconcileStrategy
@@ -156,7 +156,7 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	}
 	switch {
 	case ref.Kind == flux.KindGitRepository && r.own(ref, c.name, owner):
-		m.git = true
+		m.git, m.repository = true, ref
 		return r.packaged(ref, c, m)
 	case ref.Kind != flux.KindHelmRepository, source == nil:
 		return releaseset.Chart{}, fmt.Errorf("chart %s is of %s, which is not in this repository: give it with --source %s=DIR", c.name, ref, ref)
@@ -214,22 +214,6 @@ func (c chartOf) values() releaseset.ChartValues {
 
 // inTree is a path of the repository, which leads nowhere else.
 func inTree(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
-
-// oci is a chart of a registry: a digest counts more than a range of versions, and
-// that more than a tag.
-func oci(url string, ref *flux.SourceVersion) releaseset.Chart {
-	out := releaseset.Chart{Name: url}
-	switch {
-	case ref == nil:
-	case ref.Digest != "":
-		out.Name += "@" + ref.Digest
-	case ref.SemVer != "":
-		out.Version = ref.SemVer
-	default:
-		out.Version = ref.Tag
-	}
-	return out
-}
 
 // options are those of upgrades, and of installs what only they have.
 func options(hr *flux.HelmRelease) releaseset.Options {
