@@ -221,3 +221,32 @@ func TestHealthChecksThatDoNotCompile(t *testing.T) {
 		}
 	}
 }
+
+// Check 15 of FLUX.md with a cluster: objects that hold what is not known are estimated, and such a
+// plan can't be saved, so that no marker is ever written.
+func TestCheck15MarkersAreNeverWritten(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.helmRelease("valuesFrom: [{kind: Secret, name: keys, valuesKey: key, targetPath: text}]", noValues)
+	d.Denied = map[plan.Permission]bool{{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "keys"}: true}
+	d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.1.0}")
+	web := d.planned("release.yaml")["web"]
+	if web.Plan == nil {
+		t.Fatalf("%+v", web)
+	}
+	marked := 0
+	web.Plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Body != nil && strings.Contains(fmt.Sprint(s.Body.Object), "(unknown Secret/shop/keys key)") {
+			if marked++; s.Fidelity != plan.FidelityEstimated {
+				t.Errorf("%s is %s", s.Object, s.Fidelity)
+			}
+		}
+	})
+	if marked != 1 {
+		t.Errorf("%d objects hold the marker", marked)
+	}
+	a := d.types("plan many release.yaml --out plans")
+	if want := "the plan of shop/web can't be saved: what it would write is not known without Secret shop/keys"; a.code != exitError || !strings.Contains(a.err, want) {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}

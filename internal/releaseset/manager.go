@@ -18,6 +18,8 @@ type Manager interface {
 	// Unknown are the objects that values come from and whose content is not known,
 	// "Secret apps/database".
 	Unknown() []string
+	// Estimated says whether an object holds a marker of what is not known.
+	Estimated(object map[string]any) bool
 	// Secrets are contents of Secrets that values come from.
 	Secrets() [][]byte
 	// InCluster is the manager with what it does not know of its values read from the

@@ -227,10 +227,30 @@ func (j *job) left() bool {
 // unknown begins the error of a release that can't be planned while some of its values
 // are not known.
 func (j *job) unknown() string {
-	if j.head == nil || j.head.Manager == nil || len(j.head.Manager.Unknown()) == 0 {
+	if len(j.missing()) == 0 {
 		return ""
 	}
-	return "can't be planned without " + strings.Join(j.head.Manager.Unknown(), ", ") + ": "
+	return "can't be planned without " + strings.Join(j.missing(), ", ") + ": "
+}
+
+// missing are the objects that values come from and whose content is not known.
+func (j *job) missing() []string {
+	if j.head == nil || j.head.Manager == nil {
+		return nil
+	}
+	return j.head.Manager.Unknown()
+}
+
+// estimate says of steps whose objects hold what is not known that they are estimated.
+func (j *job) estimate(made *plan.Plan) {
+	if len(j.missing()) == 0 {
+		return
+	}
+	made.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Body != nil && s.Fidelity == plan.FidelityExact && j.head.Manager.Estimated(s.Body.Object) {
+			s.Fidelity, s.Estimate = plan.FidelityEstimated, "it holds what is not known"
+		}
+	})
 }
 
 // withValues is the chart with other values of its own: those of files, in order.
