@@ -135,3 +135,15 @@ func TestSayingsOfAdoption(t *testing.T) {
 		t.Errorf("%s %+v", notes, web.Plan)
 	}
 }
+
+// A name that is no label can't be deployed at all.
+func TestSayingsOfALongName(t *testing.T) {
+	d := atDesk(t)
+	for n, says := range map[int]bool{63: false, 64: true} {
+		d.releaseFile("release.yaml", strings.Repeat("a", n), "releaseName: web, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
+		notes := fmt.Sprint(d.planned("release.yaml --offline --base-dir /dev/null")["web"].Verdict)
+		if said := strings.Contains(notes, "the API server refuses labels longer than 63"); said != says {
+			t.Errorf("%d: %s", n, notes)
+		}
+	}
+}
