@@ -131,6 +131,9 @@ func (w *walker) entry(real, name string, above []string) error {
 	if err != nil {
 		return err
 	}
+	if omits := w.loader.options.Omits; omits != nil && omits(name, info.Mode()) {
+		return nil
+	}
 	link := info.Mode()&fs.ModeSymlink != 0
 	if link {
 		if info, err = os.Stat(real); err != nil {

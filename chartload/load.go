@@ -26,6 +26,9 @@ type Options struct {
 	// OutsideLinks follows links that lead out of a chart's folder, and to hidden
 	// files in it; else they are errors.
 	OutsideLinks bool
+	// Omits says which files of a chart's folder are left out beside those of .helmignore,
+	// by their slash-separated path in it; nil for none. A link has its own mode.
+	Omits func(name string, mode fs.FileMode) bool
 }
 
 // Load reads a chart from a folder or a .tgz file. The warnings say what is odd

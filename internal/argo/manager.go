@@ -34,6 +34,12 @@ func (m *manager) Sum() string {
 	return string(data)
 }
 
+// Estimated is false: all values are at hand.
+func (*manager) Estimated(map[string]any) bool { return false }
+
+// Version is the chart's own.
+func (*manager) Version(*chart.Metadata, string) (string, error) { return "", nil }
+
 // Rewrite leaves out tests where the Application does.
 func (m *manager) Rewrite(text string) (string, error) {
 	if !m.helm.SkipTests {

@@ -181,3 +181,72 @@ func TestRecordsOfAnotherNamespace(t *testing.T) {
 	d.file("release.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: flux}\nspec: {interval: 1m, releaseName: web, targetNamespace: shop, values: {text: three}, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}}\n")
 	d.must("plan many release.yaml").has(t, "upgrade", "1 → 2", "data.text", "one → three")
 }
+
+// Check 29 of FLUX.md with a cluster: dependencies are those that are there, and a readyExpr is evaluated
+// with self and dep.
+func TestCheck29DependenciesInTheCluster(t *testing.T) {
+	ready := func(status, message string) string {
+		return "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: base, namespace: infra, generation: 1}, spec: {interval: 1m, values: {message: " + message + "}}, status: {observedGeneration: 1, conditions: [{type: Ready, status: '" + status + "'}]}}"
+	}
+	for _, c := range []struct{ why, base, more, action, note string }{
+		{"none of that name", "", "", "wait", "waits for infra/base, which does not exist"},
+		{"not ready", ready("False", "one"), "", "wait", "waits for infra/base, which is not ready"},
+		{"ready", ready("True", "one"), "", "upgrade", "the values change"},
+		{"self and dep", ready("False", "two"), "readyExpr: 'dep.spec.values.message == self.spec.values.text'", "upgrade", "the values change"},
+		{"self and dep differ", ready("True", "one"), "readyExpr: 'dep.spec.values.message == self.spec.values.text'", "wait", "which is not ready by its readyExpr"},
+		{"a key that is not there", ready("True", "one"), "readyExpr: 'dep.status.gone.key'", "wait", "waits for infra/base: its readyExpr"},
+		{"no expression", ready("True", "one"), "readyExpr: 'dep.'", "stall", "readyExpr of dependency infra/base"},
+	} {
+		d := atDesk(t)
+		d.must("install web ./web")
+		d.helmRelease("", noValues)
+		if c.base != "" {
+			d.Put(objecttest.Parse(t, c.base))
+		}
+		d.releaseFile("release.yaml", "web", "values: {text: two}, dependsOn: [{name: base, namespace: infra, "+c.more+"}], chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
+		web := d.planned("release.yaml")["web"]
+		if web.Verdict == nil || web.Verdict.Action != c.action || !strings.Contains(strings.Join(web.Verdict.Notes, "; "), c.note) {
+			t.Errorf("%s: %+v %s, want %s because of %s", c.why, web.Verdict, web.Error, c.action, c.note)
+		}
+	}
+}
+
+// A health check that does not compile stalls the HelmRelease, with a cluster and without.
+func TestHealthChecksThatDoNotCompile(t *testing.T) {
+	d := atDesk(t)
+	d.releaseFile("release.yaml", "web", "healthCheckExprs: [{apiVersion: v1, kind: A, current: 'status.'}], chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
+	for _, line := range []string{"release.yaml", "release.yaml --offline --base-dir /dev/null"} {
+		if web := d.planned(line)["web"]; web.Verdict == nil || web.Verdict.Action != "stall" || !strings.Contains(web.Verdict.Notes[0], "failed to parse the expression Current") {
+			t.Errorf("%s: %+v %s", line, web.Verdict, web.Error)
+		}
+	}
+}
+
+// Check 15 of FLUX.md with a cluster: objects that hold what is not known are estimated, and such a
+// plan can't be saved, so that no marker is ever written.
+func TestCheck15MarkersAreNeverWritten(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.helmRelease("valuesFrom: [{kind: Secret, name: keys, valuesKey: key, targetPath: text}]", noValues)
+	d.Denied = map[plan.Permission]bool{{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "keys"}: true}
+	d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.1.0}")
+	web := d.planned("release.yaml")["web"]
+	if web.Plan == nil {
+		t.Fatalf("%+v", web)
+	}
+	marked := 0
+	web.Plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Body != nil && strings.Contains(fmt.Sprint(s.Body.Object), "(unknown Secret/shop/keys key)") {
+			if marked++; s.Fidelity != plan.FidelityEstimated {
+				t.Errorf("%s is %s", s.Object, s.Fidelity)
+			}
+		}
+	})
+	if marked != 1 {
+		t.Errorf("%d objects hold the marker", marked)
+	}
+	a := d.types("plan many release.yaml --out plans")
+	if want := "the plan of shop/web can't be saved: what it would write is not known without Secret shop/keys"; a.code != exitError || !strings.Contains(a.err, want) {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}

@@ -45,6 +45,19 @@ func (t *trees) close() {
 	}
 }
 
+// commit is that of what is taken to be deployed: of the base, of the checkout where there is
+// none, "" where nobody knows.
+func (t *trees) commit(ctx context.Context) string {
+	if t.baseCommit != "" || t.base != nil {
+		return t.baseCommit
+	}
+	head, err := gittree.Head(ctx, t.root)
+	if err != nil {
+		return "" // no repository
+	}
+	return head
+}
+
 // policyChanged says whether a policy file in the tree is another one in the base.
 func (t *trees) policyChanged(files []string) bool {
 	return t.base != nil && slices.ContainsFunc(files, func(file string) bool {

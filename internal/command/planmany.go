@@ -199,7 +199,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 	planner := setrun.Planner{
 		Head: t.head, Base: t.base, BaseName: t.baseName, Selector: selector, All: o.all, Prune: o.prune,
 		Defaults: defaults, Clusters: clusters, Jobs: o.jobs, ShowSecrets: p.showSecrets, ToolVersion: toolVersion(),
-		PolicyChanged: t.policyChanged(o.options.policies.Value()),
+		PolicyChanged: t.policyChanged(o.options.policies.Value()), Commit: t.commit(ctx),
 	}
 	made, err := planner.Plan(ctx)
 	if err != nil {

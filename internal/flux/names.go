@@ -52,6 +52,11 @@ func (hr *HelmRelease) StorageNamespace() string {
 // String is "namespace/name".
 func (hr *HelmRelease) String() string { return hr.Metadata.Namespace + "/" + hr.Metadata.Name }
 
+// Origin are the labels that all objects of the release get, CRDs of crds/ included.
+func (hr *HelmRelease) Origin() map[string]string {
+	return map[string]string{OriginName: hr.Metadata.Name, OriginNamespace: hr.Metadata.Namespace}
+}
+
 // ChartSource is the source whose artifact is the chart: what chartRef names,
 // or what helm-controller makes of the template, in the namespace of the
 // template's source and under the HelmRelease's two names.

@@ -48,14 +48,9 @@ func (p *pass) deployment(mode engine.Mode, d flux.Deployment, o plan.Options, s
 		Release: p.key(), Mode: mode, Options: o, ServerSide: side,
 		Source: engine.Source{
 			Chart: p.chart, Values: p.values, Reuse: values.ResetValues,
-			Render: engine.RenderOptions{SkipSchema: d.DisableSchemaValidation, PostRender: rewrite, CRDLabels: origin(p.hr)},
+			Render: engine.RenderOptions{SkipSchema: d.DisableSchemaValidation, PostRender: rewrite, CRDLabels: p.hr.Origin()},
 		},
 	}
-}
-
-// origin are the labels of all objects that a HelmRelease makes.
-func origin(hr *flux.HelmRelease) map[string]string {
-	return map[string]string{flux.OriginName: hr.Metadata.Name, flux.OriginNamespace: hr.Metadata.Namespace}
 }
 
 // deploy runs an install or upgrade and notes what has come of it. An error is one that has

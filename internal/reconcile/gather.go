@@ -47,7 +47,7 @@ func (p *pass) dependencies(ctx context.Context) bool {
 		}
 		dep.Failed = err
 		if err == nil && dep.Expression {
-			p.evaluate(&dep, of.ReadyExpr)
+			expression.Judge(&dep, of.ReadyExpr, p.hr.Object)
 		}
 		p.input.Dependencies = append(p.input.Dependencies, dep)
 		if dep.NotReady() != "" {
@@ -55,17 +55,6 @@ func (p *pass) dependencies(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-// evaluate fills in what the readyExpr of a dependency gives.
-func (p *pass) evaluate(dep *decision.Dependency, text string) {
-	ready, err := expression.Ready(text, p.hr.Object, dep.HelmRelease.Object)
-	switch dep.Ready = ready; {
-	case errors.Is(err, expression.ErrInvalid):
-		dep.Invalid = err
-	case err != nil:
-		dep.Failed = err
-	}
 }
 
 // source is whether there is an artifact.

@@ -12,6 +12,7 @@ package releaseset
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -102,6 +103,15 @@ type Chart struct {
 	Repo string `json:"repo,omitempty"`
 	// Version is a version or a range of them; "" is the newest.
 	Version string `json:"version,omitempty"`
+	// Source is the one that Path is of, where not all files of the tree are in it.
+	Source Source `json:"-"`
+}
+
+// Source is a part of a tree.
+type Source interface {
+	// Omits says whether a file, by its path from the tree's root, is no part of it. Of
+	// folders it is false.
+	Omits(name string, mode fs.FileMode) bool
 }
 
 // String names the chart as its file does.

@@ -18,6 +18,8 @@ type Manager interface {
 	// Unknown are the objects that values come from and whose content is not known,
 	// "Secret apps/database".
 	Unknown() []string
+	// Estimated says whether an object holds a marker of what is not known.
+	Estimated(object map[string]any) bool
 	// Secrets are contents of Secrets that values come from.
 	Secrets() [][]byte
 	// InCluster is the manager with what it does not know of its values read from the
@@ -27,6 +29,9 @@ type Manager interface {
 	Writer() Writer
 	// ChartValues are files that replace the values of the chart itself.
 	ChartValues() ChartValues
+	// Version is the version that the templates of a chart see, "" for its own. digest is
+	// that of the artifact that it was fetched as, "" where nothing was.
+	Version(of *chart.Metadata, digest string) (string, error)
 	// Sum stands for all that the release depends on besides chart and values.
 	Sum() string
 	// Rewrite changes what the chart renders.
@@ -59,6 +64,8 @@ type Writer struct {
 	Storage string
 	// FieldManager is the controller's own.
 	FieldManager string
+	// Labels are put on the objects of the chart's crds/, which Rewrite does not see.
+	Labels map[string]string
 	// ServiceAccount is the one that the controller impersonates, in the namespace of
 	// its object; "" for none.
 	ServiceAccount types.NamespacedName
@@ -79,6 +86,8 @@ type Live struct {
 	// Drift is the plan that takes back what differs from the newest record; nil when
 	// nobody has looked.
 	Drift *plan.Document
+	// Commit is that of the tree which is taken to be deployed, "" where nobody knows.
+	Commit string
 }
 
 // Verdict is what a controller does about an entry.
@@ -96,4 +105,6 @@ type Verdict struct {
 	// OldChart says that the chart stays the one that was deployed, whatever its files
 	// are now.
 	OldChart bool `json:"-"`
+	// Version is the one that the chart's templates see, "" for its own.
+	Version string `json:"-"`
 }

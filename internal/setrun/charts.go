@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,7 +45,7 @@ type charts struct {
 
 	mu     sync.Mutex
 	loaded map[releaseset.Chart]func() (loaded, error)
-	sums   map[string]func() (string, error)
+	sums   map[releaseset.Chart]func() (string, error)
 }
 
 // loaded is a chart that is ready to be rendered. It is shared, and never changed.
@@ -54,7 +56,7 @@ type loaded struct {
 }
 
 func newCharts(dir string, tree releaseset.Tree, fetch Fetch) *charts {
-	return &charts{dir: dir, tree: tree, fetch: fetch, loaded: map[releaseset.Chart]func() (loaded, error){}, sums: map[string]func() (string, error){}}
+	return &charts{dir: dir, tree: tree, fetch: fetch, loaded: map[releaseset.Chart]func() (loaded, error){}, sums: map[releaseset.Chart]func() (string, error){}}
 }
 
 // load reads or fetches a chart. Its file:// dependencies that charts/ does not have are
@@ -83,17 +85,17 @@ func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, erro
 		archive, warnings, err := chartload.Archive(strings.NewReader(string(fetched.Data)), fetched.Name)
 		return loaded{archive, warnings, fetched.Pin}, err
 	}
-	if err := c.there(which.Path); err != nil {
+	if err := c.there(which); err != nil {
 		return loaded{}, err
 	}
-	out, warnings, err := chartload.Load(c.at(which.Path), chartload.Options{})
+	out, warnings, err := chartload.Load(c.at(which.Path), reading(which))
 	if err == nil {
 		err = dependency.Verify(out)
 	}
 	if err != nil {
 		return loaded{}, err
 	}
-	return loaded{chart: out, warnings: warnings}, c.complete(ctx, which.Path, out)
+	return loaded{chart: out, warnings: warnings}, c.complete(ctx, which, out)
 }
 
 // named says whether a user has named the path, or a folder that it is in.
@@ -105,16 +107,32 @@ func (c *charts) named(name string) bool {
 
 func (c *charts) at(name string) string { return filepath.Join(c.dir, filepath.FromSlash(name)) }
 
-// there refuses paths that lead out of the tree by links.
-func (c *charts) there(name string) error {
-	if _, err := fs.Stat(c.tree, name); err != nil {
-		return fmt.Errorf("there is no chart at %s: %w", name, err)
+// there refuses paths that lead out of the tree by links, and archives that are no part of
+// the source.
+func (c *charts) there(which releaseset.Chart) error {
+	info, err := fs.Stat(c.tree, which.Path)
+	if err == nil && which.Source != nil && which.Source.Omits(which.Path, info.Mode()) {
+		err = errors.New("it is left out of its source")
+	}
+	if err != nil {
+		return fmt.Errorf("there is no chart at %s: %w", which.Path, err)
 	}
 	return nil
 }
 
+// reading leaves out of a chart what is not in its source.
+func reading(which releaseset.Chart) chartload.Options {
+	if which.Source == nil {
+		return chartload.Options{}
+	}
+	return chartload.Options{Omits: func(name string, mode fs.FileMode) bool {
+		return which.Source.Omits(path.Join(which.Path, name), mode)
+	}}
+}
+
 // complete adds the file:// dependencies that are not in charts/.
-func (c *charts) complete(ctx context.Context, at string, to *chart.Chart) error {
+func (c *charts) complete(ctx context.Context, which releaseset.Chart, to *chart.Chart) error {
+	at := which.Path
 	for _, d := range to.Metadata.Dependencies {
 		folder, local := strings.CutPrefix(d.Repository, "file://")
 		have := slices.ContainsFunc(to.Dependencies(), func(sub *chart.Chart) bool { return sub.Name() == d.Name })
@@ -125,7 +143,7 @@ func (c *charts) complete(ctx context.Context, at string, to *chart.Chart) error
 		if err != nil {
 			return fmt.Errorf("dependency %s of %s: %w", d.Name, at, err)
 		}
-		sub, err := c.load(ctx, releaseset.Chart{Path: folder})
+		sub, err := c.load(ctx, releaseset.Chart{Path: folder, Source: which.Source})
 		if err == nil {
 			err = fitting(sub.chart, d)
 		}
@@ -152,25 +170,26 @@ func fitting(c *chart.Chart, d *chart.Dependency) error {
 // sum is a checksum of all that a chart of the tree is made of: its files less those
 // that .helmignore leaves out, and those of its file:// dependencies. Neither names of
 // folders nor modes and times are in it.
-func (c *charts) sum(name string) (string, error) {
+func (c *charts) sum(which releaseset.Chart) (string, error) {
 	c.mu.Lock()
-	once, ok := c.sums[name]
+	once, ok := c.sums[which]
 	if !ok {
-		once = sync.OnceValues(func() (string, error) { return c.summed(name, nil) })
-		c.sums[name] = once
+		once = sync.OnceValues(func() (string, error) { return c.summed(which, nil) })
+		c.sums[which] = once
 	}
 	c.mu.Unlock()
 	return once()
 }
 
-func (c *charts) summed(name string, above []string) (string, error) {
+func (c *charts) summed(which releaseset.Chart, above []string) (string, error) {
+	name := which.Path
 	if slices.Contains(above, name) {
 		return "", fmt.Errorf("chart %s depends on itself", name)
 	}
-	if err := c.there(name); err != nil {
+	if err := c.there(which); err != nil {
 		return "", err
 	}
-	files, err := chartload.Files(c.at(name), chartload.Options{})
+	files, err := chartload.Files(c.at(name), reading(which))
 	if err != nil {
 		return "", err
 	}
@@ -191,7 +210,7 @@ func (c *charts) summed(name string, above []string) (string, error) {
 			if folder, err = releaseset.Join(name, folder); !local || err != nil {
 				continue
 			}
-			if parts["file://"+d.Name], err = c.summed(folder, append(above, name)); err != nil {
+			if parts["file://"+d.Name], err = c.summed(releaseset.Chart{Path: folder, Source: which.Source}, append(above, name)); err != nil {
 				parts["file://"+d.Name] = "missing"
 			}
 		}

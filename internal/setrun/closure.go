@@ -28,7 +28,7 @@ func (s *Side) closure(e *releaseset.Entry) closure {
 	var c closure
 	add := func(name, sum string) { c.parts = append(c.parts, part{name, sum}) }
 	if e.Chart.Path != "" {
-		sum, err := s.charts.sum(e.Chart.Path)
+		sum, err := s.charts.sum(e.Chart)
 		if err != nil {
 			sum = missing + err.Error()
 		}

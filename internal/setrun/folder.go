@@ -69,6 +69,9 @@ func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, sea
 		if r.Plan == nil || r.Plan.Effect() == plan.EffectNone {
 			continue
 		}
+		if unknown := made.Unknown[r.Key]; len(unknown) > 0 {
+			return fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with the right to read them", r.Key, strings.Join(unknown, ", "))
+		}
 		r.File = strings.ReplaceAll(r.Key.String(), "/", "_") + planEnding
 		at := filepath.Join(dir, r.File)
 		encoded, digest, err := planfile.Encode(made.Plans[r.Key])

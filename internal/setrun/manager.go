@@ -33,21 +33,28 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	head, err := versioned(m, is)
+	if err != nil {
+		return false, err
+	}
 	var base releaseset.Manager
-	was, rewritten := is.chart.Metadata, false
+	was, rewritten := head, false
 	if j.managed != nil && j.managed.Manager.Err() == nil {
 		before, err := p.Base.charts.load(ctx, j.managed.Chart)
 		if err != nil {
 			return false, &BaseError{p.BaseName, err}
 		}
-		base, was, rewritten = j.managed.Manager, before.chart.Metadata, p.rewritten(j)
+		if was, err = versioned(j.managed.Manager, before); err != nil {
+			return false, &BaseError{p.BaseName, err}
+		}
+		base, rewritten = j.managed.Manager, p.rewritten(j)
 	}
 	v := &releaseset.Verdict{Action: "unknown", Notes: []string{m.Writer().Elsewhere}}
 	switch {
 	case asked == nil:
-		*v = m.Next(base, is.chart.Metadata, was, rewritten)
+		*v = m.Next(base, head, was, rewritten)
 	case !j.elsewhere():
-		if v, err = p.live(ctx, j, is.chart.Metadata, rewritten); err != nil {
+		if v, err = p.live(ctx, j, head, rewritten); err != nil {
 			return false, err
 		}
 	}
@@ -105,7 +112,7 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 // live is the verdict by what is in the cluster. Live objects are compared where it
 // depends on that.
 func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritten bool) (*releaseset.Verdict, error) {
-	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own)}
+	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own), Commit: p.Commit}
 	found.Records, found.Unreadable = j.asked.Records(ctx, j.head.Release())
 	if found.Unreadable != nil && !apierrors.IsForbidden(found.Unreadable) {
 		return nil, found.Unreadable
@@ -147,8 +154,8 @@ func (p *Planner) rewritten(j *job) bool {
 	if j.head.Chart.Path == "" || j.managed.Chart.Path == "" {
 		return false
 	}
-	is, err := p.Head.charts.sum(j.head.Chart.Path)
-	was, baseErr := p.Base.charts.sum(j.managed.Chart.Path)
+	is, err := p.Head.charts.sum(j.head.Chart)
+	was, baseErr := p.Base.charts.sum(j.managed.Chart)
 	return err != nil || baseErr != nil || is != was || p.Head.valuesSum(j.head.Manager) != p.Base.valuesSum(j.managed.Manager)
 }
 
@@ -180,6 +187,32 @@ func (p *Planner) chartOf(ctx context.Context, j *job, d *engine.Deployment) err
 	return nil
 }
 
+// versioned is the metadata of a chart with the version that its controller gives it.
+func versioned(m releaseset.Manager, of loaded) (*chart.Metadata, error) {
+	digest := ""
+	if of.pin != nil {
+		digest = of.pin.Digest
+	}
+	version, err := m.Version(of.chart.Metadata, digest)
+	if version == "" || err != nil {
+		return of.chart.Metadata, err
+	}
+	out := *of.chart.Metadata
+	out.Version = version
+	return &out, nil
+}
+
+// version gives the chart the version that the controller has given it.
+func (j *job) version(d *engine.Deployment) {
+	v := j.out.Verdict
+	if v == nil || v.Version == "" || v.OldChart || v.Version == d.Source.Chart.Metadata.Version {
+		return
+	}
+	c, metadata := *d.Source.Chart, *d.Source.Chart.Metadata
+	metadata.Version, c.Metadata = v.Version, &metadata
+	d.Source.Chart = &c
+}
+
 // left notes what becomes of an entry that has left the set, and says whether it is
 // uninstalled.
 func (j *job) left() bool {
@@ -194,10 +227,30 @@ func (j *job) left() bool {
 // unknown begins the error of a release that can't be planned while some of its values
 // are not known.
 func (j *job) unknown() string {
-	if j.head == nil || j.head.Manager == nil || len(j.head.Manager.Unknown()) == 0 {
+	if len(j.missing()) == 0 {
 		return ""
 	}
-	return "can't be planned without " + strings.Join(j.head.Manager.Unknown(), ", ") + ": "
+	return "can't be planned without " + strings.Join(j.missing(), ", ") + ": "
+}
+
+// missing are the objects that values come from and whose content is not known.
+func (j *job) missing() []string {
+	if j.head == nil || j.head.Manager == nil {
+		return nil
+	}
+	return j.head.Manager.Unknown()
+}
+
+// estimate says of steps whose objects hold what is not known that they are estimated.
+func (j *job) estimate(made *plan.Plan) {
+	if len(j.missing()) == 0 {
+		return
+	}
+	made.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Body != nil && s.Fidelity == plan.FidelityExact && j.head.Manager.Estimated(s.Body.Object) {
+			s.Fidelity, s.Estimate = plan.FidelityEstimated, "it holds what is not known"
+		}
+	})
 }
 
 // withValues is the chart with other values of its own: those of files, in order.

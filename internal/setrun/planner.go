@@ -20,6 +20,9 @@ type Planner struct {
 	Base *Side
 	// BaseName is what people call it.
 	BaseName string
+	// Commit is that of what is compared with, or of the head where nothing is; "" outside
+	// of Git.
+	Commit   string
 	Selector releaseset.Selector
 	// PolicyChanged says that Defaults.Policy is another one than the base has: every
 	// release is touched.
@@ -53,6 +56,9 @@ type Clusters interface {
 type Planned struct {
 	releaseset.Document
 	Plans map[releaseset.Key]*plan.Plan
+	// Unknown are the objects that values of a plan come from and whose content is not
+	// known: markers stand for it, and the plan can't be saved.
+	Unknown map[releaseset.Key][]string
 }
 
 // job is one entry to plan, in the place of the document that it fills.
@@ -79,7 +85,7 @@ type job struct {
 // them stands in the document, and the others are planned all the same. Errors: the
 // run was cancelled, needs in a circle.
 func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
-	out := &Planned{Plans: map[releaseset.Key]*plan.Plan{}}
+	out := &Planned{Plans: map[releaseset.Key]*plan.Plan{}, Unknown: map[releaseset.Key][]string{}}
 	out.FormatVersion, out.ToolVersion, out.Compared = releaseset.FormatVersion, p.ToolVersion, p.Base != nil
 	out.Warnings, out.Unread = p.Head.Set.Warnings, p.Head.Set.Unread
 	jobs, err := p.jobs()
@@ -102,6 +108,9 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 		out.Releases = append(out.Releases, *j.out)
 		if j.made != nil {
 			out.Plans[j.out.Key] = j.made
+			if unknown := j.missing(); len(unknown) > 0 {
+				out.Unknown[j.out.Key] = unknown
+			}
 		}
 	}
 	out.Finish()
@@ -212,6 +221,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 
 // keep gives a job its plan, and the document that is shown of it.
 func (p *Planner) keep(j *job, made *plan.Plan) {
+	j.estimate(made)
 	made.EffectDigest = redact.EffectDigest(made, nil)
 	j.made = made.WithSecrets(redact.Recurring(made))
 	shown := j.made

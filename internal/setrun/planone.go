@@ -54,6 +54,7 @@ func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*pl
 	if err := p.chartOf(ctx, j, &d); err != nil {
 		return nil, err
 	}
+	j.version(&d)
 	return asked.PlanDeployment(ctx, d)
 }
 
@@ -92,6 +93,7 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 	if err := p.chartOf(ctx, j, &d); err != nil {
 		return nil, err
 	}
+	j.version(&d)
 	return engine.PlanOffline(ctx, api, p.ToolVersion, d, base)
 }
 

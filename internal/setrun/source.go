@@ -58,9 +58,14 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	}
 	if m := e.Manager; m != nil {
 		d.Options.FieldManager = cmp.Or(m.Writer().FieldManager, d.Options.FieldManager)
-		d.Source.Secrets = m.Secrets()
+		d.Source.Secrets, d.Source.Render.CRDLabels = m.Secrets(), m.Writer().Labels
 		d.Source.Render.PostRender = func(_ context.Context, text string) (string, error) { return m.Rewrite(text) }
-		d.Source.Chart, err = s.withValues(chart.chart, m)
+		if d.Source.Chart, err = s.withValues(chart.chart, m); err != nil {
+			return d, err
+		}
+		whole := *d.Source.Chart
+		whole.Metadata, err = versioned(m, chart)
+		d.Source.Chart = &whole
 	}
 	return d, err
 }

@@ -102,3 +102,30 @@ func TestAPathThatIsNotThere(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Checks 19 and 20 of FLUX.md, what the traces do not have: the origin labels win over those of the
+// chart, of post-renderers and of the common metadata, and with nohooks hooks stay as they are.
+func TestCheck19And20OriginLabelsWinAndHooksStay(t *testing.T) {
+	const hook = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hook, annotations: {helm.sh/hook: pre-upgrade}}"
+	const text = "---\n# Source: a\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {helm.toolkit.fluxcd.io/name: chart}}\n---\n# Source: hook\n" + hook + "\n"
+	hr := &flux.HelmRelease{Metadata: flux.Metadata{Namespace: "apps", Name: "web"}}
+	hr.Spec.CommonMetadata = &flux.CommonMetadata{Labels: map[string]string{"helm.toolkit.fluxcd.io/namespace": "common", "team": "a"}}
+	hr.Spec.PostRenderers = []flux.PostRenderer{{Kustomize: &flux.KustomizeRenderer{Patches: []flux.Patch{{
+		Patch: `- {op: add, path: /metadata/labels, value: {helm.toolkit.fluxcd.io/name: patch}}`, Target: &flux.Selector{Kind: "ConfigMap"},
+	}}}}}
+	for strategy, hooks := range map[string]int{"": 2, "combined": 2, "separate": 2, "nohooks": 1} {
+		hr.Spec.PostRenderStrategy = strategy
+		got, err := PostRender(hr, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for label, n := range map[string]int{"helm.toolkit.fluxcd.io/name: web\n": hooks, "helm.toolkit.fluxcd.io/namespace: apps\n": hooks, "team: a\n": hooks} {
+			if strings.Count(got, label) != n {
+				t.Errorf("%s: %d times %q in\n%s", strategy, strings.Count(got, label), label, got)
+			}
+		}
+		if same := strings.Contains(got, hook); same != (strategy == "nohooks") {
+			t.Errorf("%s: the hook is as it was: %t\n%s", strategy, same, got)
+		}
+	}
+}

@@ -174,7 +174,6 @@ func patched(objects resmap.ResMap, k *flux.KustomizeRenderer) (resmap.ResMap, e
 
 // labelled puts the common metadata and the origin labels on every object.
 func labelled(hr *flux.HelmRelease, objects resmap.ResMap) error {
-	origin := map[string]string{flux.OriginName: hr.Metadata.Name, flux.OriginNamespace: hr.Metadata.Namespace}
 	metadata := func(field string) []types.FieldSpec {
 		return []types.FieldSpec{{Path: "metadata/" + field, CreateIfNotPresent: true}}
 	}
@@ -185,7 +184,7 @@ func labelled(hr *flux.HelmRelease, objects resmap.ResMap) error {
 	if m := hr.Spec.CommonMetadata; m != nil && m.Annotations != nil {
 		transformers = append(transformers, &builtins.AnnotationsTransformerPlugin{Annotations: m.Annotations, FieldSpecs: metadata("annotations")})
 	}
-	transformers = append(transformers, &builtins.LabelTransformerPlugin{Labels: origin, FieldSpecs: metadata("labels")})
+	transformers = append(transformers, &builtins.LabelTransformerPlugin{Labels: hr.Origin(), FieldSpecs: metadata("labels")})
 	for _, t := range transformers {
 		if err := t.Transform(objects); err != nil {
 			return err

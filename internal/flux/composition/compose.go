@@ -75,8 +75,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // Marker is the text that stands for content that is not known. It is the same
 // on every side of a comparison, so that it makes no difference.
 func Marker(namespace string, r flux.ValuesReference) string {
-	return fmt.Sprintf("(unknown %s/%s/%s %s)", r.Kind, namespace, r.Name, r.Key())
+	return fmt.Sprintf(unknownPrefix+"%s/%s/%s %s)", r.Kind, namespace, r.Name, r.Key())
 }
+
+// unknownPrefix begins a marker, that of package substitution included.
+const unknownPrefix = "(unknown "
+
+// Marked says whether a text holds a marker.
+func Marked(text string) bool { return strings.Contains(text, unknownPrefix) }
 
 // Compose merges valuesFrom in order and spec.values on top (fluxcd/pkg
 // chartutil.ChartValuesFromReferences). A reference with a targetPath sets one

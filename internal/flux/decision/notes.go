@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // Notes are sentences about the decision that a reviewer should read and no
@@ -23,6 +24,9 @@ func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
 			out = append(out, "stalled: this change does not reset the retries")
 		}
 	}
+	if in.nameInUse(d) {
+		out = append(out, "the install fails, each time: the records of an uninstalled release are kept, and Helm can't reuse its name without spec.install.replace")
+	}
 	if d.OnFailure != nil {
 		out = append(out, d.OnFailure.String())
 	}
@@ -39,6 +43,13 @@ func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
 		out = append(out, "no release now; with the next one take effect: "+strings.Join(later, ", "))
 	}
 	return out
+}
+
+// nameInUse says whether an install runs into a release that was uninstalled with its
+// history kept.
+func (in Input) nameInUse(d Decision) bool {
+	newest, install := in.newest(), in.HelmRelease.Spec.Install
+	return d.Action == Install && newest != nil && newest.Info.Status == release.StatusUninstalled && (install == nil || !install.Replace)
 }
 
 // compared are the fields of spec that a pass looks at, or that make it another

@@ -31,11 +31,7 @@ func Cycles(releases []*flux.HelmRelease) [][]string {
 	s := search{needs: map[string][]string{}, done: map[string]bool{}}
 	for _, hr := range releases {
 		for _, dep := range hr.Spec.DependsOn {
-			namespace := dep.Namespace
-			if namespace == "" {
-				namespace = hr.Metadata.Namespace
-			}
-			s.needs[hr.String()] = append(s.needs[hr.String()], namespace+"/"+dep.Name)
+			s.needs[hr.String()] = append(s.needs[hr.String()], dep.In(hr.Metadata.Namespace).String())
 		}
 	}
 	for _, hr := range releases {

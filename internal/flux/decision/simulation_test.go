@@ -83,11 +83,7 @@ func (s *simulation) gather() {
 }
 
 func (s *simulation) dependency(dep flux.Dependency) decision.Dependency {
-	namespace := dep.Namespace
-	if namespace == "" {
-		namespace = s.hr.Metadata.Namespace
-	}
-	out := decision.Dependency{Name: namespace + "/" + dep.Name, Expression: dep.ReadyExpr != "", Ready: len(s.step.Actions) > 0}
+	out := decision.Dependency{Name: dep.In(s.hr.Metadata.Namespace).String(), Expression: dep.ReadyExpr != "", Ready: len(s.step.Actions) > 0}
 	for _, o := range s.step.Others {
 		if o.String() == out.Name {
 			out.HelmRelease = o

@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/ext"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 )
 
 // costLimit bounds an evaluation, as Kubernetes does for an expression of a policy.
@@ -52,6 +53,17 @@ func Ready(text string, self, dep map[string]any) (bool, error) {
 		return false, invalidError{fmt.Errorf("the CEL expression '%s' gives no truth value", text)}
 	}
 	return ready, nil
+}
+
+// Judge fills in what the readyExpr of a dependency gives over the HelmRelease that has it.
+func Judge(dep *decision.Dependency, text string, self map[string]any) {
+	ready, err := Ready(text, self, dep.HelmRelease.Object)
+	switch dep.Ready = ready; {
+	case errors.Is(err, ErrInvalid):
+		dep.Invalid = err
+	case err != nil:
+		dep.Failed = err
+	}
 }
 
 // Check says why a health check does not compile.

@@ -45,19 +45,20 @@ func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 	return []releaseset.Value{{Inline: data, From: m.from}}
 }
 
+// maxLabel is the API server's limit for the value of a label.
+const maxLabel = 63
+
 // unplanned are notes about fields that do something which no plan shows.
 func unplanned(hr *flux.HelmRelease) []string {
 	var out []string
 	for _, field := range hr.Unknown {
 		out = append(out, field+" is a field that is not known here: what it does is not planned")
 	}
-	for _, dep := range hr.Spec.DependsOn {
-		if dep.ReadyExpr != "" {
-			out = append(out, fmt.Sprintf("readyExpr of dependency %s is not evaluated: it is taken to hold", dep.Name))
-		}
+	if n := len(hr.Metadata.Name); n > maxLabel {
+		out = append(out, fmt.Sprintf("the HelmRelease's name has %d characters: the API server refuses labels longer than %d, which all objects get of it, and so each install and upgrade", n, maxLabel))
 	}
 	if len(hr.Spec.HealthCheckExprs) > 0 {
-		out = append(out, "spec.healthCheckExprs are not evaluated: they are taken to compile, and say when an upgrade is done")
+		out = append(out, "spec.healthCheckExprs say when an upgrade is done, which no plan shows")
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package repository
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -31,6 +32,36 @@ func encrypted(text string) bool { return strings.Contains(text, ciphertext) }
 // sealed says whether SOPS has encrypted an object, or some of it.
 func sealed(object map[string]any) bool { return object["sops"] != nil }
 
+// concealed stands for what SOPS has encrypted in a HelmRelease itself.
+const concealed = "(encrypted)"
+
+// Estimated implements releaseset.Manager. A Secret's data is looked into.
+func (m *Managed) Estimated(object map[string]any) bool {
+	for _, text := range content(object) {
+		if composition.Marked(text) || strings.Contains(text, concealed) {
+			return true
+		}
+	}
+	return holds(object)
+}
+
+// holds says whether a text of an object has a marker in it.
+func holds(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			if holds(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, holds)
+	case string:
+		return composition.Marked(v) || strings.Contains(v, concealed)
+	}
+	return false
+}
+
 // marked is a copy of a value with markers in the place of what is encrypted.
 func marked(v any) any {
 	switch v := v.(type) {
@@ -48,7 +79,7 @@ func marked(v any) any {
 		return out
 	case string:
 		if encrypted(v) {
-			return "(encrypted)"
+			return concealed
 		}
 	}
 	return v

@@ -1,15 +1,16 @@
 package repository
 
 import (
+	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -22,7 +23,7 @@ const fieldManager = "helm-controller"
 // Writer is helm-controller, with the records in the HelmRelease's namespace, and not
 // its target's.
 func (m *Managed) Writer() releaseset.Writer {
-	out := releaseset.Writer{Storage: m.hr.StorageNamespace(), FieldManager: fieldManager}
+	out := releaseset.Writer{Storage: m.hr.StorageNamespace(), FieldManager: fieldManager, Labels: m.hr.Origin()}
 	if name := m.hr.Spec.ServiceAccountName; name != "" {
 		out.ServiceAccount = types.NamespacedName{Namespace: m.hr.Metadata.Namespace, Name: name}
 	}
@@ -34,7 +35,7 @@ func (m *Managed) Writer() releaseset.Writer {
 
 // Live decides by the HelmRelease in the cluster: its status, with the spec of the
 // repository. Where that differs from the live one the generation is the next.
-// Dependencies are taken as they are in the cluster; a readyExpr is not evaluated.
+// Dependencies are taken as they are in the cluster.
 func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
 	object, err := has.Lookup(apiVersion, flux.KindHelmRelease, m.hr.Metadata.Namespace, m.hr.Metadata.Name)
 	if err != nil {
@@ -42,7 +43,7 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 	}
 	in := decision.Input{
 		Records: has.Records, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten},
-		ValuesDigest: m.values, Drift: found(has.Drift), Obstacles: decision.Obstacles{Records: has.Unreadable},
+		ValuesDigest: m.values, Drift: found(has.Drift), Obstacles: decision.Obstacles{Records: has.Unreadable, Expression: expression.Check(m.hr.Spec.HealthCheckExprs)},
 	}
 	next := *m.hr
 	next.Metadata.Generation = 1
@@ -56,17 +57,19 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		}
 		before = &Managed{hr: live, git: m.git}
 		m.over(&next, live)
-		in.Chart.Version = m.known(is.Version, live.Status.LastAttemptedRevision)
+		in.Chart.Version = m.known(is, live.Status.LastAttemptedRevision)
 		was = &chart.Metadata{Name: is.Name, Version: live.Status.LastAttemptedRevision}
 		in.ValuesDigest, proof = m.proven(live, has.Lookup)
 	} else if len(m.unknown) > 0 {
 		in.ValuesDigest = ""
 	}
 	in.HelmRelease = &next
-	if in.Dependencies, err = dependencies(has.Lookup, &next); err != nil {
+	looked, exact := m.source(has, before, is, &in)
+	proof = append(proof, looked...)
+	if in.Dependencies, err = dependencies(has.Lookup, &next, object); err != nil {
 		return releaseset.Verdict{}, err
 	}
-	v := m.verdict(in, before, was)
+	v := m.verdict(in, before, was, exact)
 	v.Notes = append(v.Notes, proof...)
 	if has.Drift != nil {
 		v.Notes = append(v.Notes, m.drifted(has.Drift)...)
@@ -104,20 +107,23 @@ func (m *Managed) over(next, live *flux.HelmRelease) {
 
 // known is the chart's version as helm-controller sees it: where its metadata is not
 // known, that of the last attempt, if it is the same version.
-func (m *Managed) known(own, attempted string) string {
-	core, _, _ := strings.Cut(attempted, "+")
-	if mine, _, _ := strings.Cut(own, "+"); m.estimated() && mine == core {
+func (m *Managed) known(own *chart.Metadata, attempted string) string {
+	if m.estimated() && !m.pinned(own) && core(own.Version) == core(attempted) {
 		return attempted
 	}
-	return own
+	return own.Version
 }
 
 // dependencies are the HelmReleases of spec.dependsOn as they are in the cluster.
-func dependencies(lookup releaseset.Lookup, hr *flux.HelmRelease) ([]decision.Dependency, error) {
+func dependencies(lookup releaseset.Lookup, hr *flux.HelmRelease, live map[string]any) ([]decision.Dependency, error) {
+	self := maps.Clone(hr.Object)
+	if live != nil {
+		self["status"] = live["status"]
+	}
 	var out []decision.Dependency
 	for _, dep := range hr.Spec.DependsOn {
 		ref := dep.In(hr.Metadata.Namespace)
-		d := decision.Dependency{Name: ref.String(), Expression: dep.ReadyExpr != "", Ready: true}
+		d := decision.Dependency{Name: ref.String(), Expression: dep.ReadyExpr != ""}
 		object, err := lookup(apiVersion, flux.KindHelmRelease, ref.Namespace, ref.Name)
 		if err != nil {
 			return nil, err
@@ -125,6 +131,9 @@ func dependencies(lookup releaseset.Lookup, hr *flux.HelmRelease) ([]decision.De
 		if object != nil {
 			if d.HelmRelease, err = flux.DecodeHelmRelease(object); err != nil {
 				return nil, err
+			}
+			if d.Expression {
+				expression.Judge(&d, dep.ReadyExpr, self)
 			}
 		}
 		out = append(out, d)

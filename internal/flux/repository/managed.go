@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
@@ -27,9 +28,13 @@ type Managed struct {
 	// git says that the chart is of a GitRepository, packaged by strategy.
 	git      bool
 	strategy string
+	// repository is that GitRepository.
+	repository flux.Reference
 	// chartValues replace the chart's own values.
 	chartValues releaseset.ChartValues
-	cycle       []string
+	// tag is that of an OCIRepository, "" where it has a digest or a range of versions.
+	tag   string
+	cycle []string
 	// fields are notes about fields that are not planned.
 	fields []string
 	composed
@@ -84,6 +89,7 @@ func (m *Managed) estimated() bool {
 // their files differ.
 func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritten bool) releaseset.Verdict {
 	in := decision.Input{ValuesDigest: m.values, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten}}
+	in.Obstacles.Expression = expression.Check(m.hr.Spec.HealthCheckExprs)
 	next := *m.hr
 	next.Metadata.Generation = 1
 	before, _ := base.(*Managed)
@@ -95,17 +101,24 @@ func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritt
 		}
 	}
 	in.HelmRelease = &next
-	return m.verdict(in, before, was)
+	v := m.verdict(in, before, was, m.pinned(is))
+	for _, dep := range m.hr.Spec.DependsOn {
+		if dep.ReadyExpr != "" {
+			v.Notes = append(v.Notes, fmt.Sprintf("readyExpr of dependency %s is not evaluated without a cluster: it is taken to hold", dep.Name))
+		}
+	}
+	return v
 }
 
-// verdict puts a decision into words.
-func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata) releaseset.Verdict {
+// verdict puts a decision into words. exact says that the chart's version is known as it will be.
+func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata, exact bool) releaseset.Verdict {
 	if m.cycle != nil {
 		return m.idle(decision.Wait, "a cycle of dependencies: "+strings.Join(m.cycle, " → ")+"; all of them wait for ever")
 	}
 	if m.owner != nil && m.owner.Spec.Suspend {
 		return m.idle(decision.Nothing, fmt.Sprintf("Kustomization %s is suspended: nothing happens", m.owner))
 	}
+	version := in.Chart.Version
 	if m.git && m.strategy == flux.ByRevision && in.Chart.Rewritten {
 		in.Chart.Version += "+commit"
 	}
@@ -114,19 +127,28 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 		baseline = before.hr
 	}
 	d := decision.Next(in)
-	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d)}
+	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d), Version: version}
 	out.Compares = d.State == decision.InSync && d.Action == decision.Nothing && m.hr.DriftMode() != "" && in.Drift == decision.DriftNotLooked
 	out.Notes = slices.Concat(d.Because, decision.Notes(in, d, baseline), m.fields, m.notes)
 	if out.OldChart = out.Plans && before != nil && m.keepsArtifact(before, in, was); out.OldChart {
 		out.Notes = append(out.Notes, fmt.Sprintf("chart version %s is unchanged: the change of the chart's files does not come with it", was.Version))
 	}
-	if m.estimated() {
-		out.Notes = append(out.Notes, "the chart's version gets metadata that is not known before the change is merged: it is estimated without")
+	if m.estimated() && !exact {
+		out.Notes = append(out.Notes, "the chart's version gets metadata that is not known before the change is merged: it is estimated"+with(version))
 	}
 	for _, name := range m.unknown {
 		out.Notes = append(out.Notes, name+" is not known: it is taken to be the same before and after")
 	}
 	return out
+}
+
+// with says which metadata a version is estimated with.
+func with(version string) string {
+	_, metadata, has := strings.Cut(version, "+")
+	if !has {
+		return " without"
+	}
+	return ", with +" + metadata + " as it is deployed"
 }
 
 func (m *Managed) idle(a decision.Action, why string) releaseset.Verdict {

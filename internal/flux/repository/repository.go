@@ -12,9 +12,11 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
+	"github.com/kubectl-release/kubectl-release/internal/flux/sourceignore"
 	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
 )
 
@@ -30,6 +32,10 @@ type Repository struct {
 	tree  fs.FS
 	// sources are where sources are that users have named, by Kind/namespace/name.
 	sources map[string]string
+	// ignored reads the .sourceignore files of the tree, once; rules are those of
+	// GitRepositories by "Kind/namespace/name".
+	ignored func() (*sourceignore.Found, error)
+	rules   map[string]*sourceignore.Rules
 }
 
 // placed is an object, the Kustomization that applies it (nil for files that are
@@ -48,11 +54,36 @@ func Holds(data []byte) bool { return declared.Match(data) }
 
 // open begins a repository of a tree.
 func open(tree fs.FS, sources map[string]string) *Repository {
-	r := &Repository{tree: tree, sources: sources, built: map[string]bool{}}
-	if _, err := fs.Stat(tree, ".sourceignore"); err == nil {
-		r.Warnings = append(r.Warnings, ".sourceignore is not read: files that it leaves out are taken to be in the source")
+	return &Repository{
+		tree: tree, sources: sources, built: map[string]bool{}, rules: map[string]*sourceignore.Rules{},
+		ignored: sync.OnceValues(func() (*sourceignore.Found, error) { return sourceignore.Find(tree) }),
 	}
-	return r
+}
+
+// partOf says which files of the tree are in the artifact of a GitRepository that is the
+// repository itself: its spec.ignore counts where the repository has the object.
+func (r *Repository) partOf(ref flux.Reference) (*sourceignore.Rules, error) {
+	if known := r.rules[ref.String()]; known != nil {
+		return known, nil
+	}
+	found, err := r.ignored()
+	if err != nil {
+		return nil, err
+	}
+	source, err := r.source(ref)
+	if err != nil {
+		return nil, err
+	}
+	var ignore *string
+	if source != nil {
+		ignore = source.Spec.Ignore
+		if s := source.Spec; len(s.Include)+len(s.SparseCheckout) > 0 || s.RecurseSubmodules {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: include, sparseCheckout and recurseSubmodules are not followed: its files are taken to be those of the checkout", ref))
+		}
+	}
+	made := found.With(ignore)
+	r.rules[ref.String()] = made
+	return made, nil
 }
 
 // maxFiles is how many files of a folder are read.
@@ -135,7 +166,11 @@ func (r *Repository) build(k *flux.Kustomization) error {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s is of %s, which is not this repository: it is not built", k, source))
 		return nil
 	}
-	objects, err := build.Objects(r.tree, k)
+	part, err := r.partOf(source)
+	if err != nil {
+		return err
+	}
+	objects, err := build.Objects(part.Tree(r.tree), k)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // that can't be read, or whose chart or values can't be found, is an entry that
 // says why.
 func (r *Repository) Set() *releaseset.Set {
-	out := &releaseset.Set{Warnings: slices.Clone(r.Warnings), Unread: slices.Clone(r.Unread)}
+	out := &releaseset.Set{Unread: slices.Clone(r.Unread)}
 	var all []*flux.HelmRelease
 	keys := map[string]releaseset.Key{}
 	for _, p := range r.objects {
@@ -32,6 +32,7 @@ func (r *Repository) Set() *releaseset.Set {
 		keys[hr.String()] = e.Key
 		out.Entries = append(out.Entries, e)
 	}
+	out.Warnings = slices.Clone(r.Warnings) // entries add to them
 	cycles := decision.Cycles(all)
 	for i, hr := range all {
 		e := &out.Entries[i]
@@ -95,7 +96,7 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 	if hr.Spec.Chart != nil {
 		t := hr.Spec.Chart.Spec
 		if hr.Spec.Chart.Kind == flux.KindOCIRepository {
-			return oci(t.URL, t.Ref), nil
+			return m.oci(t.URL, t.Ref, t.LayerSelector), nil
 		}
 		m.strategy = t.ReconcileStrategy
 		return r.fromSource(*t.SourceRef, hr.Metadata.Namespace, chartOf{t.Chart, t.Version, t.ValuesFiles, t.IgnoreMissingValuesFiles}, owner, m)
@@ -107,7 +108,7 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 	case source == nil:
 		return releaseset.Chart{}, fmt.Errorf("%s is not in the repository: give its chart with --source %s=DIR", ref, ref)
 	case source.Kind == flux.KindOCIRepository:
-		return oci(source.Spec.URL, source.Spec.Ref), nil
+		return m.oci(source.Spec.URL, source.Spec.Ref, source.Spec.LayerSelector), nil
 	case source.Kind == flux.KindHelmChart && source.Spec.SourceRef != nil:
 		s := source.Spec
 		m.strategy = s.ReconcileStrategy
@@ -155,12 +156,8 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	}
 	switch {
 	case ref.Kind == flux.KindGitRepository && r.own(ref, c.name, owner):
-		m.git = true
-		m.chartValues = c.values()
-		for i, name := range m.chartValues.Files {
-			m.chartValues.Files[i] = inTree(name)
-		}
-		return releaseset.Chart{Path: inTree(c.name)}, nil
+		m.git, m.repository = true, ref
+		return r.packaged(ref, c, m)
 	case ref.Kind != flux.KindHelmRepository, source == nil:
 		return releaseset.Chart{}, fmt.Errorf("chart %s is of %s, which is not in this repository: give it with --source %s=DIR", c.name, ref, ref)
 	}
@@ -174,6 +171,27 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 		return releaseset.Chart{Name: strings.TrimSuffix(source.Spec.URL, "/") + "/" + c.name, Version: version}, nil
 	}
 	return releaseset.Chart{Name: c.name, Repo: source.Spec.URL, Version: version}, nil
+}
+
+// packaged is a chart of the repository itself, of what source-controller has of it.
+func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releaseset.Chart, error) {
+	part, err := r.partOf(ref)
+	if err != nil {
+		return releaseset.Chart{}, err
+	}
+	m.chartValues = c.values()
+	var kept []string
+	for _, name := range m.chartValues.Files {
+		name = inTree(name)
+		switch omitted := part.Omits(name, 0); {
+		case !omitted:
+			kept = append(kept, name)
+		case !c.ignoreMissing:
+			return releaseset.Chart{}, fmt.Errorf("%s of spec.chart.spec.valuesFiles is left out of %s by .sourceignore or spec.ignore", name, ref)
+		}
+	}
+	m.chartValues.Files = kept
+	return releaseset.Chart{Path: inTree(c.name), Source: part}, nil
 }
 
 // own says whether a GitRepository is this repository: the one that the
@@ -196,22 +214,6 @@ func (c chartOf) values() releaseset.ChartValues {
 
 // inTree is a path of the repository, which leads nowhere else.
 func inTree(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
-
-// oci is a chart of a registry: a digest counts more than a range of versions, and
-// that more than a tag.
-func oci(url string, ref *flux.SourceVersion) releaseset.Chart {
-	out := releaseset.Chart{Name: url}
-	switch {
-	case ref == nil:
-	case ref.Digest != "":
-		out.Name += "@" + ref.Digest
-	case ref.SemVer != "":
-		out.Version = ref.SemVer
-	default:
-		out.Version = ref.Tag
-	}
-	return out
-}
 
 // options are those of upgrades, and of installs what only they have.
 func options(hr *flux.HelmRelease) releaseset.Options {

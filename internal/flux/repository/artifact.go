@@ -1,0 +1,182 @@
+package repository
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// oci is a chart of a registry: a digest counts more than a range of versions, and that
+// more than a tag, which is "latest" where none is given.
+func (m *Managed) oci(url string, ref *flux.SourceVersion, layer *flux.LayerSelector) releaseset.Chart {
+	out := releaseset.Chart{Name: url}
+	if ref == nil {
+		ref = &flux.SourceVersion{}
+	}
+	if ref.SemverFilter != "" && ref.Digest == "" && ref.SemVer != "" {
+		m.fields = append(m.fields, "ref.semverFilter of the OCIRepository is not looked at: the newest version of the range is taken")
+	}
+	if layer != nil && layer.Operation == "extract" {
+		m.fields = append(m.fields, "layerSelector of the OCIRepository extracts its layer, which then is no chart that helm-controller can load")
+	}
+	switch {
+	case ref.Digest != "":
+		out.Name += "@" + ref.Digest
+		return out
+	case ref.SemVer != "":
+		out.Version = ref.SemVer
+		return out
+	}
+	if m.tag = ref.Tag; m.tag == "" {
+		m.tag = "latest"
+	}
+	if version := strings.ReplaceAll(m.tag, "_", "+"); exact(version) {
+		out.Version = version
+	} else {
+		out.Name += ":" + m.tag
+	}
+	return out
+}
+
+func exact(version string) bool {
+	_, err := semver.StrictNewVersion(version)
+	return err == nil
+}
+
+// Version has the digest of an OCIRepository's artifact as its metadata. Errors: the tag
+// is the version of another chart.
+func (m *Managed) Version(of *chart.Metadata, digest string) (string, error) {
+	if m.hr.ChartSource().Kind != flux.KindOCIRepository || digest == "" {
+		return "", nil
+	}
+	revision := digest
+	if m.tag != "" {
+		revision = m.tag + "@" + digest
+	}
+	version, _, err := flux.VersionOf(of.Version, revision)
+	return version, err
+}
+
+// source looks at the source that is in the cluster, where the change does not make it
+// another one: helm-controller waits for one that is not ready, and its artifact is the
+// chart. before is the live HelmRelease, nil for none. The notes say where the plan is of
+// something else than the artifact; exact says that the chart's version is the artifact's.
+func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadata, in *decision.Input) (notes []string, exact bool) {
+	exact = m.pinned(is)
+	ref := m.hr.ChartSource()
+	live, declared, err := m.sourceNow(has.Lookup, ref)
+	if err != nil {
+		return []string{fmt.Sprintf("%s can't be read in the cluster, and is taken to be ready: %v", ref, err)}, exact
+	}
+	templated := m.hr.Spec.Chart != nil
+	switch {
+	case live == nil && !templated && declared == nil:
+		in.Obstacles.NoSource = fmt.Errorf("%s is neither in the cluster nor in the repository", ref)
+		return nil, exact
+	case live == nil:
+		return m.checkout(has), exact
+	case templated && (before == nil || !reflect.DeepEqual(m.hr.Spec.Defaulted().Chart, before.hr.Spec.Defaulted().Chart)),
+		declared != nil && !sameSource(declared, live):
+		if why := live.NotReady(); why != "" {
+			notes = append(notes, fmt.Sprintf("%s is not ready now: %s; the change makes it another one, which may be", ref, why))
+		}
+		return append(notes, m.checkout(has)...), exact
+	}
+	if why := live.NotReady(); why != "" {
+		in.Obstacles.SourceNotReady = fmt.Sprintf("waits for %s, which is not ready: %s", ref, why)
+		return nil, exact
+	}
+	revision := live.Status.Artifact.Revision
+	if live.Kind == flux.KindOCIRepository {
+		version, _, err := flux.VersionOf(is.Version, revision)
+		in.Obstacles.Version = err
+		switch {
+		case err != nil:
+		case exact && version != is.Version:
+			notes = append(notes, fmt.Sprintf("%s is at %s in the cluster, and the registry has %s by now: it comes when the source is looked at again", ref, revision, is.Version))
+		default:
+			in.Chart.Version, exact = version, true
+		}
+		return notes, exact
+	}
+	if mine, theirs := core(is.Version), core(revision); !m.git && mine != theirs {
+		notes = append(notes, fmt.Sprintf("%s is at version %s in the cluster, and the plan is of %s", ref, theirs, mine))
+	}
+	return append(notes, m.checkout(has)...), exact
+}
+
+// pinned says whether the version of an OCIRepository's chart is that of the artifact which
+// was fetched.
+func (m *Managed) pinned(is *chart.Metadata) bool {
+	return m.hr.ChartSource().Kind == flux.KindOCIRepository && strings.Contains(is.Version, "+")
+}
+
+// core is a version without metadata.
+func core(version string) string {
+	out, _, _ := strings.Cut(version, "+")
+	return out
+}
+
+// sourceNow is a source as it is in the cluster and as the repository declares it, each nil
+// where it has none.
+func (m *Managed) sourceNow(lookup releaseset.Lookup, ref flux.Reference) (live, declared *flux.Source, err error) {
+	if declared, err = m.in.source(ref); err != nil {
+		return nil, nil, err
+	}
+	object, err := lookup(flux.SourceGroup+"/v1", ref.Kind, ref.Namespace, ref.Name)
+	if err != nil || object == nil {
+		return nil, declared, err
+	}
+	live, err = flux.DecodeSource(object)
+	return live, declared, err
+}
+
+// sameSource says whether two sources are of the same content, as far as their specs
+// decide it.
+func sameSource(a, b *flux.Source) bool {
+	return reflect.DeepEqual(decisive(a), decisive(b))
+}
+
+// decisive is the spec with its defaults, and without what the content does not depend on.
+func decisive(s *flux.Source) flux.SourceSpec {
+	out := s.Spec
+	out.Interval.Duration, out.Timeout, out.Suspend = 0, nil, false
+	if out.Provider == "" {
+		out.Provider = "generic"
+	}
+	if s.Kind == flux.KindHelmChart && out.Version == "" {
+		out.Version = "*"
+	}
+	if s.Kind == flux.KindHelmChart && out.ReconcileStrategy == "" {
+		out.ReconcileStrategy = flux.ByChartVersion
+	}
+	return out
+}
+
+// checkout notes how the GitRepository that is the repository itself stands in the cluster:
+// not ready, or at another commit than the one that the change is compared with.
+func (m *Managed) checkout(has releaseset.Live) []string {
+	if !m.git {
+		return nil
+	}
+	live, _, err := m.sourceNow(has.Lookup, m.repository)
+	switch {
+	case err != nil || live == nil:
+		return nil
+	case live.NotReady() != "":
+		return []string{fmt.Sprintf("%s is not ready: %s; nothing of the change comes before it is", m.repository, live.NotReady())}
+	}
+	revision := live.Status.Artifact.Revision
+	commit := revision[strings.LastIndexByte(revision, ':')+1:]
+	if has.Commit == "" || commit == has.Commit {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s is at %s in the cluster, and the plan is compared with commit %s: what lies between comes, too", m.repository, revision, has.Commit)}
+}

@@ -1,0 +1,105 @@
+package sourceignore
+
+import (
+	"path"
+	"strings"
+)
+
+// rule is a line in the grammar of .gitignore, as go-git reads it: "!" in front takes in
+// again, "/" at the end is for folders, "/" anywhere else begins at the folder of the file
+// of rules, "**" is any number of folders. What fits a folder fits all that is in it.
+type rule struct {
+	// within are the parts of the folder that the rule holds for.
+	within []string
+	// parts are those of the pattern; of one without "/" there is one, for any depth.
+	parts    []string
+	anywhere bool
+	folders  bool
+	takesIn  bool
+}
+
+// parse reads the lines of a text that holds for a folder.
+func parse(text, folder string) (out []rule) {
+	var within []string
+	if folder != "." {
+		within = strings.Split(folder, "/")
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+			continue
+		}
+		r := rule{within: within}
+		line, r.takesIn = strings.CutPrefix(line, "!")
+		if !strings.HasSuffix(line, `\ `) {
+			line = strings.TrimRight(line, " ")
+		}
+		line, r.folders = strings.CutSuffix(line, "/")
+		r.anywhere = !strings.Contains(line, "/")
+		r.parts = strings.Split(line, "/")
+		out = append(out, r)
+	}
+	return out
+}
+
+// fits says whether a file is meant, or a folder that it is in.
+func (r rule) fits(file []string) bool {
+	if len(file) <= len(r.within) {
+		return false
+	}
+	for i, name := range r.within {
+		if file[i] != name {
+			return false
+		}
+	}
+	file = file[len(r.within):]
+	if r.anywhere {
+		for i, name := range file {
+			if matches(r.parts[0], name) && (!r.folders || i < len(file)-1) {
+				return true
+			}
+		}
+		return false
+	}
+	parts := r.parts
+	if parts[0] == "" {
+		parts = parts[1:]
+	}
+	if len(parts) > 0 && parts[len(parts)-1] == "**" { // what is below
+		parts = parts[:len(parts)-1]
+	}
+	end, ok := leads(parts, file)
+	return ok && end > 0 && (!r.folders || end < len(file))
+}
+
+// leads follows a pattern along a file's path, and says how many of its parts it takes:
+// "**" those up to the first that fits what comes next.
+func leads(pattern, file []string) (taken int, ok bool) {
+	anyDepth := false
+	for _, p := range pattern {
+		switch {
+		case p == "":
+			anyDepth = false
+			continue
+		case p == "**":
+			anyDepth = true
+			continue
+		case strings.Contains(p, "**"):
+			return 0, false
+		}
+		for anyDepth && taken < len(file)-1 && !matches(p, file[taken]) {
+			taken++
+		}
+		anyDepth = false
+		if taken >= len(file) || !matches(p, file[taken]) {
+			return 0, false
+		}
+		taken++
+	}
+	return taken, true
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}

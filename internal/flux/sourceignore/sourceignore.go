@@ -1,0 +1,153 @@
+// Package sourceignore says which files of a repository source-controller leaves out of the
+// artifact that it makes of a GitRepository: .sourceignore files, spec.ignore, and what it
+// leaves out by itself (fluxcd/pkg sourceignore, storage.SourceIgnoreFilter).
+//
+// It is handed a tree of files and reads nothing else.
+package sourceignore
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// fileName is that of the files with rules, which hold for the folder that they are in.
+const fileName = ".sourceignore"
+
+// always are left out where nobody says otherwise; usual are, too, as long as nobody says
+// anything at all.
+var (
+	always = []string{".git/", ".gitignore", ".gitmodules", ".gitattributes"}
+	usual  = []string{
+		"*.jpg", "*.jpeg", "*.gif", "*.png", "*.wmv", "*.flv", "*.tar.gz", "*.zip",
+		".github/", ".circleci/", ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml",
+		"codeship-services.yml", "codeship-steps.yml",
+		"**/.goreleaser.yml", "**/.sops.yaml", "**/.flux.yaml",
+	}
+)
+
+// maxRules bounds what is matched with each file, and maxBytes a file of rules.
+const (
+	maxRules = 10_000
+	maxBytes = 1 << 20
+)
+
+// Rules are those of one source. The last that fits a file decides.
+type Rules struct{ rules []rule }
+
+// Found are the rules of the .sourceignore files of a tree, which all sources of it share.
+type Found struct{ rules []rule }
+
+// Find reads all .sourceignore files of a tree, from the top down. Errors: those of the
+// tree, and rules beyond the limits.
+func Find(tree fs.FS) (*Found, error) {
+	out := &Found{}
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.IsDir() || d.Name() != fileName:
+			return nil
+		}
+		data, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		if len(data) > maxBytes {
+			return fmt.Errorf("%s has more than %d bytes", name, maxBytes)
+		}
+		out.rules = append(out.rules, parse(string(data), path.Dir(name))...)
+		if len(out.rules) > maxRules {
+			return fmt.Errorf("%s: there are more than %d rules", name, maxRules)
+		}
+		return nil
+	})
+	// A file of the folder itself comes before those of the folders below, whatever they are called.
+	slices.SortStableFunc(out.rules, func(a, b rule) int { return len(a.within) - len(b.within) })
+	return out, err
+}
+
+// With are the rules of a source with that spec.ignore, nil for none, which has the last word.
+func (f *Found) With(ignore *string) *Rules {
+	own := slices.Clone(f.rules)
+	if ignore != nil {
+		own = append(own, parse(*ignore, ".")...)
+	}
+	first := always
+	if len(own) == 0 {
+		first = slices.Concat(always, usual)
+	}
+	return &Rules{rules: append(parse(strings.Join(first, "\n"), "."), own...)}
+}
+
+// Omits says whether a file is no part of the source: a rule says so, or it is no regular
+// one, such as a link. name is slash-separated and begins at the tree's root; of folders
+// it is always false, as a file in one that is left out may be taken in.
+func (r *Rules) Omits(name string, mode fs.FileMode) bool {
+	if mode.IsDir() {
+		return false
+	}
+	if !mode.IsRegular() {
+		return true
+	}
+	parts := strings.Split(name, "/")
+	for _, rule := range slices.Backward(r.rules) {
+		if rule.fits(parts) {
+			return !rule.takesIn
+		}
+	}
+	return false
+}
+
+// Tree is the tree as the source has it. Folders of which nothing is left stay.
+func (r *Rules) Tree(tree fs.FS) fs.FS { return filtered{tree, r} }
+
+type filtered struct {
+	fs.FS
+	rules *Rules
+}
+
+// Open implements fs.FS.
+func (f filtered) Open(name string) (fs.File, error) {
+	info, err := fs.Lstat(f.FS, name)
+	if err == nil && f.rules.Omits(name, info.Mode()) {
+		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.FS.Open(name)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (f filtered) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(f.FS, name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return f.rules.Omits(path.Join(name, e.Name()), e.Type()) }), err
+}
+
+// ReadFile implements fs.ReadFileFS.
+func (f filtered) ReadFile(name string) ([]byte, error) {
+	if _, err := f.Stat(name); err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(f.FS, name)
+}
+
+// Stat implements fs.StatFS.
+func (f filtered) Stat(name string) (fs.FileInfo, error) {
+	info, err := fs.Lstat(f.FS, name)
+	if err == nil && f.rules.Omits(name, info.Mode()) {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+	}
+	return info, err
+}
+
+var _ interface {
+	fs.ReadDirFS
+	fs.ReadFileFS
+	fs.StatFS
+} = filtered{}
