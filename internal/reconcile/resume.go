@@ -42,7 +42,7 @@ func (p *pass) ofThis(r *release.Revision) bool {
 	}
 	return !slices.ContainsFunc(objects, func(o manifest.Object) bool {
 		labels := o.Doc.GetLabels()
-		for name, text := range origin(p.hr) {
+		for name, text := range p.hr.Origin() {
 			if labels[name] != text {
 				return true
 			}
