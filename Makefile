@@ -57,7 +57,6 @@ unit: ## the tests that need no control plane
 
 lint: bin/golangci-lint-$(GOLANGCI) ## linters; they hold the import rule
 	bin/golangci-lint-$(GOLANGCI) run ./...
-	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes= docs/ci/github.yaml docs/ci/flux.yaml
 
 bin/golangci-lint-$(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI) (once)"

@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +20,7 @@ const (
 	denied = "the planner may try, and not do"
 )
 
-// docs/rbac/planner.yaml: who plans in pull requests gets exact plans, and writes nothing
+// Check 37: docs/rbac/planner.yaml: who plans in pull requests gets exact plans, and writes nothing
 // at all, by whatever way.
 func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
 	namespace := cluster.Namespace(t)
@@ -88,7 +90,7 @@ func installPlanner(t *testing.T) {
 	}
 }
 
-// What was not approved is refused before any request, and plan check reads: the audit
+// Check 33: what was not approved is refused before any request. Check 38: plan check reads: the audit
 // log has dry runs of it and nothing else that could write.
 func TestPlanCheckReadsOnly(t *testing.T) {
 	own, audit := audited(t)
@@ -132,7 +134,44 @@ func TestPlanCheckReadsOnly(t *testing.T) {
 	}
 }
 
-// Check 17 of PULLREQUESTS.md: when the second plan of a set is stale, the audit log has no
+// Check 34: the same intent has the same effect digest after a rebase, when objects have got
+// other resourceVersions and Helm has written revisions in between; one field more makes another.
+func TestEffectDigestSurvivesRebaseAndForeignRevision(t *testing.T) {
+	namespace, chart := cluster.Namespace(t), inTree("testdata", "charts", "web")
+	program := clustertest.Program(t)
+	must(t, cluster, program, "install", "web", chart, "-n", namespace)
+	effect := func(flags ...string) string {
+		t.Helper()
+		out, _ := must(t, cluster, program, append([]string{"plan", "web", chart, "-n", namespace, "--set", "greeting=moin", "-o", "json"}, flags...)...)
+		var made struct {
+			EffectDigest string
+			FromRevision int
+		}
+		if err := json.Unmarshal([]byte(out), &made); err != nil || !strings.HasPrefix(made.EffectDigest, "sha256:") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return fmt.Sprint(made.FromRevision, " ", made.EffectDigest)
+	}
+	version := func() string {
+		return cluster.Kubectl(t, "get", "configmap", "web-settings", "-n", namespace, "-o", "jsonpath={.metadata.resourceVersion}")
+	}
+	approved, before := effect(), version()
+	if more := effect("--set", "replicas=3"); more == approved {
+		t.Errorf("with a field more the effect is %s, too", more)
+	}
+	cluster.Kubectl(t, "annotate", "configmap", "web-settings", "-n", namespace, "example.com/seen=yes")
+	must(t, cluster, cluster.Binaries.Helm4, "upgrade", "web", chart, "-n", namespace, "--set", "greeting=aloha")
+	must(t, cluster, cluster.Binaries.Helm4, "rollback", "web", "1", "-n", namespace)
+	if after := version(); after == before {
+		t.Fatal("nothing has happened in between")
+	}
+	t.Setenv("GITHUB_SHA", strings.Repeat("c0ffee00", 5))
+	if rebased := effect(); strings.Replace(rebased, "3 ", "1 ", 1) != approved {
+		t.Errorf("the effect was %s, and is %s after the rebase", approved, rebased)
+	}
+}
+
+// Check 17: when the second plan of a set is stale, the audit log has no
 // write and no lock of apply many, and the first release stays at its revision.
 func TestApplyManyStaleWritesNothing(t *testing.T) {
 	own, audit := audited(t)

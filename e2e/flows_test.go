@@ -94,18 +94,26 @@ func TestAtlantisWorkflow(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(content(t, inTree("docs", "ci", "atlantis.yaml"))), &config); err != nil {
 		t.Fatal(err)
 	}
-	stages := config.Workflows["kubectl-release"]
-	job := jobIn(t, pullRequest(t), "HELM_NAMESPACE="+cluster.Namespace(t)+" PROJECT_NAME=web PLANFILE="+t.TempDir()+"/web.plan")
-	for _, stage := range []string{"plan", "policy_check", "apply"} {
-		for _, step := range stages[stage].Steps {
-			out := job(0, step.Run)
-			if stage == "policy_check" && (strings.TrimSpace(out) == "" || strings.Contains(out, "fail")) {
-				t.Errorf("the policy check says %q", out)
-			}
-		}
+	if len(config.Workflows) != 2 {
+		t.Errorf("%d workflows", len(config.Workflows))
 	}
-	job(0, `kubectl -n "$HELM_NAMESPACE" get deployment web`)
-	job(4, stages["apply"].Steps[0].Run) // it was applied, and is stale by now
+	for name, stages := range config.Workflows {
+		t.Run(name, func(t *testing.T) {
+			namespace := cluster.Namespace(t)
+			job := jobIn(t, pullRequest(t), "HELM_NAMESPACE="+namespace+" PROJECT_NAME=web PLANFILE="+t.TempDir()+"/default.tfplan")
+			job(0, "printf 'version: 1\\ndefaults: {namespace: "+namespace+"}\\nreleases: [{name: web, chart: ./chart, values: [prod.yaml]}]\\n' > releases.yaml")
+			for _, stage := range []string{"plan", "policy_check", "apply"} {
+				for _, step := range stages[stage].Steps {
+					out := job(0, step.Run)
+					if stage == "policy_check" && (!strings.Contains(out, "to create") || strings.Contains(out, "fail")) {
+						t.Errorf("the policy check says %q", out)
+					}
+				}
+			}
+			job(0, `kubectl -n "$HELM_NAMESPACE" get deployment web`)
+			job(4, stages["apply"].Steps[0].Run) // it was applied, and is stale by now
+		})
+	}
 }
 
 // docs/ci/tekton.yaml: the step's results are short, and are there when the plan is blocked, too.

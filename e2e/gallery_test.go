@@ -18,7 +18,8 @@ import (
 const galleryIntro = `# Plans of real upgrades
 
 Upgrades that many people have made, as they are planned without a cluster, at 100 columns
-and no more than the first %d lines of each; then, of some, the first %d lines on a cluster.
+and no more than the first %d lines of each; then, of some, the first %d lines on a cluster; then
+what a pull request does to many releases.
 The charts are as their projects published them; every command is run as it stands, on
 archives that ` + "`helm pull`" + ` or
 ` + "`kubectl release pull`" + ` fetches. ` + "`TestGallery`" + ` compares with what the program prints
@@ -73,6 +74,7 @@ func TestGallery(t *testing.T) {
 		cluster.Kubectl(t, "delete", "namespace", g.namespace, "--wait=false")
 		removeNewCRDs(t, before)
 	}
+	text.WriteString(gallerySet(t))
 	file := inTree("docs", "gallery.md")
 	if *update {
 		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # dist.sh GORELEASER makes in dist/ what a release has, for the commit that is checked out:
-# archives, Helm's tarballs, packages, checksums, krew's manifest, and the images as OCI
+# archives, Helm's tarballs, packages, SBOMs, checksums, krew's manifest, and the images as OCI
 # layouts. Nothing is signed or published. It works in a clone, so that what is not
 # committed does not get in. PLATFORM=linux/amd64 makes that alone; it has to
 # be one of Linux.
@@ -20,7 +20,7 @@ if [ -n "${PLATFORM:-}" ]; then
   sed "s|goos: \[linux, darwin, windows\]|goos: [${PLATFORM%/*}]|; s|goarch: \[amd64, arm64\]|goarch: [${PLATFORM#*/}]|" .goreleaser.yaml >"$config"
 fi
 # The commit is stamped into the program, whatever GOFLAGS say.
-VERSION=$version GOFLAGS=-buildvcs=true "$goreleaser" release -f "$config" --snapshot --clean --skip=sign,sbom
+VERSION=$version GOFLAGS=-buildvcs=true "$goreleaser" release -f "$config" --snapshot --clean --skip=sign
 
 image() { # PROGRAM DIR
   local programs=() program arch

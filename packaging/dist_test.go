@@ -50,7 +50,7 @@ func run(t *testing.T, dir, program string, args ...string) string {
 	return string(out)
 }
 
-// Helm's tarballs install by URL with both Helms, each from its own, and from a file
+// Check 43: Helm's tarballs install by URL with both Helms, each from its own, and from a file
 // with Helm 4, which checks their provenance.
 func TestHelmInstallsTheTarball(t *testing.T) {
 	name := fmt.Sprintf("release-%s-%s-%s.tgz", runtime.GOOS, runtime.GOARCH, pluginVersion(t))
@@ -93,7 +93,7 @@ func TestHelmInstallsTheTarball(t *testing.T) {
 	})
 }
 
-// krew takes a manifest that is named like its plugin and has the sums of the archives.
+// Check 40: krew takes a manifest that is named like its plugin and has the sums of the archives.
 func TestKrewManifestIsNamedLikeItsPluginAndHasNoZeroSums(t *testing.T) {
 	file := made(t, "krew/*.yaml")
 	data, err := os.ReadFile(file)
@@ -132,8 +132,22 @@ func TestKrewManifestIsNamedLikeItsPluginAndHasNoZeroSums(t *testing.T) {
 	}
 }
 
-// Of a commit the archives are always the same: they have its time, and the program is
-// the one that anybody builds of it, wherever that is.
+// Check 39: goreleaser takes its file.
+func TestGoreleaserTakesItsFile(t *testing.T) {
+	found, err := filepath.Glob("../bin/goreleaser-v*")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("there is no bin/goreleaser: %v: run make dist", err)
+	}
+	goreleaser, err := filepath.Abs(found[len(found)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, "..", goreleaser, "check", "-q")
+}
+
+// Check 41: of a commit the archives are always the same: they have its time, and the program
+// is the one that anybody builds of it, wherever that is. Check 42: built without any flags it
+// knows its commit, too.
 func TestArchivesAreReproducible(t *testing.T) {
 	archive := made(t, fmt.Sprintf("kubectl-release_*_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH))
 	about := struct{ Commit, Date string }{}
@@ -164,6 +178,10 @@ func TestArchivesAreReproducible(t *testing.T) {
 	if a, b := sum.FindString(run(t, ".", "sha256sum", program)), sum.FindString(run(t, clone, "sha256sum", "again")); a != b {
 		t.Errorf("built again it is another program: %s, %s", a, b)
 	}
+	run(t, clone, "go", "build", "-buildvcs=true", "-o", "plain", ".")
+	if out := run(t, clone, "./plain", "version", "-o", "json"); !strings.Contains(out, about.Commit) {
+		t.Errorf("without -X it says %s, and is of %s", out, about.Commit)
+	}
 }
 
 // files are those of a .tar.gz, by name, read to their end.
@@ -193,22 +211,90 @@ func TestPackagesHaveProgramManPageAndCompletions(t *testing.T) {
 	if out := run(t, dir, "usr/bin/kubectl-release", "version", "--short"); strings.TrimSpace(out) != pluginVersion(t) {
 		t.Errorf("its program is of version %s", out)
 	}
-	for name, says := range map[string]string{
+	packaged := map[string]string{
 		"usr/share/man/man1/kubectl-release.1":                     ".SH NAME\nkubectl-release",
 		"usr/share/bash-completion/completions/kubectl-release":    "__start_kubectl-release",
 		"usr/share/zsh/vendor-completions/_kubectl-release":        "#compdef kubectl-release",
 		"usr/share/fish/vendor_completions.d/kubectl-release.fish": "complete -c kubectl-release",
 		"usr/bin/kubectl_complete-release":                         "__complete",
 		"usr/share/doc/kubectl-release/copyright":                  "Apache License",
-	} {
+	}
+	for name, says := range packaged {
 		if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(data), says) {
 			t.Errorf("%s: %v; it has no %q", name, err, says)
 		}
 	}
-	found, _ := filepath.Glob(filepath.Join(dist, "*.rpm"))
-	more, _ := filepath.Glob(filepath.Join(dist, "*.apk"))
-	if len(found) == 0 || len(more) == 0 {
-		t.Error("there is no rpm or no apk")
+	// An apk is some streams of gzip one after the other, the last with the files.
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	packed, err := os.ReadFile(made(t, "*"+arch+".apk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := inAPK(t, packed)
+	// An rpm has its files' names in its header, as they are.
+	header, err := os.ReadFile(made(t, "*"+arch+".rpm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(header, []byte("\xed\xab\xee\xdb")) {
+		t.Error("the rpm does not begin as one")
+	}
+	for name := range packaged {
+		if inside[name] == nil {
+			t.Errorf("the apk has no %s", name)
+		}
+		if !bytes.Contains(header, []byte("/"+filepath.Dir(name)+"/")) || !bytes.Contains(header, []byte(filepath.Base(name))) {
+			t.Errorf("the rpm has no %s", name)
+		}
+	}
+	if program := inside["usr/bin/kubectl-release"]; program == nil || program.Mode&0o111 == 0 {
+		t.Errorf("the apk's program can't be run: %+v", program)
+	}
+}
+
+// inAPK are the files of a package for Alpine, by name.
+func inAPK(t *testing.T, packed []byte) map[string]*tar.Header {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*tar.Header{}
+	for r := tar.NewReader(z); ; { // only the last of its archives has an end
+		h, err := r.Next()
+		if err == io.EOF { //nolint:errorlint // it is never wrapped
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[h.Name] = h
+	}
+}
+
+// Each program has an SBOM in SPDX that names what it is built of, and checksums.txt has its sum.
+func TestEachProgramHasAnSBOM(t *testing.T) {
+	for _, program := range []string{"kubectl-release", "kubectl-release-controller"} {
+		file := made(t, fmt.Sprintf("%s_%s_%s_%s.spdx.json", program, pluginVersion(t), runtime.GOOS, runtime.GOARCH))
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var about struct {
+			SPDXVersion string
+			Packages    []struct{ Name, VersionInfo string }
+		}
+		if err := json.Unmarshal(data, &about); err != nil || about.SPDXVersion != "SPDX-2.3" || len(about.Packages) < 20 || about.Packages[0].Name != program || len(about.Packages[0].VersionInfo) != 40 {
+			t.Errorf("%s: %v, %.300s", file, err, data)
+		}
+		modules := run(t, ".", "go", "version", "-m", made(t, fmt.Sprintf("%s_%s_%s*/%s", program, runtime.GOOS, runtime.GOARCH, program)))
+		if n := strings.Count(modules, "\n\tdep\t"); n != len(about.Packages)-2 { // beside itself and the standard library
+			t.Errorf("%s: %d packages, and the program has %d modules", file, len(about.Packages), n)
+		}
+	}
+	sums, err := os.ReadFile(made(t, "checksums.txt"))
+	if err != nil || !strings.Contains(string(sums), ".spdx.json\n") {
+		t.Errorf("the sums: %v\n%s", err, sums)
 	}
 }
 

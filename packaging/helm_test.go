@@ -107,7 +107,7 @@ func checkout(t *testing.T) string {
 	return dir
 }
 
-// Where the program lies in the folder already, nothing is asked for.
+// Check 44: where the program lies in the folder already, nothing is asked for.
 func TestHelmInstallsFromAFolderWithTheHook(t *testing.T) {
 	helms(t, func(t *testing.T, h helm) {
 		dir := checkout(t)

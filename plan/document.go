@@ -39,6 +39,9 @@ type Document struct {
 	Origin    *Origin     `json:"origin,omitempty"`
 	Operation Operation   `json:"operation"`
 	Release   release.Key `json:"release"`
+	// EntryName is what the release is called in the set that it is shown in, with its
+	// cluster: "shop/web@eu"; "" for a plan of no set. It is not saved.
+	EntryName string `json:"-"`
 
 	// FromRevision is the newest stored revision (0: none), ToRevision the one
 	// this plan writes; they are equal when the plan writes no new revision.

@@ -43,9 +43,10 @@ func (p *Plan) Locate(at Places) {
 // Entry is the document of a plan that is one of a set's: its place is that of the entry,
 // and its cluster is called as the set calls it.
 func (p Document) Entry(cluster string, at Place) *Document {
-	p.Place = at
+	p.Place, p.EntryName = at, p.Release.String()
 	if cluster != "" {
 		p.Cluster.Context = cluster
+		p.EntryName += "@" + cluster
 	}
 	return &p
 }

@@ -192,7 +192,7 @@ func recordingGitHub(t *testing.T) (url string, comment *string, requests *[]str
 	return s.URL, comment, requests
 }
 
-// The steps of action.yml are run as GitHub runs them, for pull requests of the repository
+// Check 21: the steps of action.yml are run as GitHub runs them, for pull requests of the repository
 // and of forks.
 func TestActionRunsEveryStep(t *testing.T) {
 	program, err := exec.LookPath("kubectl-release")
@@ -314,8 +314,8 @@ func TestActionSavesPlans(t *testing.T) {
 	}
 }
 
-// No script of the action has an expression in it, by which an event could write into the
-// script; every action that is used is pinned to a commit.
+// Check 23: no script of the action has an expression in it, by which an event could write into
+// the script. Check 24: every action that is used, there or on the page, is pinned to a commit.
 func TestActionsAreSafe(t *testing.T) {
 	a, text := readAction(t)
 	for _, step := range a.Runs.Steps {
@@ -443,7 +443,7 @@ func TestGitLabComponentRuns(t *testing.T) {
 	}
 }
 
-// The page names every input and output of the action, and shows the workflow that
+// Check 45: the page names every input and output of the action, and shows the workflow that
 // actionlint checks.
 func TestEveryFlagOfTheActionIsDocumented(t *testing.T) {
 	a, _ := readAction(t)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -37,7 +36,7 @@ func (p *program) applyManyCommand() *cli.Command {
 	var o applyManyFlags
 	return &cli.Command{
 		Name: "many", Usage: "apply a saved set of plans", ArgsUsage: "DIR",
-		Description: describe("Does exactly what the plans say that plan many has saved in DIR. All of them are\nchecked before the first write; when one no longer holds, nothing is written (exit 4).\nReleases come after those that they need; when one fails, no further ones begin.",
+		Description: describe("Does exactly what the plans say that plan many has saved in the folder DIR, or in one file. All of them are\nchecked before the first write; when one no longer holds, nothing is written (exit 4).\nReleases come after those that they need; when one fails, no further ones begin.",
 			"kubectl release apply many plans\nkubectl release apply many plans --expect-digest 9f2c… --keep-going"),
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "expect-digest", Destination: &o.expect, Usage: "the `DIGEST` of the set, as plan many has told it: another set is refused (exit 4)", Category: setCategory},
@@ -64,12 +63,16 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 	if err := o.signer.check(); err != nil {
 		return err
 	}
-	saved, err := setrun.OpenSaved(dir, p.keys(&o.files))
+	kept, err := setrun.OpenKept(dir)
+	if err != nil {
+		return err
+	}
+	saved, err := setrun.OpenSaved(kept, p.keys(&o.files))
 	if err != nil {
 		return err
 	}
 	if o.signer.signers != "" {
-		if err := o.signer.signed(filepath.Join(dir, setrun.IndexName), "sha256:"+saved.Digest, report.SetStatementPredicate); err != nil {
+		if err := o.signer.signed(setrun.IndexName, kept.Read, "sha256:"+saved.Digest, report.SetStatementPredicate); err != nil {
 			return err
 		}
 	}

@@ -69,7 +69,7 @@ func (o *approvalFlags) check() error {
 func (o *approvalFlags) sealed(file string, data []byte) error {
 	digest := plan.Digest(data)
 	if o.signers != "" {
-		if err := o.signed(file, digest, report.StatementPredicate); err != nil {
+		if err := o.signed(file, readBeside, digest, report.StatementPredicate); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/setrun"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -68,16 +69,19 @@ func (p *program) planShowCommand() *cli.Command {
 	var o showFlags
 	var files planFileFlags
 	return &cli.Command{
-		Name: "show", Usage: "show a saved plan", ArgsUsage: "FILE",
-		Description: describe("Shows a plan that --out saved, in every form of output. No cluster is needed.",
+		Name: "show", Usage: "show a saved plan or set of plans", ArgsUsage: "FILE",
+		Description: describe("Shows a plan that --out saved, or a set of plan many, in every form of output. No cluster is\nneeded.",
 			"kubectl release plan show web.plan\nkubectl release plan show web.plan -o html > web.html\nkubectl release plan show web.plan.age --identity key.txt"),
 		Flags: joined(o.flags(&p.showSecrets), files.opening()),
 		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error {
-			saved, err := p.readPlan(&files, args[0])
+			sensitive, err := o.patterns()
 			if err != nil {
 				return err
 			}
-			sensitive, err := o.patterns()
+			if kept, err := setrun.OpenKept(args[0]); err == nil {
+				return p.showSavedSet(&o, &files, kept, sensitive)
+			}
+			saved, err := p.readPlan(&files, args[0])
 			if err != nil {
 				return err
 			}

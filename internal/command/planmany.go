@@ -43,7 +43,7 @@ type manyFlags struct {
 	files                            planFileFlags
 	capable                          capabilityFlags
 	fetch                            fetchFlags
-	since, baseDir                   string
+	since, baseDir, outFile          string
 	all, prune, printSet, listCharts bool
 	jobs                             int
 }
@@ -61,6 +61,7 @@ func (o *manyFlags) flags(p *program) []cli.Flag {
 		toggle("list-charts", &o.listCharts, "list the charts that have to be fetched, and plan nothing"),
 		&cli.IntFlag{Name: "jobs", Destination: &o.jobs, Usage: "how many releases are planned side by side", Value: 4, Category: setCategory},
 		&cli.StringFlag{Name: "out", Destination: &o.files.out, Usage: "save the plans and their set in the folder `DIR`, for apply many; they hold secrets", Category: savingCategory},
+		&cli.StringFlag{Name: "out-file", Destination: &o.outFile, Usage: "like --out, all in one `FILE`, a tar archive of that folder", Category: savingCategory},
 		&cli.BoolFlag{Name: "offline", Destination: &o.fetch.offline, Usage: "ask no cluster for anything, and fetch nothing; needs --changed-since or --base-dir", Category: setCategory},
 		&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(setOutputs), Value: "text", Category: planCategory},
 		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
@@ -112,14 +113,18 @@ func (o *manyFlags) check() error {
 		return usage("--changed-since and --base-dir both say what to compare with: give one of them")
 	case o.fetch.offline && !compares && !o.printSet && !o.listCharts:
 		return usage("--offline needs --changed-since or --base-dir: what to compare with; --base-dir /dev/null plans first installs")
-	case o.fetch.offline && o.files.out != "":
+	case o.outFile != "" && o.files.out != "":
+		return usage("--out and --out-file both say where to save: give one of them")
+	case o.fetch.offline && o.files.out+o.outFile != "":
 		return usage("--out goes with a cluster: what --offline plans can't be applied")
 	case o.prune && !compares:
 		return usage("--prune needs --changed-since or --base-dir, by which it is known what has left the set")
 	case o.show.output != "md" && !slices.Contains(setOutputs, o.show.output):
 		return usage("-o %s: it is %s", o.show.output, oneOf(setOutputs))
 	}
-	return errors.Join(o.files.check(), o.show.check())
+	saving := o.files
+	saving.out += o.outFile
+	return errors.Join(saving.check(), o.show.check())
 }
 
 // checkInput refuses what needs files of the input.
@@ -170,7 +175,9 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	if err != nil {
 		return err
 	}
-	if err := p.saveSet(&o.files, made, t.head.Set.Clusters); err != nil {
+	saving := o.files
+	saving.out += o.outFile
+	if err := p.saveSet(&saving, o.outFile != "", made, t.head.Set.Clusters); err != nil {
 		return err
 	}
 	if err := p.renderSet(&o.show, &made.Document); err != nil {

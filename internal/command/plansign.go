@@ -53,24 +53,41 @@ func statement(saved *plan.Plan) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// sign writes FILE.statement and its signature FILE.sig.
-func sign(file string, text []byte, key ssh.Signer) error {
+// What is beside a file that is signed.
+const (
+	statementEnding = ".statement"
+	signatureEnding = ".sig"
+)
+
+func signatureOf(text []byte, key ssh.Signer) ([]byte, error) {
 	made, err := signature.SignSSH(key, signatureNamespace, text, rand.Reader)
 	if err != nil {
-		return fmt.Errorf("sign the statement: %w", err)
+		return nil, fmt.Errorf("sign the statement: %w", err)
 	}
-	if err := outputfile.Write(file+".statement", text, 0o644); err != nil {
+	return made, nil
+}
+
+// sign writes FILE.statement and its signature FILE.sig.
+func sign(file string, text []byte, key ssh.Signer) error {
+	made, err := signatureOf(text, key)
+	if err != nil {
+		return err
+	}
+	if err := outputfile.Write(file+statementEnding, text, 0o644); err != nil {
 		return fmt.Errorf("save the statement: %w", err)
 	}
-	if err := outputfile.Write(file+".sig", made, 0o644); err != nil {
+	if err := outputfile.Write(file+signatureEnding, made, 0o644); err != nil {
 		return fmt.Errorf("save the signature: %w", err)
 	}
 	return nil
 }
 
+// readBeside reads what lies beside a file that is signed.
+func readBeside(name string) ([]byte, error) { return inputfile.Read(name, maxInputBytes) }
+
 // signed says whether FILE.sig is a signature of an allowed signer over FILE.statement,
-// and that a statement of the type about the digest.
-func (o *signerFlags) signed(file, digest, predicate string) error {
+// and that a statement of the type about the digest. read gives both.
+func (o *signerFlags) signed(file string, read func(name string) ([]byte, error), digest, predicate string) error {
 	keys, err := inputfile.Read(o.signers, maxInputBytes)
 	if err != nil {
 		return fmt.Errorf("--allowed-signers: %w", err)
@@ -79,11 +96,11 @@ func (o *signerFlags) signed(file, digest, predicate string) error {
 	if err != nil {
 		return fmt.Errorf("--allowed-signers %s: %w", o.signers, err)
 	}
-	text, err := inputfile.Read(file+".statement", maxInputBytes)
+	text, err := read(file + statementEnding)
 	if err != nil {
 		return fmt.Errorf("the signature of %s: %w", file, err)
 	}
-	made, err := inputfile.Read(file+".sig", maxInputBytes)
+	made, err := read(file + signatureEnding)
 	if err != nil {
 		return fmt.Errorf("the signature of %s: %w", file, err)
 	}

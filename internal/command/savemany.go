@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 
 	"golang.org/x/crypto/ssh"
 
@@ -15,7 +14,7 @@ import (
 
 // saveSet saves the plans of a set where that is asked for. One with a release that
 // can't be planned or is blocked is not saved, nor one that compares files.
-func (p *program) saveSet(o *planFileFlags, made *setrun.Planned, clusters map[string]releaseset.Cluster) error {
+func (p *program) saveSet(o *planFileFlags, oneFile bool, made *setrun.Planned, clusters map[string]releaseset.Cluster) error {
 	if o.out == "" {
 		return nil
 	}
@@ -37,7 +36,8 @@ func (p *program) saveSet(o *planFileFlags, made *setrun.Planned, clusters map[s
 			return err
 		}
 	}
-	if err := setrun.Save(o.out, made, clusters, seal); err != nil {
+	files, err := setrun.Encode(made, clusters, seal)
+	if err != nil {
 		return err
 	}
 	if key != nil {
@@ -45,9 +45,18 @@ func (p *program) saveSet(o *planFileFlags, made *setrun.Planned, clusters map[s
 		if err := report.SetStatement(&text, &made.Document); err != nil {
 			return err
 		}
-		if err := sign(filepath.Join(o.out, setrun.IndexName), text.Bytes(), key); err != nil {
+		signature, err := signatureOf(text.Bytes(), key)
+		if err != nil {
 			return err
 		}
+		files = append(files, setrun.File{Name: setrun.IndexName + statementEnding, Data: text.Bytes()}, setrun.File{Name: setrun.IndexName + signatureEnding, Data: signature})
+	}
+	save := setrun.SaveFolder
+	if oneFile {
+		save = setrun.SaveFile
+	}
+	if err := save(o.out, files); err != nil {
+		return err
 	}
 	fmt.Fprintf(p.streams.Err, "Saved. To do exactly this: %s\n", p.invocation.WithoutNamespace().Command("apply", "many", o.out, "--expect-digest", made.Digest))
 	return nil

@@ -14,11 +14,27 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/setrun"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // setOutputs are the forms in which the plan of a set is shown.
 var setOutputs = append([]string{"text", "json", "yaml", "markdown", "summary", "html"}, findings.Formats()...)
+
+// showSavedSet prints a set that was saved, as plan many has shown it, but for the entries
+// that had nothing to do.
+func (p *program) showSavedSet(o *showFlags, files *planFileFlags, kept *setrun.Kept, sensitive []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	saved, err := setrun.OpenSaved(kept, p.keys(files))
+	if err != nil {
+		return err
+	}
+	return p.renderSet(o, saved.Document(func(made *plan.Plan) *plan.Document {
+		return &p.masked(made.WithSensitive(sensitive)).Document
+	}))
+}
 
 // renderSet prints the plan of a set.
 func (p *program) renderSet(o *showFlags, d *releaseset.Document) error {

@@ -1,60 +1,66 @@
 package main
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // checked says for each check of the specification of plans in pull requests (PULLREQUESTS.md
-// §8) which file shows it, and by which words that is found there: a test, or a part of a script.
-var checked = [45][2]string{
-	{"internal/command/testdata/offline/many.txtar", "# Checks 1, 2 and 14"},
-	{"internal/command/testdata/offline/many.txtar", "# Checks 1, 2 and 14"},
-	{"internal/command/testdata/offline/manyhelmfile.txtar", "# Check 3 "},
-	{"internal/command/testdata/offline/manyhelmfile.txtar", "# Check 4:"},
-	{"internal/command/testdata/offline/manyhelmfile.txtar", "# Check 5:"},
-	{"internal/command/testdata/offline/manyhelmfile.txtar", "# Check 6:"},
-	{"internal/command/testdata/offline/flux.txtar", "exits 0 kubectl-release plan many --flux clusters/prod --base-dir ../base --offline -o json"},
-	{"internal/command/testdata/offline/manygit.txtar", "# Check 8 "},
-	{"internal/command/testdata/offline/many.txtar", "# Check 9:"},
-	{"internal/command/testdata/offline/manybig.txtar", "# Checks 10 and 11 "},
-	{"internal/command/testdata/offline/manybig.txtar", "# Checks 10 and 11 "},
-	{"internal/command/testdata/offline/many.txtar", "# Check 12:"},
-	{"internal/command/testdata/offline/many.txtar", "Check 13:"},
-	{"internal/command/testdata/offline/many.txtar", "# Checks 1, 2 and 14"},
-	{"internal/command/testdata/offline/many.txtar", "# Check 15:"},
-	{"e2e/testdata/script/many.txtar", "checks 16 and 17 "},
-	{"e2e/approval_test.go", "func TestApplyManyStaleWritesNothing("},
-	{"e2e/testdata/script/manydeferred.txtar", "# Check 18 "},
-	{"internal/forge/forge_test.go", "func TestComment("},
-	{"internal/forge/forge_test.go", "func TestCommentNeverPutsTheTokenOnACommandLine("},
-	{"internal/command/action_test.go", "func TestActionRunsEveryStep("},
-	{"Makefile", "actionlint"},
-	{"internal/command/action_test.go", "func TestActionsAreSafe("},
-	{"internal/command/action_test.go", "func TestActionsAreSafe("},
-	{"internal/findings/findings_test.go", "func TestFormatsFitTheirSchemas("},
-	{"internal/findings/findings_test.go", "func TestFormatsFitTheirSchemas("},
-	{"internal/findings/findings_test.go", "func TestFormatsFitTheirSchemas("},
-	{"internal/findings/findings_test.go", "func TestFingerprintsStay("},
-	{"internal/findings/findings_test.go", "func TestAnnotationsSayWhatIsLeftOut("},
-	{"internal/findings/findings_test.go", "func TestWorkflowCommandEscapes("},
-	{"internal/command/testdata/offline/findings.txtar", "line=3,title=shop/web risk/scale-down"},
-	{"internal/redact/outputs_test.go", "func TestNoOutputShowsASecret("},
-	{"e2e/approval_test.go", `"--expect-digest", "sha256:"`},
-	{"internal/redact/effect_test.go", "func TestEffectDigestIsOfWhatIsDoneAlone("},
-	{"internal/command/testdata/offline/approval.txtar", "ssh-keygen -Y verify -f signers -I ci@shop -n kubectl-release-plan"},
-	{"internal/command/testdata/offline/approval.txtar", "apply changed --allowed-signers others"},
-	{"e2e/approval_test.go", "func TestPlannerPolicyLetsDryRunsThroughAndNothingElse("},
-	{"e2e/approval_test.go", "func TestPlanCheckReadsOnly("},
-	{"packaging/dist.sh", "goreleaser"}, // which checks its own file
-	{"packaging/dist_test.go", "func TestKrewManifestIsNamedLikeItsPluginAndHasNoZeroSums("},
-	{"packaging/dist_test.go", "func TestArchivesAreReproducible("},
-	{"packaging/dist_test.go", "len(about.Commit) != 40"},
-	{"packaging/dist_test.go", "func TestHelmInstallsTheTarball("},
-	{"packaging/helm_test.go", "func TestHelmInstallsFromAFolderWithTheHook("},
-	{"internal/command/action_test.go", "func TestEveryFlagOfTheActionIsDocumented("},
+// §8), from 1 to 45, in which file it is: "Check 7:" stands before a part of a script, or in the
+// comment above a test.
+var checked = [45]string{
+	"internal/command/testdata/offline/many.txtar",
+	"internal/command/testdata/offline/many.txtar",
+	"internal/command/testdata/offline/manyhelmfile.txtar",
+	"internal/command/testdata/offline/manyhelmfile.txtar",
+	"internal/command/testdata/offline/manyhelmfile.txtar",
+	"internal/command/testdata/offline/manyhelmfile.txtar",
+	"internal/command/testdata/offline/flux.txtar",
+	"internal/command/testdata/offline/manygit.txtar",
+	"internal/command/testdata/offline/many.txtar",
+	"internal/command/testdata/offline/manybig.txtar",
+	"internal/command/testdata/offline/manybig.txtar",
+	"internal/command/testdata/offline/many.txtar",
+	"internal/command/testdata/offline/many.txtar",
+	"internal/command/testdata/offline/many.txtar",
+	"internal/command/testdata/offline/many.txtar",
+	"e2e/testdata/script/many.txtar",
+	"e2e/approval_test.go",
+	"e2e/testdata/script/manydeferred.txtar",
+	"internal/forge/forge_test.go",
+	"internal/forge/forge_test.go",
+	"internal/command/action_test.go",
+	"packaging/actionlint_test.go",
+	"internal/command/action_test.go",
+	"internal/command/action_test.go",
+	"internal/command/checks_test.go",
+	"internal/command/checks_test.go",
+	"internal/command/checks_test.go",
+	"internal/command/checks_test.go",
+	"internal/command/testdata/offline/manybig.txtar",
+	"internal/findings/findings_test.go",
+	"internal/command/checks_test.go",
+	"internal/command/checks_test.go",
+	"e2e/approval_test.go",
+	"e2e/approval_test.go",
+	"internal/command/testdata/offline/approval.txtar",
+	"internal/command/testdata/offline/approval.txtar",
+	"e2e/approval_test.go",
+	"e2e/approval_test.go",
+	"packaging/dist_test.go",
+	"packaging/dist_test.go",
+	"packaging/dist_test.go",
+	"packaging/dist_test.go",
+	"packaging/dist_test.go",
+	"packaging/helm_test.go",
+	"internal/command/checks_test.go",
 }
 
 // flows are tests named after the flows of §5.
@@ -67,11 +73,16 @@ func TestEveryCheckOfPullRequestsIsShown(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		return strings.Contains(string(data), text)
+		return strings.Contains("\n"+string(data), text)
 	}
-	for i, c := range checked {
-		if !holds(c[0], c[1]) {
-			t.Errorf("check %d: %q is not in %s", i+1, c[1], c[0])
+	for i, file := range checked {
+		words := fmt.Sprintf("Check %d:", i+1)
+		if strings.HasSuffix(file, ".go") {
+			if !aboveTest(t, file, words) {
+				t.Errorf("%s: %q is above no test", file, words)
+			}
+		} else if !holds(file, "\n# "+words) {
+			t.Errorf("%s has no part %q", file, words)
 		}
 	}
 	for _, name := range flows {
@@ -79,4 +90,17 @@ func TestEveryCheckOfPullRequestsIsShown(t *testing.T) {
 			t.Errorf("no test is named %s…", name)
 		}
 	}
+}
+
+// aboveTest says whether the words stand in the comment above a test of the file.
+func aboveTest(t *testing.T, file, words string) bool {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(file)), nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(parsed.Decls, func(d ast.Decl) bool {
+		f, ok := d.(*ast.FuncDecl)
+		return ok && strings.HasPrefix(f.Name.Name, "Test") && strings.Contains(strings.ReplaceAll(f.Doc.Text(), "\n", " "), words)
+	})
 }

@@ -48,7 +48,7 @@ func (f Finding) command(name string) string {
 		properties = append(properties, "file="+property(f.Place.File), fmt.Sprintf("line=%d", max(f.Place.Line, 1)))
 	}
 	properties = append(properties, "title="+property(f.Release+" "+f.Rule))
-	return "::" + name + " " + strings.Join(properties, ",") + "::" + data(f.Text()) + "\n"
+	return "::" + name + " " + strings.Join(properties, ",") + "::" + data(f.ofRelease()) + "\n"
 }
 
 // data and property escape what ends a command, or one of its properties, as

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -38,10 +39,15 @@ func newFinder(p *plan.Document) *finder {
 	return f
 }
 
+// nameOf is what the release is called, on one line.
+func nameOf(p *plan.Document) string {
+	return escape.Line(cmp.Or(p.EntryName, p.Release.String()))
+}
+
 // add completes a finding. about is what else tells it from others of its rule and step,
 // such as the path of a field.
 func (f *finder) add(found Finding, about string) {
-	found.Release = escape.Line(f.plan.Release.String())
+	found.Release, found.InSet = nameOf(f.plan), f.plan.EntryName != ""
 	if found.Place.File == "" {
 		found.Place = f.plan.Place
 	}

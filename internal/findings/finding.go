@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -25,8 +26,10 @@ type Finding struct {
 	// Title names the object, or what else it is about; Message says what is found, Do what
 	// to do about it, "" when there is nothing to say.
 	Title, Message, Do string
-	// Release is "namespace/name", Step the ID of the plan's step; "" when it is of none.
+	// Release is "namespace/name", with InSet what it is called in its set, "namespace/name@cluster".
+	// Step is the ID of the plan's step; "" when it is of none.
 	Release, Step string
+	InSet         bool
 	// Place is where it points. File is "" when no file is known.
 	Place plan.Place
 	// Fingerprint is a SHA-256 in hex that the same finding of the next plan has, too.
@@ -48,8 +51,17 @@ const (
 // Levels are all of them, the gravest first.
 func Levels() []Level { return []Level{Failure, Warning, Note} }
 
-// Text is title, message and what to do, on one line.
+// Text is title, message and what to do, on one line, in a set after the release: others of
+// the set may have an object of that name.
 func (f Finding) Text() string {
+	if f.InSet {
+		return f.Release + ": " + f.ofRelease()
+	}
+	return f.ofRelease()
+}
+
+// ofRelease is Text where the release is told beside it.
+func (f Finding) ofRelease() string {
 	text := f.Message
 	if f.Title != "" {
 		text = f.Title + ": " + text
@@ -82,6 +94,6 @@ var index = regexp.MustCompile(`\[\d+\]`)
 // fingerprint is of what a finding is about: texts, and values in them, may change.
 func fingerprint(p *plan.Document, f Finding, about string) string {
 	cluster := cmp.Or(p.Cluster.UID, p.Cluster.Server, p.Cluster.Context)
-	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, cluster, f.Release, f.Step, index.ReplaceAllString(about, "[]")}, "\n")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, cluster, escape.Line(p.Release.String()), f.Step, index.ReplaceAllString(about, "[]")}, "\n")))
 	return hex.EncodeToString(sum[:])
 }

@@ -114,6 +114,28 @@ func TestFingerprintsStay(t *testing.T) {
 	}
 }
 
+// Of a set each finding says which release it is about, and in which cluster; it keeps the
+// fingerprint that it has for the cluster alone.
+func TestFindingsOfASetSayTheirRelease(t *testing.T) {
+	alone := everyRule()
+	alone.Cluster = plan.Cluster{Context: "eu"}
+	eu, us := alone.Entry("eu", plan.Place{}), alone.Entry("us", plan.Place{})
+	if one, other := Of(alone)[0], Of(eu)[0]; one.Fingerprint != other.Fingerprint || other.Text() != "shop/web@eu: "+one.Text() {
+		t.Errorf("%+v\n%+v", one, other)
+	}
+	for _, format := range []string{"sarif", "rdjson", "gitlab", "junit", "annotations"} {
+		var out bytes.Buffer
+		if err := Print(&out, format, Subject{Name: "set"}, eu, us); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"shop/web@eu", "shop/web@us"} {
+			if !strings.Contains(out.String(), name) {
+				t.Errorf("%s does not tell of %s", format, name)
+			}
+		}
+	}
+}
+
 // What the consumers demand, see testdata/schemas.
 func TestFormatsFitTheirSchemas(t *testing.T) {
 	for _, format := range []string{"sarif", "rdjson", "gitlab"} {
@@ -158,7 +180,7 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
-// No text of a chart ends a workflow command, or begins one.
+// Check 30: no text of a chart ends a workflow command, or begins one.
 func TestWorkflowCommandEscapes(t *testing.T) {
 	p := everyRule()
 	p.Release.Name = "a,b:c%\r\nd"

@@ -60,14 +60,14 @@ func JUnit(w io.Writer, plans ...*plan.Document) error {
 }
 
 func suiteOf(p *plan.Document) suite {
-	out := suite{Name: escape.Line(p.Release.String())}
+	out := suite{Name: nameOf(p)}
 	failures := map[string][]failure{}
 	var others []testcase
 	for _, f := range Of(p) {
 		if f.Level != Failure {
 			continue
 		}
-		of := failure{Message: f.Text(), Type: f.Rule}
+		of := failure{Message: f.ofRelease(), Type: f.Rule}
 		if f.Step == "" {
 			others = append(others, testcase{Name: f.Rule, Classname: out.Name, File: f.Place.File, Failures: []failure{of}})
 			continue

@@ -203,7 +203,7 @@ func (s *server) count(prefix string) int {
 	return n
 }
 
-// What becomes of a comment, on all forges.
+// Check 19: what becomes of a comment, on all forges.
 func TestComment(t *testing.T) {
 	ours := func(bodies ...string) []Comment {
 		var out []Comment
@@ -318,7 +318,7 @@ func TestShortenClosesWhatIsOpen(t *testing.T) {
 	}
 }
 
-// The token is in a header for the API's own origin, and nowhere else: on no command line
+// Check 20: the token is in a header for the API's own origin, and nowhere else: on no command line
 // (no program is run), in no request to another server, in no error.
 func TestCommentNeverPutsTheTokenOnACommandLine(t *testing.T) {
 	names, err := filepath.Glob("*.go")

@@ -33,17 +33,27 @@ func Encode(p *plan.Plan) (data []byte, digest string, err error) {
 	return data, plan.Digest(data), nil
 }
 
-// Write saves what Encode gave in a file of mode 0600. Errors: what the seal and
-// the file system say; the file is then as it was before.
-func Write(file string, data []byte, s Seal) error {
+// Sealed is what Encode gave as it lies in a file: encrypted where the seal says so. Errors:
+// what the seal says; it is too large to be read back.
+func Sealed(data []byte, s Seal) ([]byte, error) {
 	if s.sealed() {
 		var err error
 		if data, err = s.close(data); err != nil {
-			return fmt.Errorf("encrypt the plan: %w", err)
+			return nil, fmt.Errorf("encrypt the plan: %w", err)
 		}
 	}
 	if len(data) > maxPlanBytes {
-		return fmt.Errorf("save the plan: its %d bytes are more than the %d MiB that can be read back", len(data), maxPlanBytes>>20)
+		return nil, fmt.Errorf("save the plan: its %d bytes are more than the %d MiB that can be read back", len(data), maxPlanBytes>>20)
+	}
+	return data, nil
+}
+
+// Write saves what Encode gave in a file of mode 0600. Errors: what the seal and
+// the file system say; the file is then as it was before.
+func Write(file string, data []byte, s Seal) error {
+	data, err := Sealed(data, s)
+	if err != nil {
+		return err
 	}
 	if err := outputfile.Write(file, data, 0o600); err != nil {
 		return fmt.Errorf("save the plan: %w", err)

@@ -228,6 +228,10 @@ func (m *markdown) folded(lines []string) {
 }
 
 func (m *markdown) section(number int, s, whole section) {
+	stays := func(e entry) bool { return !destructive(e.op) }
+	if s.text == "" && len(s.entries) > 0 && !slices.ContainsFunc(s.entries, stays) {
+		return // all of it stands above, as destroyed
+	}
 	title, text := fmt.Sprintf("\n#### %d %s\n", number, inline(s.name)), ""
 	if s.text != "" {
 		text = "\n" + inline(s.text) + "\n"
@@ -239,7 +243,7 @@ func (m *markdown) section(number int, s, whole section) {
 		m.omit("stage "+inline(s.name), title)
 	}
 	for i, e := range s.entries {
-		if !destructive(e.op) {
+		if stays(e) {
 			m.entry(e, whole.entries[i])
 		}
 	}

@@ -125,7 +125,9 @@ func (r setRow) markdown(columns, names int) string {
 	if digest != "" {
 		digest = code(digest)
 	}
-	return "| " + strings.Join([]string{name, op, inline(r.chart), inline(r.objects), notes, digest}[:columns], " | ") + " |\n"
+	// Where the window is narrow, the notes are broken, and not each row in two.
+	whole := strings.NewReplacer(" ", "\u00a0")
+	return "| " + strings.Join([]string{name, op, whole.Replace(inline(r.chart)), whole.Replace(inline(r.objects)), notes, digest}[:columns], " | ") + " |\n"
 }
 
 // setRest is all details, as long as they are.

@@ -1,6 +1,7 @@
 package setrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -168,47 +169,62 @@ func undeferred(ctx context.Context, run *engine.Engine, estimate *plan.Plan) (*
 	if err != nil {
 		return nil, err
 	}
-	before, after := outline(estimate), outline(fresh)
-	var differences []string
-	for id, was := range before {
-		if now := after[id]; now != was {
-			differences = append(differences, fmt.Sprintf("%s: %s was estimated, now it is %s", id, was, orNothing(now)))
-		}
-	}
-	for id, now := range after {
-		if before[id] == "" {
-			differences = append(differences, fmt.Sprintf("%s: %s was not estimated", id, now))
-		}
-	}
-	if fresh.Blocked() {
-		for _, problem := range fresh.Problems {
-			if problem.Blocking {
-				differences = append(differences, problem.What)
-			}
-		}
-	}
-	if len(differences) > 0 {
-		slices.Sort(differences)
+	if differences := unlike(estimate, fresh); len(differences) > 0 {
 		return nil, &engine.StaleError{Differences: differences}
 	}
 	return fresh, nil
 }
 
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing"
+// unlike says in which ways a deferred plan does something else than was estimated. What it
+// sends was rendered for the estimate, and is the same. Steps that the API server has
+// answered for in both have to change the same fields, too; of the others it fills in by now
+// what the estimate could not know, so that their operation, object and risk count, and an
+// effect digest would never be the same.
+func unlike(estimate, fresh *plan.Plan) []string {
+	before, after := outline(estimate), outline(fresh)
+	var out []string
+	for id, was := range before {
+		switch now := after[id]; {
+		case now.what != was.what:
+			out = append(out, fmt.Sprintf("%s: %s was estimated, now it is %s", id, was.what, cmp.Or(now.what, "nothing")))
+		case was.fields != "" && now.fields != "" && was.fields != now.fields:
+			out = append(out, fmt.Sprintf("%s: it would change other fields than was planned", id))
+		}
 	}
-	return text
+	for id, now := range after {
+		if before[id].what == "" {
+			out = append(out, fmt.Sprintf("%s: %s was not estimated", id, now.what))
+		}
+	}
+	for _, problem := range fresh.Problems {
+		if problem.Blocking {
+			out = append(out, problem.What)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
-// outline is what a plan does to which objects, and at what risk.
-func outline(p *plan.Plan) map[string]string {
-	out := map[string]string{}
+// outlined is a step's operation and risk, and where the API server has answered, a
+// checksum of the fields that it changes.
+type outlined struct{ what, fields string }
+
+// outline is what a plan does to which objects.
+func outline(p *plan.Plan) map[string]outlined {
+	out := map[string]outlined{}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		switch s.Op {
 		case plan.OpNone, plan.OpWait, plan.OpRecord:
 		case plan.OpCreate, plan.OpPatch, plan.OpReplace, plan.OpRecreate, plan.OpDelete, plan.OpKeep, plan.OpAdopt, plan.OpRun:
-			out[s.ID] = strings.TrimSpace(fmt.Sprintf("%s %s", s.Op, s.Risk))
+			step := outlined{what: strings.TrimSpace(fmt.Sprintf("%s %s", s.Op, s.Risk))}
+			if s.Fidelity == plan.FidelityExact {
+				var fields [][3]any
+				for _, c := range s.Changes {
+					fields = append(fields, [3]any{c.Path, c.From, c.To})
+				}
+				step.fields = checksumOf(fields)
+			}
+			out[s.ID] = step
 		}
 	})
 	return out

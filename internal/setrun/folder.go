@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
@@ -53,13 +52,10 @@ type IndexPlan struct {
 	Deferred string `json:"deferred,omitempty"`
 }
 
-// Save writes the plans that do something into a folder, and set.json last: a folder
-// without it is no set. What an earlier set has left there goes. It tells the document
-// the files and digests. Errors: the folder holds something else.
-func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, seal planfile.Seal) error {
-	if err := makeRoom(dir); err != nil {
-		return fmt.Errorf("save the set in %s: %w", dir, err)
-	}
+// Encode gives the files of a set: the plans that do something, and set.json. It tells the
+// document the names and digests. Errors are those of the seal.
+func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile.Seal) ([]File, error) {
+	var out []File
 	index := Index{
 		FormatVersion: releaseset.FormatVersion, ToolVersion: made.ToolVersion, Files: made.Files,
 		Head: made.Head, Base: made.Base, Clusters: clusters, Plans: []IndexPlan{},
@@ -73,25 +69,40 @@ func Save(dir string, made *Planned, clusters map[string]releaseset.Cluster, sea
 			return fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with the right to read them", r.Key, strings.Join(unknown, ", "))
 		}
 		r.File = strings.ReplaceAll(r.Key.String(), "/", "_") + planEnding
-		at := filepath.Join(dir, r.File)
 		encoded, digest, err := planfile.Encode(made.Plans[r.Key])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		r.Digest = digest
-		if err := planfile.Write(at, encoded, seal); err != nil {
-			return err
+		if encoded, err = planfile.Sealed(encoded, seal); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Key, err)
 		}
+		out = append(out, File{r.File, encoded})
 		index.Plans = append(index.Plans, IndexPlan{r.Key, r.File, r.Digest, r.Plan.EffectDigest, r.Plan.Operation, r.Needs, r.Deferred})
 	}
 	slices.SortFunc(index.Plans, func(a, b IndexPlan) int { return strings.Compare(a.File, b.File) })
 	data, err := json.MarshalIndent(index, "", "  ")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	data = append(data, '\n')
 	made.Digest = checksum(data)
-	return outputfile.Write(filepath.Join(dir, IndexName), data, 0o600)
+	return append(out, File{IndexName, data}), nil
+}
+
+// SaveFolder writes the files of a set into a folder, the plans before set.json: a folder
+// without it is no set. What an earlier set has left there goes. Errors: the folder holds
+// something else.
+func SaveFolder(dir string, files []File) error {
+	if err := makeRoom(dir); err != nil {
+		return fmt.Errorf("save the set in %s: %w", dir, err)
+	}
+	for _, f := range files {
+		if err := outputfile.Write(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
+			return fmt.Errorf("save the set: %w", err)
+		}
+	}
+	return nil
 }
 
 // makeRoom makes the folder, or empties one that holds a set.
@@ -126,8 +137,8 @@ type Saved struct {
 
 // OpenSaved reads a set, and refuses one that is not as it was saved: a plan is missing, is
 // there too many or is another one. Plans are opened with keys.
-func OpenSaved(dir string, keys planfile.Keys) (*Saved, error) {
-	data, err := inputfile.Read(filepath.Join(dir, IndexName), maxSetBytes)
+func OpenSaved(from *Kept, keys planfile.Keys) (*Saved, error) {
+	data, err := from.Read(IndexName)
 	if err != nil {
 		return nil, fmt.Errorf("read the set: %w", err)
 	}
@@ -135,22 +146,22 @@ func OpenSaved(dir string, keys planfile.Keys) (*Saved, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&s.Index); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, IndexName), err)
+		return nil, fmt.Errorf("read %s: %w", from.Path(IndexName), err)
 	}
 	ours, _, _ := strings.Cut(releaseset.FormatVersion, ".")
 	if major, _, _ := strings.Cut(s.FormatVersion, "."); major != ours {
-		return nil, fmt.Errorf("the set in %s has format %s and this version reads %s.x: plan it again", dir, s.FormatVersion, ours)
+		return nil, fmt.Errorf("the set in %s has format %s and this version reads %s.x: plan it again", from.at, s.FormatVersion, ours)
 	}
-	return s, errors.Join(s.read(dir, keys), s.strangers(dir))
+	return s, errors.Join(s.read(from, keys), s.strangers(from))
 }
 
-func (s *Saved) read(dir string, keys planfile.Keys) error {
+func (s *Saved) read(from *Kept, keys planfile.Keys) error {
 	for _, p := range s.Index.Plans {
 		if p.File != filepath.Base(p.File) {
 			return fmt.Errorf("the set names %s, which is not in its folder", p.File)
 		}
-		at := filepath.Join(dir, p.File)
-		data, err := inputfile.ReadInside(at, maxPlanBytes)
+		at := from.Path(p.File)
+		data, err := from.Read(p.File)
 		if err != nil {
 			return fmt.Errorf("a plan of the set can't be read: %w", err)
 		}
@@ -172,17 +183,33 @@ func (s *Saved) read(dir string, keys planfile.Keys) error {
 	return nil
 }
 
-// strangers are plans in the folder that do not belong to the set.
-func (s *Saved) strangers(dir string) error {
-	files, err := os.ReadDir(dir)
+// strangers are plans beside the set's that do not belong to it.
+func (s *Saved) strangers(from *Kept) error {
+	names, err := from.names()
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		known := slices.ContainsFunc(s.Index.Plans, func(p IndexPlan) bool { return p.File == f.Name() })
-		if !known && strings.HasSuffix(f.Name(), planEnding) {
-			return fmt.Errorf("%s is not in the set: plan it again", filepath.Join(dir, f.Name()))
+	for _, name := range names {
+		known := slices.ContainsFunc(s.Index.Plans, func(p IndexPlan) bool { return p.File == name })
+		if !known && strings.HasSuffix(name, planEnding) {
+			return fmt.Errorf("%s is not in the set: plan it again", from.Path(name))
 		}
 	}
 	return nil
+}
+
+// Document is the set as it is shown, with the plans as show gives them.
+func (s *Saved) Document(show func(*plan.Plan) *plan.Document) *releaseset.Document {
+	d := &releaseset.Document{
+		FormatVersion: s.FormatVersion, ToolVersion: s.ToolVersion, Files: s.Files,
+		Head: s.Head, Base: s.Base, Compared: s.Base != "", Digest: s.Digest, Releases: []releaseset.Planned{},
+	}
+	for _, p := range s.Index.Plans {
+		d.Releases = append(d.Releases, releaseset.Planned{
+			Key: p.Key, Release: p.Key.Release(), Cluster: p.Key.Cluster, Needs: p.Needs, Touched: true,
+			Plan: show(s.Plans[p.Key]), File: p.File, Digest: p.Digest, Deferred: p.Deferred,
+		})
+	}
+	d.Finish()
+	return d
 }

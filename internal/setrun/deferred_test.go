@@ -1,0 +1,55 @@
+package setrun
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// deferredPlan creates an object whose kind is still to come, and changes a ConfigMap of which
+// the API server has said what comes of it.
+func deferredPlan(widget plan.Fidelity) *plan.Plan {
+	p := &plan.Plan{}
+	p.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{
+		{ID: "resources/Widget/web", Op: plan.OpCreate, Object: manifest.ID{Kind: "Widget", Name: "web"}, Fidelity: widget},
+		{
+			ID: "resources/ConfigMap/web", Op: plan.OpPatch, Object: manifest.ID{Kind: "ConfigMap", Name: "web"}, Fidelity: plan.FidelityExact,
+			Changes: []plan.Change{{Path: "data.size", From: "1", To: "2"}},
+		},
+	}}}}}
+	return p
+}
+
+// A deferred plan is applied when it does what was estimated: the API server's answers may be
+// there by now, and defaults with them; another operation, risk, object or problem, and other
+// fields where they were known, are refused.
+func TestADeferredPlanDoesWhatWasEstimated(t *testing.T) {
+	steps := func(p *plan.Plan) []plan.Step { return p.Stages[0].Waves[0].Steps }
+	for name, test := range map[string]struct {
+		change func(*plan.Plan)
+		want   string
+	}{
+		"nothing": {func(*plan.Plan) {}, ""},
+		"a default of the new kind": {func(p *plan.Plan) {
+			steps(p)[0].Changes = []plan.Change{{Path: "spec.color", To: "red", Cause: plan.CauseServer}}
+		}, ""},
+		"another operation": {func(p *plan.Plan) { steps(p)[0].Op = plan.OpPatch }, "resources/Widget/web: create was estimated, now it is patch"},
+		"a risk":            {func(p *plan.Plan) { steps(p)[1].Risk = plan.RiskData }, "resources/ConfigMap/web: patch was estimated, now it is patch data"},
+		"a step less":       {func(p *plan.Plan) { p.Stages[0].Waves[0].Steps = steps(p)[1:] }, "resources/Widget/web: create was estimated, now it is nothing"},
+		"a step more": {func(p *plan.Plan) {
+			p.Stages[0].Waves[0].Steps = append(steps(p), plan.Step{ID: "resources/Job/x", Op: plan.OpDelete, Risk: plan.RiskDelete})
+		}, "resources/Job/x: delete delete was not estimated"},
+		"other fields of what was known": {func(p *plan.Plan) { steps(p)[1].Changes[0].From = "7" }, "resources/ConfigMap/web: it would change other fields than was planned"},
+		"a problem": {func(p *plan.Plan) {
+			p.Problems = []plan.Problem{{Blocking: true, What: "it belongs to another release"}, {What: "a notice"}}
+		}, "it belongs to another release"},
+	} {
+		fresh := deferredPlan(plan.FidelityExact)
+		test.change(fresh)
+		if got := strings.Join(unlike(deferredPlan(plan.FidelityEstimated), fresh), "; "); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
