@@ -55,7 +55,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 				begun++
 			}
 			if flux.ConditionTrue(hr.Status.Conditions, "Ready") && len(h) > 0 && h[0].ChartVersion == version {
-				if ready++; hr.Status.Failures > 0 || h[0].Status != "deployed" {
+				if ready++; hr.Status.UpgradeFailures > 0 || h[0].Status != "deployed" {
 					odd = append(odd, fmt.Sprintf("%s: failures %d, %+v", hr, hr.Status.Failures, h[0]))
 				}
 			}

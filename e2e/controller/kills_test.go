@@ -52,7 +52,7 @@ func upgradeKilled(t *testing.T, write int) (writes int, struck bool) {
 	r.publish("app", "1.1.0", hooked("two"))
 	if write > 0 {
 		r.eventually("the upgrade is killed or over", func() bool {
-			return s.struck.Load() || strings.Contains(r.kubectl("get", "hr", "web", "-o", "jsonpath={.status.history[0].chartVersion} {.status.conditions[?(@.type=='Ready')].status}"), "1.1.0 True")
+			return s.struck.Load() || s.victim.Load().over() || strings.Contains(r.kubectl("get", "hr", "web", "-o", "jsonpath={.status.history[0].chartVersion} {.status.conditions[?(@.type=='Ready')].status}"), "1.1.0 True")
 		})
 		s.armed.Store(false)
 		s.victim.Load().kill()

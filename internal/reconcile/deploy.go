@@ -137,7 +137,16 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 		}
 		return p.review(ctx, made)
 	})
-	return outcome, p.safe(err)
+	return outcome, p.safe(p.ended(err))
+}
+
+// ended is the error of an action of a pass whose process ends: then nothing has failed,
+// wherever that was noticed.
+func (p *pass) ended(err error) error {
+	if err != nil && p.over() {
+		return errors.Join(err, apply.ErrLeave)
+	}
+	return err
 }
 
 // seen remembers of a plan what it hides, and what it adopts.

@@ -37,7 +37,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sou
 	}
 	next.Status.Conditions = slices.Clone(hr.Status.Conditions)
 	next.Status.History = hr.Status.Snapshots()
-	p := &pass{r: r, hr: &next, in: in, report: report}
+	process := ctx
+	p := &pass{r: r, hr: &next, in: in, report: report, over: func() bool {
+		return process.Err() != nil && !errors.Is(context.Cause(process), ErrSuperseded)
+	}}
 	ctx, end := leaving(ctx)
 	defer end()
 	err := p.run(ctx)
@@ -74,6 +77,8 @@ type pass struct {
 	hr     *flux.HelmRelease
 	in     Sources
 	report Report
+	// over says whether the process ends.
+	over func() bool
 
 	// acting is the action that the status says is being carried out.
 	acting string

@@ -130,7 +130,7 @@ func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 		}
 		return p.write(ctx)
 	})
-	if err = p.safe(err); left(err) {
+	if err = p.safe(p.ended(err)); left(err) {
 		return err
 	}
 	defer p.summarize()

@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // withHooks gives the chart hooks before and behind its resources.
@@ -52,6 +55,20 @@ func TestEndedPassIsGoneOnWith(t *testing.T) {
 				t.Errorf("created %q", created)
 			}
 		})
+	}
+}
+
+// A process that ends before its plan is made has not failed, either.
+func TestEndedBeforeItsPlan(t *testing.T) {
+	b := newBench(t, "")
+	ctx, end := context.WithCancel(t.Context())
+	b.ctx = ctx
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) error {
+		end()
+		return errors.New("context canceled")
+	}
+	if _, err := b.pass(); err == nil || b.stored() != "" || b.hr.Status.Failures != 0 || strings.Contains(b.condition("Ready"), "Failed") {
+		t.Errorf("%v, records %q, %+v", err, b.stored(), b.hr.Status)
 	}
 }
 
