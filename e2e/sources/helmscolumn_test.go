@@ -99,9 +99,15 @@ func TestWhatHelmHasNot(t *testing.T) {
 	for says, lines := range map[string][][]string{
 		"unknown command": {{"plan", "web", "x"}, {"chart", "bundle", "x"}, {"cache", "list"}, {"cache", "prune"}},
 		"unknown flag": {
-			{"template", "x", "--offline"}, {"list", "--outdated"}, {"show", "chart", "x", "--tag", "latest"}, {"dependency", "build", "x", "--check"},
-			{"dependency", "update", "x", "--recursive"}, {"package", "x", "--check"}, {"push", "x", "oci://x", "--force"},
-			{"install", "x", "x", "--verify-key", "x"}, {"install", "x", "x", "--certificate-identity", "x"},
+			{"template", "x", "--offline"},
+			{"list", "--outdated"},
+			{"show", "chart", "x", "--tag", "latest"},
+			{"dependency", "build", "x", "--check"},
+			{"dependency", "update", "x", "--recursive"},
+			{"package", "x", "--check"},
+			{"push", "x", "oci://x", "--force"},
+			{"install", "x", "x", "--verify-key", "x"},
+			{"install", "x", "x", "--certificate-identity", "x"},
 		},
 	} {
 		for _, line := range lines {
