@@ -90,7 +90,11 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatalf("exit code %d\n%s", u.ExitCode, u.Stderr)
 		}
 		first = append(first, server.first.Load().Sub(began))
-		version = append(version, clustertest.Measure(b, environment, program, "version", "--client").CPU)
+		u := clustertest.Measure(b, environment, program, "version")
+		if u.ExitCode != 0 {
+			b.Fatalf("exit code %d\n%s", u.ExitCode, u.Stderr)
+		}
+		version = append(version, u.CPU)
 		server.Close()
 	}
 	slices.Sort(first)
