@@ -60,22 +60,25 @@ var checked = [45][2]string{
 // flows are tests named after the flows of §5.
 var flows = []string{"TestFlowA", "TestFlowB", "TestFlowC", "TestFlowD", "TestFlowE"}
 
+// holds says whether a file of the project has a text.
+func holds(t *testing.T, file, text string) bool {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(file)))
+	if err != nil {
+		t.Error(err)
+	}
+	return strings.Contains(string(data), text)
+}
+
 // No check of the specification has lost what shows it.
 func TestEveryCheckOfPullRequestsIsShown(t *testing.T) {
-	holds := func(file, text string) bool {
-		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(file)))
-		if err != nil {
-			t.Error(err)
-		}
-		return strings.Contains(string(data), text)
-	}
 	for i, c := range checked {
-		if !holds(c[0], c[1]) {
+		if !holds(t, c[0], c[1]) {
 			t.Errorf("check %d: %q is not in %s", i+1, c[1], c[0])
 		}
 	}
 	for _, name := range flows {
-		if !holds("e2e/flows_test.go", "func "+name) {
+		if !holds(t, "e2e/flows_test.go", "func "+name) {
 			t.Errorf("no test is named %s…", name)
 		}
 	}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// fluxChecks says which tests show the checks of plans of FLUX.md §12 (1 to 29 and 49 to 55; the others
+// are the controller's): each test is named after its numbers, a row of a table begins with its own.
+var fluxChecks = map[string][]string{
+	"internal/flux/decode_test.go":                    {"TestCheck1ChartAndChartRef", "TestCheck54APIVersionsAndUnknownFields"},
+	"internal/flux/names_test.go":                     {"TestCheck2And3NamesOfTheRelease"},
+	"internal/flux/version_test.go":                   {"TestCheck18VersionOfAnOCIArtifact", "TestCheck9VersionOfAChartFromGit"},
+	"internal/flux/fuzz_test.go":                      {"FuzzCheck55HelmRelease", "FuzzCheck55Kustomization", "FuzzCheck55Source"},
+	"internal/flux/digest/values_test.go":             {"TestCheck4ConfigDigest"},
+	"internal/flux/digest/trace_test.go":              {"TestCheck5SnapshotDigestsEqualTheTraces"},
+	"internal/flux/composition/compose_test.go":       {"TestCheck11To13Composition", "TestCheck12And13WhatCanNotBeComposed", "TestCheck15UnknownSecrets"},
+	"internal/flux/build/trace_test.go":               {"TestCheck19And20ManifestsEqualTheTraces"},
+	"internal/flux/build/build_test.go":               {"TestCheck49OverlaysComponentsAndSpec", "TestCheck19And20OriginLabelsWinAndHooksStay"},
+	"internal/flux/substitution/substitution_test.go": {"TestCheck50Operators", "TestCheck50ObjectsAndVariables", "FuzzCheck55Substitution"},
+	"internal/flux/sourceignore/sourceignore_test.go": {"FuzzCheck55Rules"},
+	"internal/flux/decision/checks_test.go": {
+		"TestCheck8VersionNotBumped", "TestCheck17EqualConfigDigestIsEnough", "TestCheck21RecordWasEdited", "TestCheck22PendingIsUnlocked",
+		"TestCheck23StalledAndResets", "TestCheck24Moves", "TestCheck25RemovedFromTheRepository", "TestCheck26Suspended",
+		"TestCheck27WhatIsNotCompared", "TestCheck28PostRenderers", "TestCheck29Dependencies", "TestCheck34NoRollbackTarget",
+	},
+	"internal/command/fluxchecks_test.go": {
+		"TestCheck6And7CRDs", "TestCheck10ValuesFiles", "TestCheck14ConfigMapOfValuesChanges", "TestCheck16WithoutASecretThatIsRequired",
+		"TestCheck51CiphertextOfSOPSIsNoValue", "TestCheck52ATagOfManyReleases",
+	},
+	"internal/command/fluxsource_test.go": {"TestCheck18VersionOfAnOCIRepository"},
+	"internal/command/fluxlive_test.go":   {"TestCheck15MarkersAreNeverWritten", "TestCheck17ValuesAreUnchangedByTheDigest", "TestCheck29DependenciesInTheCluster"},
+	"e2e/flux/fleet_test.go":              {"TestCheck53PlanOfAFleetIsACommentWithWhatChangesFirst"},
+}
+
+var numbered = regexp.MustCompile(`Check(\d+)(And|To)?(\d*)`)
+
+// Each check has a test that is named after it.
+func TestEveryCheckOfFluxPlansIsShown(t *testing.T) {
+	shown := map[int]bool{}
+	for file, names := range fluxChecks {
+		for _, name := range names {
+			if !holds(t, file, "func "+name+"(") {
+				t.Errorf("there is no %s in %s", name, file)
+			}
+			m := numbered.FindStringSubmatch(name)
+			first, _ := strconv.Atoi(m[1])
+			last, err := strconv.Atoi(m[3])
+			if err != nil {
+				last = first
+			}
+			for n := first; n <= last; n++ {
+				shown[n] = true
+			}
+		}
+	}
+	for n := 1; n <= 55; n++ {
+		if (n <= 29 || n >= 49) && !shown[n] {
+			t.Errorf("no test is named after check %d", n)
+		}
+	}
+}
+
+// What a change does is said by the whole program, too: rows begin with their check.
+func TestSayingsOfFluxAreRows(t *testing.T) {
+	var missing []string
+	for _, n := range []int{8, 9, 11, 21, 23, 24, 25, 26, 27, 28, 34, 54} {
+		if !holds(t, "internal/command/fluxsayings_test.go", fmt.Sprintf("{\"%d: ", n)) {
+			missing = append(missing, strconv.Itoa(n))
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("no row is of check %s", strings.Join(missing, ", "))
+	}
+}
