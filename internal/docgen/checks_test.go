@@ -66,27 +66,30 @@ var checked = [45]string{
 // flows are tests named after the flows of §5.
 var flows = []string{"TestFlowA", "TestFlowB", "TestFlowC", "TestFlowD", "TestFlowE"}
 
+// holds says whether a file of the project has a text.
+func holds(t *testing.T, file, text string) bool {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(file)))
+	if err != nil {
+		t.Error(err)
+	}
+	return strings.Contains("\n"+string(data), text)
+}
+
 // No check of the specification has lost what shows it.
 func TestEveryCheckOfPullRequestsIsShown(t *testing.T) {
-	holds := func(file, text string) bool {
-		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(file)))
-		if err != nil {
-			t.Error(err)
-		}
-		return strings.Contains("\n"+string(data), text)
-	}
 	for i, file := range checked {
 		words := fmt.Sprintf("Check %d:", i+1)
 		if strings.HasSuffix(file, ".go") {
 			if !aboveTest(t, file, words) {
 				t.Errorf("%s: %q is above no test", file, words)
 			}
-		} else if !holds(file, "\n# "+words) {
+		} else if !holds(t, file, "\n# "+words) {
 			t.Errorf("%s has no part %q", file, words)
 		}
 	}
 	for _, name := range flows {
-		if !holds("e2e/flows_test.go", "func "+name) {
+		if !holds(t, "e2e/flows_test.go", "func "+name) {
 			t.Errorf("no test is named %s…", name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,6 +53,8 @@ type Step struct {
 	// Actions are those that ran, in Flux's words: "install", "upgrade", "test",
 	// "rollback", "uninstall", "correct cluster drift".
 	Actions []string
+	// Events are those that were told, "Warning UpgradeFailed", each once, in order.
+	Events []string
 	// Conditions are those that were written, "Ready False ValuesError".
 	Conditions []string
 }
@@ -60,20 +63,24 @@ type Step struct {
 type Record struct {
 	*release.Revision
 	StorageNamespace string
+	// Labels are those of the Secret that holds it.
+	Labels map[string]string
 }
 
 type after struct {
-	Step        string           `json:"step"`
-	Settled     bool             `json:"settled"`
-	Answer      json.RawMessage  `json:"answer"`
-	HelmRelease map[string]any   `json:"helmrelease"`
-	Others      []map[string]any `json:"others"`
-	Sources     []map[string]any `json:"sources"`
-	Objects     []map[string]any `json:"objects"`
-	Transitions []map[string]any `json:"transitions"`
+	Step        string                          `json:"step"`
+	Settled     bool                            `json:"settled"`
+	Answer      json.RawMessage                 `json:"answer"`
+	HelmRelease map[string]any                  `json:"helmrelease"`
+	Others      []map[string]any                `json:"others"`
+	Sources     []map[string]any                `json:"sources"`
+	Objects     []map[string]any                `json:"objects"`
+	Transitions []map[string]any                `json:"transitions"`
+	Events      []struct{ Type, Reason string } `json:"events"`
 	Records     []struct {
 		Name, StorageNamespace, Namespace string
 		Version                           int
+		Labels                            map[string]string
 	} `json:"records"`
 }
 
@@ -154,7 +161,12 @@ func (s *Step) fill(t *testing.T, a after, stored map[string]*release.Revision) 
 		if record == nil {
 			t.Fatalf("%s: record %d of %s was not recorded", s.Name, r.Version, r.Name)
 		}
-		s.Records = append(s.Records, Record{record, r.StorageNamespace})
+		s.Records = append(s.Records, Record{record, r.StorageNamespace, r.Labels})
+	}
+	for _, e := range a.Events {
+		if text := e.Type + " " + e.Reason; !slices.Contains(s.Events, text) {
+			s.Events = append(s.Events, text)
+		}
 	}
 	s.Writes = a.Transitions
 	for _, fields := range a.Transitions {

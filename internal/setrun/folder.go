@@ -66,7 +66,7 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 			continue
 		}
 		if unknown := made.Unknown[r.Key]; len(unknown) > 0 {
-			return fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with the right to read them", r.Key, strings.Join(unknown, ", "))
+			return nil, fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with the right to read them", r.Key, strings.Join(unknown, ", "))
 		}
 		r.File = strings.ReplaceAll(r.Key.String(), "/", "_") + planEnding
 		encoded, digest, err := planfile.Encode(made.Plans[r.Key])

@@ -46,15 +46,20 @@ func TestWhatASourceLeavesOut(t *testing.T) {
 	}{
 		{"nobody says anything", nil, nil, "README.md apps/charts/a.yaml charts/web/Chart.yaml charts/web/templates/a.yaml"},
 		{"an empty text says nothing", text("\n# a comment\n"), nil, "README.md apps/charts/a.yaml charts/web/Chart.yaml charts/web/templates/a.yaml"},
-		{"spec.ignore stands in the place of what is usual, but not of Git's own", text("*.md"), nil,
-			".github/ci.yaml a.zip apps/charts/a.yaml charts/web/Chart.yaml charts/web/docs/logo.png charts/web/templates/a.yaml cloudbuild.yaml logo.png x/.sops.yaml"},
+		{
+			"spec.ignore stands in the place of what is usual, but not of Git's own", text("*.md"), nil,
+			".github/ci.yaml a.zip apps/charts/a.yaml charts/web/Chart.yaml charts/web/docs/logo.png charts/web/templates/a.yaml cloudbuild.yaml logo.png x/.sops.yaml",
+		},
 		{"all but a folder", text("/*\n!/charts/\n"), nil, "charts/web/Chart.yaml charts/web/docs/logo.png charts/web/templates/a.yaml"},
 		{"a name at any depth", text("/*\n!charts\n"), nil, "apps/charts/a.yaml charts/web/Chart.yaml charts/web/docs/logo.png charts/web/templates/a.yaml"},
 		{"any number of folders", text("/*\n!/**/web/*.yaml\n"), nil, "charts/web/Chart.yaml"},
 		{"and what is below", text("/*\n!/charts/**\n/charts/web/docs/**"), nil, "charts/web/Chart.yaml charts/web/templates/a.yaml"},
 		{"a folder is no file", text("/*\n!/charts\nChart.yaml/\nweb/templates/a.yaml/\n"), nil, "charts/web/Chart.yaml charts/web/docs/logo.png charts/web/templates/a.yaml"},
-		{"a file of rules holds below its folder", nil, map[string]string{"charts/.sourceignore": "/web/docs/\ntemplates\n", ".sourceignore": "/*.*\n/apps\n/x\n.github/\n"},
-			"charts/.sourceignore charts/web/Chart.yaml"},
+		{
+			"a file of rules holds below its folder", nil,
+			map[string]string{"charts/.sourceignore": "/web/docs/\ntemplates\n", ".sourceignore": "/*.*\n/apps\n/x\n.github/\n"},
+			"charts/.sourceignore charts/web/Chart.yaml",
+		},
 		{"spec.ignore has the last word", text("!logo.png"), map[string]string{".sourceignore": "/*\n"}, "charts/web/docs/logo.png logo.png"},
 	} {
 		tree := fstest.MapFS{}
