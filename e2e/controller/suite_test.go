@@ -7,6 +7,7 @@ package controller_test
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,13 @@ var (
 	// cluster is the control plane of the suite, audit what its API server has done.
 	cluster *clustertest.Cluster
 	audit   string
+
+	update   = flag.Bool("update", false, "write the tables of benchmarks into docs/bench.md")
+	profiles = flag.String("profiles", "", "folder for heap profiles of the controller")
 )
+
+// benchPage has the tables of benchmarks.
+var benchPage = filepath.Join("..", "..", "docs", "bench.md")
 
 func TestMain(m *testing.M) {
 	options := clustertest.Options{}

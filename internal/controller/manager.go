@@ -23,12 +23,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
@@ -134,10 +136,16 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	r := &reconciler{
 		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry)),
 		records: &recordMarks{marks: map[client.ObjectKey]fingerprint{}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
+		wrote:  &writes{versions: map[client.ObjectKey]string{}},
 		events: told, metrics: counted, memory: semaphore.NewWeighted(o.Memory), options: o, now: time.Now,
 	}
 	if r.passes, err = newPasser(r, config, o); err != nil {
 		return nil, err
+	}
+	if o.AutomaticShards {
+		if err := r.share(m, config, o); err != nil {
+			return nil, err
+		}
 	}
 	return r, m.Add(told)
 }
@@ -151,13 +159,16 @@ func (r *reconciler) watch(m manager.Manager) error {
 	}
 	b := builder.ControllerManagedBy(m).Named("helmrelease").
 		WithOptions(controller.TypedOptions[ctrl.Request]{
-			MaxConcurrentReconciles: r.options.Concurrent,
+			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.shards == nil),
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](
 				r.options.MinRetryDelay, r.options.MaxRetryDelay),
 		}).
 		For(&helmRelease{}, builder.WithPredicates(asked)).
 		Watches(&helmRelease{}, r.whoever(byDependency, flux.KindHelmRelease), builder.WithPredicates(released))
-	for kind, source := range map[string]struct {
+	if r.shards != nil {
+		b = b.WatchesRawSource(source.Channel(r.gained, &handler.EnqueueRequestForObject{}))
+	}
+	for kind, of := range map[string]struct {
 		object  client.Object
 		changed predicate.Predicate
 	}{
@@ -175,7 +186,7 @@ func (r *reconciler) watch(m manager.Manager) error {
 		} else if err != nil {
 			return err
 		}
-		b = b.Watches(source.object, r.whoever(bySource, kind), builder.WithPredicates(source.changed))
+		b = b.Watches(of.object, r.whoever(bySource, kind), builder.WithPredicates(of.changed))
 	}
 	for _, kind := range []string{kinds.Secret.Kind, kinds.ConfigMap.Kind} {
 		b = b.Watches(metadataOf(kind), r.whoever(byValues, kind), builder.WithPredicates(labelled(selector)))

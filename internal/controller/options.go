@@ -27,6 +27,7 @@ type Options struct {
 	GracefulShutdown     time.Duration
 	WatchAllNamespaces   bool
 	WatchSelector        string
+	AutomaticShards      bool
 	ConfigsSelector      string
 	DefaultAccount       string
 	NoCrossNamespaceRefs bool
@@ -74,6 +75,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.DurationVar(&o.GracefulShutdown, "graceful-shutdown-timeout", 20*time.Second, "how long what is under way may take to end")
 	f.BoolVar(&o.WatchAllNamespaces, "watch-all-namespaces", true, "watch HelmReleases of all namespaces, and not only the controller's own")
 	f.StringVar(&o.WatchSelector, "watch-label-selector", "", "watch HelmReleases with these labels only: a shard, with a lease of its own")
+	f.BoolVar(&o.AutomaticShards, "automatic-shards", false, "share the HelmReleases among all replicas, each with a lease of its own, instead of having one replica at work")
 	f.StringVar(&o.ConfigsSelector, "watch-configs-label-selector", "reconcile.fluxcd.io/watch=Enabled", "labels of ConfigMaps and Secrets whose changes count at once")
 	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own rights")
 	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources of other namespaces")
@@ -117,6 +119,8 @@ func parse(args []string, usage func(string)) (Options, error) {
 		return o, fmt.Errorf("--runtime-namespace or $RUNTIME_NAMESPACE is needed outside of a cluster")
 	case o.Concurrent < 1 || o.Memory < 1 || o.JitterPercentage < 0 || o.JitterPercentage >= 100:
 		return o, fmt.Errorf("--concurrent and --memory-budget have to be positive, --interval-jitter-percentage from 0 to 99")
+	case o.AutomaticShards && !o.Leader.Enable:
+		return o, fmt.Errorf("--automatic-shards needs --enable-leader-election")
 	}
 	return o, nil
 }

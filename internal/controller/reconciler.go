@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -40,6 +41,7 @@ type reconciler struct {
 	charts  *charts
 	records *recordMarks
 	synced  *syncMarks
+	wrote   *writes
 	events  *events
 	metrics *metrics
 	// memory is how many bytes all that is rendered at a time may take, as estimated
@@ -47,6 +49,11 @@ type reconciler struct {
 	memory  *semaphore.Weighted
 	options Options
 	now     func() time.Time
+
+	// shards are nil where one replica has all HelmReleases; gained are those that it has
+	// come by.
+	shards *shards
+	gained chan event.GenericEvent
 }
 
 // Reconcile implements controller-runtime's reconciler. Errors come back after a pause
@@ -59,6 +66,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.forget(key, err)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if !r.ours(cached) {
+		return ctrl.Result{}, nil
+	}
 	hr, err := decoded(cached)
 	if err != nil {
 		// Another API's object: nothing can be done until it changes.
@@ -70,38 +80,37 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.metrics.skipped()
 		return ctrl.Result{RequeueAfter: r.jitter(hr.Spec.Interval.Duration)}, nil
 	}
-	// What is decided by is never older than what the pass before has written.
-	fresh := &helmRelease{}
-	if err := r.live.Get(ctx, key, fresh); err != nil {
-		r.forget(key, err)
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	view := &view{object: cached, hr: hr}
+	if !r.settled(view) {
+		if err := r.refresh(ctx, view); err != nil {
+			r.forget(key, err)
+			return ctrl.Result{}, client.IgnoreNotFound(err)
+		}
 	}
-	if _, err := slim(fresh); err != nil { // as it is cached, to be compared
-		return ctrl.Result{}, err
+	if view.hr.Metadata.DeletionTimestamp == nil && !slices.Contains(view.hr.Metadata.Finalizers, finalizer) {
+		return ctrl.Result{}, r.finalize(ctx, view.object, true)
 	}
-	if hr, err = decoded(fresh); err != nil {
-		return ctrl.Result{}, ctrl.TerminalError(err)
-	}
-	if hr.Metadata.DeletionTimestamp == nil && !slices.Contains(hr.Metadata.Finalizers, finalizer) {
-		return ctrl.Result{}, r.finalize(ctx, fresh, true)
-	}
-	return r.pass(ctx, fresh, hr, looked)
+	return r.pass(ctx, view, looked)
 }
 
 // pass makes the pass and writes what comes of it.
-func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRelease, looked mark) (ctrl.Result, error) {
+func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Result, error) {
+	o, hr := v.object, v.hr
 	was := hr.Status
 	in := reconcile.Sources{
 		// Records on another cluster are not watched.
 		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(o), looked),
 	}
 	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
-		r.sources(ctx, o, hr, &in)
+		r.sources(ctx, v, &in)
 	}
 	release := func() {}
 	in.Chart = r.loader(&in, &release)
 	defer func() { release() }()
 	report := func(ctx context.Context, status flux.HelmReleaseStatus, told []reconcile.Event) error {
+		if err := r.verify(ctx, v); err != nil {
+			return err
+		}
 		r.events.tell(o, told)
 		if err := r.writeStatus(ctx, o, was, status); err != nil {
 			return err
@@ -113,6 +122,12 @@ func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRele
 	// What was done is written down although the process is about to end.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
+	if outcome.Changed && !v.behind {
+		_ = r.verify(ctx, v)
+	}
+	if v.behind {
+		return ctrl.Result{RequeueAfter: behindPause}, nil
+	}
 	r.events.tell(o, outcome.Events)
 	if outcome.Released {
 		return ctrl.Result{}, r.released(ctx, o, hr)
@@ -140,12 +155,17 @@ func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRele
 const writeTimeout = 10 * time.Second
 
 // sources looks up the chart's source, and makes it of the template first.
-func (r *reconciler) sources(ctx context.Context, o *helmRelease, hr *flux.HelmRelease, in *reconcile.Sources) {
+func (r *reconciler) sources(ctx context.Context, v *view, in *reconcile.Sources) {
+	o, hr := v.object, v.hr
 	ref := hr.ChartSource()
 	if r.options.NoCrossNamespaceRefs && ref.Namespace != hr.Metadata.Namespace {
 		return // the pass says that it is denied
 	}
-	helmChart, done, err := r.template(ctx, hr)
+	helmChart, done, err := r.template(ctx, v)
+	if v.behind {
+		in.Err = err
+		return
+	}
 	hr.Status.HelmChart = helmChart
 	if done != "" {
 		verb, _, _ := strings.Cut(done, " ")
@@ -212,12 +232,18 @@ func (r *reconciler) writeStatus(ctx context.Context, o *helmRelease, was, is fl
 	if err != nil || patch == nil {
 		return err
 	}
-	return r.client.Status().Patch(ctx, o.DeepCopyObject().(*helmRelease), client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+	sent := o.DeepCopyObject().(*helmRelease)
+	err = r.client.Status().Patch(ctx, sent, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+	if err == nil {
+		r.wrote.note(client.ObjectKeyFromObject(o), sent.ResourceVersion)
+	}
+	return err
 }
 
 func (r *reconciler) forget(key client.ObjectKey, err error) {
 	if apierrors.IsNotFound(err) {
 		r.synced.forget(key)
+		r.wrote.forget(key)
 		r.metrics.forget(key)
 	}
 }
