@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
@@ -106,6 +105,7 @@ func newManager(ctx context.Context, config *rest.Config, o Options, log logr.Lo
 			return nil, err
 		}
 		options.LeaderElectionResourceLockInterface = lease
+		options.LeaderElectionID = leaseName(o.WatchSelector) // names it in metrics
 	}
 	return manager.New(config, options)
 }
@@ -135,11 +135,14 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	}
 	r := &reconciler{
 		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry)),
-		records: &recordMarks{marks: map[client.ObjectKey]fingerprint{}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
+		records: &recordMarks{sums{marks: map[client.ObjectKey]fingerprint{}}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
 		wrote:  &writes{versions: map[client.ObjectKey]string{}},
-		events: told, metrics: counted, memory: semaphore.NewWeighted(o.Memory), options: o, now: time.Now,
+		events: told, metrics: counted, memory: newBudget(o.Memory, counted.rendering), options: o, now: time.Now,
 	}
 	if r.passes, err = newPasser(r, config, o); err != nil {
+		return nil, err
+	}
+	if r.drift, err = newDriftWatch(m, config, o, r.watched); err != nil {
 		return nil, err
 	}
 	if o.AutomaticShards {
@@ -165,6 +168,7 @@ func (r *reconciler) watch(m manager.Manager) error {
 		}).
 		For(&helmRelease{}, builder.WithPredicates(asked)).
 		Watches(&helmRelease{}, r.whoever(byDependency, flux.KindHelmRelease), builder.WithPredicates(released))
+	b = b.WatchesRawSource(source.Channel(r.drift.changed, afterAWhile))
 	if r.shards != nil {
 		b = b.WatchesRawSource(source.Channel(r.gained, &handler.EnqueueRequestForObject{}))
 	}

@@ -24,13 +24,17 @@ type mark struct {
 	// content is the HelmRelease with its status, around what it depends on: source,
 	// values, dependencies, credentials.
 	content, around fingerprint
-	// records are those of the release.
-	records fingerprint
+	// records are those of the release, objects what of its live ones is not their status,
+	// where drift is looked for.
+	records, objects fingerprint
 }
 
 // look takes the mark of a HelmRelease out of what is cached.
 func (r *reconciler) look(ctx context.Context, hr *flux.HelmRelease) mark {
-	return mark{content: contentOf(hr), around: r.around(ctx, hr), records: r.records.of(storage(hr))}
+	return mark{
+		content: contentOf(hr), around: r.around(ctx, hr), records: r.records.of(storage(hr)),
+		objects: r.drift.of(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}),
+	}
 }
 
 func contentOf(hr *flux.HelmRelease) fingerprint {
@@ -77,8 +81,11 @@ func (r *reconciler) around(ctx context.Context, hr *flux.HelmRelease) fingerpri
 			key.Namespace = dep.Namespace
 		}
 		o := &helmRelease{}
-		err := r.client.Get(ctx, key, o)
-		note(key, o.UID, o.ResourceVersion, fmt.Sprint(err))
+		if err := r.client.Get(ctx, key, o); err != nil {
+			note(key, r.now()) // another shard's, perhaps: it has to be looked at
+			continue
+		}
+		note(key, o.UID, o.ResourceVersion)
 	}
 	return fingerprint(h.Sum(nil))
 }
@@ -115,12 +122,36 @@ func (s *syncMarks) forget(key client.ObjectKey) {
 	delete(s.marks, key)
 }
 
-// recordMarks tell which records releases have, by a watch of the metadata of
-// Secrets. The mark of a release is the sum of those of its records.
-type recordMarks struct {
+// sums are fingerprints of sets: adding something and taking it away are the same.
+type sums struct {
 	mu    sync.Mutex
 	marks map[client.ObjectKey]fingerprint
 }
+
+func (s *sums) flip(key client.ObjectKey, element string) {
+	sum := sha256.Sum256([]byte(element))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.marks[key]
+	for i := range have {
+		have[i] ^= sum[i]
+	}
+	if have == (fingerprint{}) {
+		delete(s.marks, key)
+		return
+	}
+	s.marks[key] = have
+}
+
+func (s *sums) of(key client.ObjectKey) fingerprint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.marks[key]
+}
+
+// recordMarks tell which records releases have, by a watch of the metadata of
+// Secrets. The mark of a release is the sum of those of its records.
+type recordMarks struct{ sums }
 
 // Labels of release records, which are Helm's.
 const (
@@ -136,23 +167,5 @@ func (m *recordMarks) turn(o metav1.Object) {
 	if labels[ownerLabel] != helmsOwner || labels[nameLabel] == "" {
 		return
 	}
-	key := client.ObjectKey{Namespace: o.GetNamespace(), Name: labels[nameLabel]}
-	sum := sha256.Sum256([]byte(string(o.GetUID()) + " " + o.GetResourceVersion()))
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	have := m.marks[key]
-	for i := range have {
-		have[i] ^= sum[i]
-	}
-	if have == (fingerprint{}) {
-		delete(m.marks, key)
-		return
-	}
-	m.marks[key] = have
-}
-
-func (m *recordMarks) of(key client.ObjectKey) fingerprint {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.marks[key]
+	m.flip(client.ObjectKey{Namespace: o.GetNamespace(), Name: labels[nameLabel]}, string(o.GetUID())+" "+o.GetResourceVersion())
 }

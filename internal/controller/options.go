@@ -66,7 +66,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.PprofAddress, "pprof-addr", "", "address of /debug/pprof; empty for none")
 	f.StringVar(&o.EventsAddress, "events-addr", "", "URL of notification-controller's receiver of events")
 	f.IntVar(&o.Concurrent, "concurrent", 256, "most HelmReleases that are worked on or waited for at a time; what they may take of memory says --memory-budget")
-	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "most bytes that all passes that render may take at a time, as estimated from their charts")
+	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "most bytes that all passes that render may take at a time, as estimated from their charts and what these have rendered to")
 	f.DurationVar(&o.DependencyInterval, "requeue-dependency", 30*time.Second, "pause before dependencies and sources that are not ready are looked at again; their changes are seen at once")
 	f.IntVar(&o.JitterPercentage, "interval-jitter-percentage", 5, "share of the interval by which passes are spread")
 	f.IntVar(&o.HTTPRetry, "http-retry", 9, "how often the download of an artifact is tried again")
@@ -123,14 +123,6 @@ func parse(args []string, usage func(string)) (Options, error) {
 		return o, fmt.Errorf("--automatic-shards needs --enable-leader-election")
 	}
 	return o, nil
-}
-
-// renderedBytes estimates what the pass over a chart of so many bytes takes: its
-// templates, what they render to, the objects of that, live and stored ones, and the
-// plan.
-func (o Options) renderedBytes(chart int) int64 {
-	const least, times = 1 << 20, 12
-	return least + times*int64(chart)
 }
 
 // runtimeNamespace is where the process runs.

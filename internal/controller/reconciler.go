@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -42,11 +41,10 @@ type reconciler struct {
 	records *recordMarks
 	synced  *syncMarks
 	wrote   *writes
+	drift   *driftWatch
 	events  *events
 	metrics *metrics
-	// memory is how many bytes all that is rendered at a time may take, as estimated
-	// from the artifacts.
-	memory  *semaphore.Weighted
+	memory  *budget
 	options Options
 	now     func() time.Time
 
@@ -75,8 +73,10 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, ctrl.TerminalError(err)
 	}
 	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
+	// What is on another cluster is not watched.
+	seen := hr.Spec.KubeConfig == nil && (hr.DriftMode() == "" || r.drift.sees(ctx, hr))
 	looked := r.look(ctx, hr)
-	if r.synced.unchanged(key, looked) && hr.DriftMode() == "" && hr.Spec.KubeConfig == nil {
+	if seen && r.synced.unchanged(key, looked) {
 		r.metrics.skipped()
 		return ctrl.Result{RequeueAfter: r.jitter(hr.Spec.Interval.Duration)}, nil
 	}
@@ -105,13 +105,13 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 		r.sources(ctx, v, &in)
 	}
 	release := func() {}
-	in.Chart = r.loader(&in, &release)
+	in.Chart = r.loader(client.ObjectKeyFromObject(o), &in, &release)
 	defer func() { release() }()
 	report := func(ctx context.Context, status flux.HelmReleaseStatus, told []reconcile.Event) error {
 		if err := r.verify(ctx, v); err != nil {
 			return err
 		}
-		r.events.tell(o, told)
+		r.tell(o, told)
 		if err := r.writeStatus(ctx, o, was, status); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 	if v.behind {
 		return ctrl.Result{RequeueAfter: behindPause}, nil
 	}
-	r.events.tell(o, outcome.Events)
+	r.tell(o, outcome.Events)
 	if outcome.Released {
 		return ctrl.Result{}, r.released(ctx, o, hr)
 	}
@@ -149,6 +149,16 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 		return ctrl.Result{RequeueAfter: r.jitter(outcome.After)}, nil
 	}
 	return ctrl.Result{RequeueAfter: outcome.After}, nil
+}
+
+// tell tells events, and remembers of drift that it has been dealt with.
+func (r *reconciler) tell(o *helmRelease, told []reconcile.Event) {
+	r.events.tell(o, told)
+	for _, t := range told {
+		if strings.HasPrefix(t.Reason, "Drift") {
+			r.drift.dealt(client.ObjectKeyFromObject(o), r.now())
+		}
+	}
 }
 
 // writeTimeout is how long the last write of a pass may take.
@@ -181,7 +191,7 @@ func (r *reconciler) sources(ctx context.Context, v *view, in *reconcile.Sources
 
 // loader loads the chart of the pass once the memory for it is free; release gives
 // that back.
-func (r *reconciler) loader(in *reconcile.Sources, release *func()) func(context.Context) (*chart.Chart, error) {
+func (r *reconciler) loader(key client.ObjectKey, in *reconcile.Sources, release *func()) func(context.Context) (*chart.Chart, error) {
 	return func(ctx context.Context) (*chart.Chart, error) {
 		artifact := in.Source.Status.Artifact
 		if artifact == nil {
@@ -191,12 +201,12 @@ func (r *reconciler) loader(in *reconcile.Sources, release *func()) func(context
 		if err != nil {
 			return nil, err
 		}
-		n := min(r.options.renderedBytes(weight(loaded)), r.options.Memory)
 		(*release)()
-		if err := r.memory.Acquire(ctx, n); err != nil {
+		done, err := r.memory.take(ctx, key, artifact.Digest, loaded)
+		if err != nil {
 			return nil, err
 		}
-		*release = func() { r.memory.Release(n); *release = func() {} }
+		*release = done
 		return loaded, nil
 	}
 }
@@ -244,6 +254,7 @@ func (r *reconciler) forget(key client.ObjectKey, err error) {
 	if apierrors.IsNotFound(err) {
 		r.synced.forget(key)
 		r.wrote.forget(key)
+		r.drift.forget(key)
 		r.metrics.forget(key)
 	}
 }

@@ -53,6 +53,7 @@ func (r *reconciler) ours(o *helmRelease) bool {
 	key := client.ObjectKeyFromObject(o)
 	r.synced.forget(key)
 	r.wrote.forget(key)
+	r.drift.forget(key)
 	r.metrics.forget(key)
 	return false
 }
