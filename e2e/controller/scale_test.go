@@ -55,7 +55,7 @@ func BenchmarkScale(b *testing.B) {
 		var text strings.Builder
 		fmt.Fprintf(&text, "| %d HelmReleases, four objects each | time | requests of each | writes of each | processor time | peak memory |\n|---|---|---|---|---|---|\n", n)
 		from := lines(b, audit)
-		flags := []string{"--kube-api-qps=1000", "--kube-api-burst=1000"}
+		flags := append([]string{"--kube-api-qps=1000", "--kube-api-burst=1000"}, usualLease...)
 		if *profiles != "" {
 			flags = append(flags, "--pprof-addr="+pprof)
 		}
