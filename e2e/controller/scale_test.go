@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +55,7 @@ func BenchmarkScale(b *testing.B) {
 		var text strings.Builder
 		fmt.Fprintf(&text, "| %d HelmReleases, four objects each | time | requests of each | writes of each | processor time | peak memory |\n|---|---|---|---|---|---|\n", n)
 		from := lines(b, audit)
-		flags := append([]string{"--kube-api-qps=1000", "--kube-api-burst=1000"}, usualLease...)
+		flags := slices.Clone(usualLease)
 		if *profiles != "" {
 			flags = append(flags, "--pprof-addr="+pprof)
 		}
@@ -85,12 +85,14 @@ func kindsOf(sent []request, n int) string {
 	counted := map[string]int{}
 	for _, q := range sent {
 		path, _, _ := strings.Cut(q.RequestURI, "?")
-		_, rest, namespaced := strings.Cut(path, "/namespaces/")
-		if !namespaced {
-			rest = "-/" + path
+		kind := path
+		if _, rest, ok := strings.Cut(path, "/namespaces/"); ok {
+			kind = "namespaces"
+			if parts := strings.Split(rest, "/"); len(parts) > 1 {
+				kind = parts[1]
+			}
 		}
-		parts := strings.Split(rest, "/")
-		name := q.Verb + " " + strings.Join(parts[1:min(2, len(parts))], "")
+		name := q.Verb + " " + kind
 		if strings.HasSuffix(path, "/status") {
 			name += "/status"
 		}
@@ -105,7 +107,7 @@ func kindsOf(sent []request, n int) string {
 			out = append(out, fmt.Sprintf("%.1f %s", float64(times)/float64(n), name))
 		}
 	}
-	sort.Sort(sort.Reverse(sort.StringSlice(out)))
+	slices.Sort(out)
 	return strings.Join(out, ", ")
 }
 
