@@ -3,10 +3,13 @@
 package controller_test
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -101,5 +104,40 @@ func TestTheChartsImage(t *testing.T) {
 	r.chartOfOurs("image.repository=example.com/c,image.digest=sha256:" + strings.Repeat("a", 64))
 	if got, want := r.kubectl("get", "deployment", "release-controller", "-o", "jsonpath={.spec.template.spec.containers[0].image}"), "example.com/c@sha256:"+strings.Repeat("a", 64); got != want {
 		t.Errorf("the image is %s, want %s", got, want)
+	}
+}
+
+// The table of rights in docs/controller.md is that of the chart, rule by rule.
+func TestTheTableOfRights(t *testing.T) {
+	r := newRig(t)
+	r.chartOfOurs("rbac.clusterAdmin=false")
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for kind, name := range map[string]string{"clusterrole": r.namespace + "-release-controller", "role": "release-controller-lease"} {
+		var role rbacv1.ClusterRole // a Role has the same rules
+		if err := json.Unmarshal([]byte(r.kubectl("get", kind, name, "-o", "json")), &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			group := rule.APIGroups[0]
+			switch {
+			case group == "":
+				group = "core"
+			case kind == "role":
+				group += ", in its own namespace"
+			}
+			row := "| " + group + " | " + strings.Join(rule.Resources, ", ") + " | " + strings.Join(rule.Verbs, ", ")
+			if n++; !strings.Contains(string(page), row) {
+				t.Errorf("the page has no row %s", row)
+			}
+		}
+	}
+	_, table, _ := strings.Cut(string(page), "## Rights")
+	table, _, _ = strings.Cut(table, "## Operation")
+	if rows := strings.Count(table, "\n|") - 2; rows != n {
+		t.Errorf("the table has %d rows, the chart %d rules", rows, n)
 	}
 }
