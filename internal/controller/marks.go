@@ -81,13 +81,22 @@ func (r *reconciler) around(ctx context.Context, hr *flux.HelmRelease) fingerpri
 			key.Namespace = dep.Namespace
 		}
 		o := &helmRelease{}
-		if err := r.client.Get(ctx, key, o); err != nil {
-			note(key, r.now()) // another shard's, perhaps: it has to be looked at
-			continue
-		}
-		note(key, o.UID, o.ResourceVersion)
+		err := r.client.Get(ctx, key, o)
+		note(key, o.UID, o.ResourceVersion, fmt.Sprint(err))
 	}
 	return fingerprint(h.Sum(nil))
+}
+
+// knows says whether all that the HelmRelease depends on is cached: what is in another
+// shard is not.
+func (r *reconciler) knows(ctx context.Context, hr *flux.HelmRelease) bool {
+	for _, dep := range hr.Spec.DependsOn {
+		ref := dep.In(hr.Metadata.Namespace)
+		if r.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &helmRelease{}) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // storage is where the records of the HelmRelease are.

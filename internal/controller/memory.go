@@ -21,14 +21,21 @@ type budget struct {
 	mu sync.Mutex
 	// rendered is how much charts have rendered to, at most, by their artifacts' digests.
 	rendered map[string]int
-	// by is the digest of the chart that is being rendered for a HelmRelease.
-	by map[client.ObjectKey]string
+	// held is what passes over HelmReleases hold at present.
+	held map[client.ObjectKey]*hold
+}
+
+// hold is what a pass holds of the budget for a chart.
+type hold struct {
+	digest string
+	chart  int
+	bytes  int64
 }
 
 func newBudget(total int64, used func(int64)) *budget {
 	return &budget{
 		free: semaphore.NewWeighted(total), total: total, used: used,
-		rendered: map[string]int{}, by: map[client.ObjectKey]string{},
+		rendered: map[string]int{}, held: map[client.ObjectKey]*hold{},
 	}
 }
 
@@ -45,12 +52,10 @@ const (
 	maxKnown = 4096
 )
 
-// share estimates what the pass over a chart takes.
-func (b *budget) share(digest string, c *chart.Chart) int64 {
-	b.mu.Lock()
+// share estimates what the pass over a chart of so many bytes takes.
+func (b *budget) share(digest string, size int) int64 {
 	rendered, known := b.rendered[digest]
-	b.mu.Unlock()
-	n := leastShare + timesChart*int64(weight(c)) + timesRendered*int64(rendered)
+	n := leastShare + timesChart*int64(size) + timesRendered*int64(rendered)
 	if !known {
 		n = max(n, b.total/unknownCharts)
 	}
@@ -60,36 +65,50 @@ func (b *budget) share(digest string, c *chart.Chart) int64 {
 // take waits until there is room for a pass over the chart. The function that comes back
 // makes room again; it may be called more than once. Errors: the context's.
 func (b *budget) take(ctx context.Context, key client.ObjectKey, digest string, c *chart.Chart) (func(), error) {
-	n := b.share(digest, c)
-	if err := b.free.Acquire(ctx, n); err != nil {
+	mine := &hold{digest: digest, chart: weight(c)}
+	b.mu.Lock()
+	mine.bytes = b.share(digest, mine.chart)
+	b.mu.Unlock()
+	if err := b.free.Acquire(ctx, mine.bytes); err != nil {
 		return nil, err
 	}
-	b.used(n)
+	b.used(mine.bytes)
 	b.mu.Lock()
-	b.by[key] = digest
+	b.held[key] = mine
 	b.mu.Unlock()
-	return sync.OnceFunc(func() {
+	return func() {
 		b.mu.Lock()
-		delete(b.by, key)
-		b.mu.Unlock()
-		b.used(-n)
-		b.free.Release(n)
-	}), nil
+		defer b.mu.Unlock()
+		b.keep(mine, 0)
+		if b.held[key] == mine {
+			delete(b.held, key)
+		}
+	}, nil
 }
 
-// learn notes how many bytes the chart of the HelmRelease has rendered to.
+// keep gives back all but so many bytes.
+func (b *budget) keep(h *hold, bytes int64) {
+	if back := h.bytes - bytes; back > 0 {
+		b.used(-back)
+		b.free.Release(back)
+		h.bytes = bytes
+	}
+}
+
+// learn notes how many bytes the chart has rendered to for the HelmRelease. What its pass
+// holds above that is given back: it may wait for a long time.
 func (b *budget) learn(key client.ObjectKey, rendered int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	digest, ok := b.by[key]
-	if !ok {
+	h := b.held[key]
+	if h == nil {
 		return
 	}
-	if have, known := b.rendered[digest]; known && have >= rendered {
-		return
+	if have, known := b.rendered[h.digest]; !known || have < rendered {
+		if len(b.rendered) >= maxKnown {
+			clear(b.rendered)
+		}
+		b.rendered[h.digest] = rendered
 	}
-	if len(b.rendered) >= maxKnown {
-		clear(b.rendered)
-	}
-	b.rendered[digest] = rendered
+	b.keep(h, b.share(h.digest, h.chart))
 }

@@ -18,7 +18,7 @@ func TestBudgetOfBytes(t *testing.T) {
 	used := int64(0)
 	b := newBudget(total, func(n int64) { used += n })
 	c := &chart.Chart{Templates: []*chart.File{{Data: make([]byte, 1000)}}}
-	sideBySide := func(digest string) int { return int(total / b.share(digest, c)) }
+	sideBySide := func(digest string) int { return int(total / b.share(digest, weight(c))) }
 	render := func(digest string, bytes int) {
 		t.Helper()
 		key := client.ObjectKey{Name: digest}
@@ -27,6 +27,9 @@ func TestBudgetOfBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.learn(key, bytes)
+		if want := b.share(digest, weight(c)); used > want {
+			t.Errorf("while %s is waited for it holds %d bytes, more than %d", digest, used, want)
+		}
 		free()
 		free()
 		b.learn(key, total) // of nothing that is being rendered

@@ -74,7 +74,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
 	// What is on another cluster is not watched.
-	seen := hr.Spec.KubeConfig == nil && (hr.DriftMode() == "" || r.drift.sees(ctx, hr))
+	seen := hr.Spec.KubeConfig == nil && r.knows(ctx, hr) && (hr.DriftMode() == "" || r.drift.sees(ctx, hr))
 	looked := r.look(ctx, hr)
 	if seen && r.synced.unchanged(key, looked) {
 		r.metrics.skipped()
