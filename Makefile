@@ -14,7 +14,7 @@ CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
 FUZZTIME    ?= 20s
 
-.PHONY: build controller demo demo-controller test unit lint conformance dist platforms soak fuzz bench profile benchstat cluster testcluster helms tools generate clean
+.PHONY: build controller controller-image demo demo-controller test unit lint conformance dist platforms soak fuzz bench bench-controller profile benchstat cluster testcluster helms tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
@@ -25,6 +25,12 @@ controller: ## the controller: bin/kubectl-release-controller
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/kubectl-release/kubectl-release/internal/controller.Version=$(VERSION)" \
 	  -o bin/kubectl-release-controller ./controller
+
+IMAGE       ?= bin/controller-image
+controller-image: controller ## the controller's image as an OCI layout, of this machine's architecture, in IMAGE; no base image is fetched
+	@rm -rf $(IMAGE)
+	go run ./internal/imagegen -program kubectl-release-controller -version $(VERSION) -commit "$$(git rev-parse HEAD)" \
+	  -created "$$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)" -out $(IMAGE) "$$(go env GOARCH)=bin/kubectl-release-controller"
 
 testcluster: ## the control plane and kubectl (minutes the first time)
 	@go run -C testcluster ./build -q testcluster
@@ -72,6 +78,9 @@ bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, 
 	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
 	go test -tags cluster -timeout 3h ./e2e/sources ./e2e/flux ./e2e/trust ./e2e/scale ./e2e/controller -run '^$$' -bench 'Sources|Fleet|Speed|Scale|List|Start' -benchtime 1x
+
+bench-controller: testcluster ## the controller with 1,000 and 10,000 HelmReleases (an hour), into docs/bench.md
+	go test -tags cluster -timeout 3h ./e2e/controller -run '^$$' -bench 'Idle|Scale' -benchtime 1x -update
 
 profile: testcluster ## profiles of processor and heap of every operation with 1,000, 4,000 and 10,000 objects, in DIR
 	go test -tags cluster -timeout 1h ./e2e/scale ./e2e/controller -run '^$$' -bench Profile -benchtime 1x -v -profiles $(abspath $(or $(DIR),bin/profiles))

@@ -119,12 +119,18 @@ func (r *rig) start(flags ...string) *process {
 
 func startController(t testing.TB, kubeconfig string, flags ...string) *process {
 	t.Helper()
+	return startControllerIn(t, append(cluster.Environment(), "KUBECONFIG="+cmp.Or(kubeconfig, cluster.Kubeconfig)), flags...)
+}
+
+// startControllerIn starts it with the rights of the environment's kubeconfig.
+func startControllerIn(t testing.TB, environment []string, flags ...string) *process {
+	t.Helper()
 	p := &process{t: t, log: &safeBuffer{}, done: make(chan error, 1)}
 	p.Cmd = exec.Command(clustertest.Controller(t), append([]string{
 		"--metrics-addr=0", "--health-addr=0", "--cache-dir=" + t.TempDir(), "--http-retry=1", "--requeue-dependency=2s",
 		"--leader-election-lease-duration=6s", "--leader-election-renew-deadline=4s", "--leader-election-retry-period=1s",
 	}, flags...)...)
-	p.Env = append(cluster.Environment(), "KUBECONFIG="+cmp.Or(kubeconfig, cluster.Kubeconfig))
+	p.Env = environment
 	p.Stderr = p.log
 	if err := p.Start(); err != nil {
 		t.Fatal(err)

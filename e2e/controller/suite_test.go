@@ -17,13 +17,17 @@ import (
 )
 
 var (
-	soak   = flag.Bool("soak", false, "run every sweep whole")
-	update = flag.Bool("update", false, "write results into docs/trust.md")
+	soak     = flag.Bool("soak", false, "run every sweep whole")
+	update   = flag.Bool("update", false, "write results into docs/trust.md, and those of benchmarks into docs/bench.md")
+	profiles = flag.String("profiles", "", "folder for heap profiles of the controller")
 
 	// cluster is the control plane of the suite, audit what its API server has done.
 	cluster *clustertest.Cluster
 	audit   string
 )
+
+// benchPage has the tables of benchmarks.
+var benchPage = filepath.Join("..", "..", "docs", "bench.md")
 
 func TestMain(m *testing.M) {
 	options := clustertest.Options{}

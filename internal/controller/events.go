@@ -72,6 +72,9 @@ func (e *events) tell(o *helmRelease, told []reconcile.Event) {
 	}
 }
 
+// NeedLeaderElection says that whoever has something to tell tells it.
+func (e *events) NeedLeaderElection() bool { return false }
+
 // Start sends notifications until the context ends, and then those that wait already.
 func (e *events) Start(ctx context.Context) error {
 	for {

@@ -139,19 +139,17 @@ func (f *flights) askedOf(ctx context.Context, key client.ObjectKey) mark {
 
 // supersedes asks whether the HelmRelease would have something else made by now.
 func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool, error) {
-	o := &helmRelease{}
-	if err := r.live.Get(ctx, key, o); err != nil {
+	v := &view{object: &helmRelease{}}
+	v.object.Namespace, v.object.Name = key.Namespace, key.Name
+	if err := r.refresh(ctx, v); err != nil {
 		return false, err
 	}
-	hr, err := decoded(o)
-	if err != nil {
-		return false, err
-	}
+	hr := v.hr
 	in, release := reconcile.Sources{}, func() {}
 	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
-		r.sources(ctx, o, hr, &in)
+		r.sources(ctx, v, &in)
 	}
-	in.Chart = r.loader(&in, &release)
+	in.Chart = r.loader(key, &in, &release)
 	defer func() { release() }()
 	return r.passes.Supersedes(ctx, hr, in)
 }
@@ -162,6 +160,9 @@ func (f *flights) Start(ctx context.Context) error {
 	f.all.Wait()
 	return nil
 }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: replicas that share have no leader.
+func (f *flights) NeedLeaderElection() bool { return false }
 
 // waiting is the key of what a pass calls when it begins to wait.
 type waiting struct{}

@@ -78,7 +78,7 @@ func (o LogOptions) logger(out io.Writer) (logr.Logger, error) {
 
 // newPasser makes what makes the passes. Errors are those of policies.
 func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
-	judge, err := newReview(o)
+	judge, err := newReview(o, r.memory.learn)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
@@ -106,6 +105,7 @@ func newManager(ctx context.Context, config *rest.Config, o Options, log logr.Lo
 			return nil, err
 		}
 		options.LeaderElectionResourceLockInterface = lease
+		options.LeaderElectionID = leaseName(o.WatchSelector) // names it in metrics
 	}
 	return manager.New(config, options)
 }
@@ -135,8 +135,9 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	}
 	r := &reconciler{
 		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry)),
-		records: &recordMarks{marks: map[client.ObjectKey]fingerprint{}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
-		events: told, metrics: counted, memory: semaphore.NewWeighted(o.Memory), options: o, now: time.Now,
+		records: &recordMarks{sums{marks: map[client.ObjectKey]fingerprint{}}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
+		wrote:  &writes{versions: map[client.ObjectKey]string{}},
+		events: told, metrics: counted, memory: newBudget(o.Memory, counted.rendering), options: o, now: time.Now,
 	}
 	if r.passes, err = newPasser(r, config, o); err != nil {
 		return nil, err
@@ -144,6 +145,14 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	r.flights = newFlights(r)
 	if err := m.Add(r.flights); err != nil {
 		return nil, err
+	}
+	if r.drift, err = newDriftWatch(m, config, o, r.watched); err != nil {
+		return nil, err
+	}
+	if o.AutomaticShards {
+		if err := r.share(m, config, o); err != nil {
+			return nil, err
+		}
 	}
 	return r, m.Add(told)
 }
@@ -157,13 +166,17 @@ func (r *reconciler) watch(m manager.Manager) error {
 	}
 	b := builder.ControllerManagedBy(m).Named("helmrelease").
 		WithOptions(controller.TypedOptions[ctrl.Request]{
-			MaxConcurrentReconciles: r.options.Concurrent,
+			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.shards == nil),
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](
 				r.options.MinRetryDelay, r.options.MaxRetryDelay),
 		}).
 		For(&helmRelease{}, builder.WithPredicates(asked)).
 		Watches(&helmRelease{}, r.whoever(byDependency, flux.KindHelmRelease), builder.WithPredicates(released))
-	for kind, source := range map[string]struct {
+	b = b.WatchesRawSource(source.Channel(r.drift.changed, afterAWhile))
+	if r.shards != nil {
+		b = b.WatchesRawSource(source.Channel(r.gained, &handler.EnqueueRequestForObject{}))
+	}
+	for kind, of := range map[string]struct {
 		object  client.Object
 		changed predicate.Predicate
 	}{
@@ -181,7 +194,7 @@ func (r *reconciler) watch(m manager.Manager) error {
 		} else if err != nil {
 			return err
 		}
-		b = b.Watches(source.object, r.whoever(bySource, kind), builder.WithPredicates(source.changed))
+		b = b.Watches(of.object, r.whoever(bySource, kind), builder.WithPredicates(of.changed))
 	}
 	for _, kind := range []string{kinds.Secret.Kind, kinds.ConfigMap.Kind} {
 		b = b.Watches(metadataOf(kind), r.whoever(byValues, kind), builder.WithPredicates(labelled(selector)))

@@ -24,13 +24,17 @@ type mark struct {
 	// content is the HelmRelease with its status, around what it depends on: source,
 	// values, dependencies, credentials.
 	content, around fingerprint
-	// records are those of the release.
-	records fingerprint
+	// records are those of the release, objects what of its live ones is not their status,
+	// where drift is looked for.
+	records, objects fingerprint
 }
 
 // look takes the mark of a HelmRelease out of what is cached.
 func (r *reconciler) look(ctx context.Context, hr *flux.HelmRelease) mark {
-	return mark{content: contentOf(hr), around: r.around(ctx, hr), records: r.records.of(storage(hr))}
+	return mark{
+		content: contentOf(hr), around: r.around(ctx, hr), records: r.records.of(storage(hr)),
+		objects: r.drift.of(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}),
+	}
 }
 
 func contentOf(hr *flux.HelmRelease) fingerprint {
@@ -83,6 +87,18 @@ func (r *reconciler) around(ctx context.Context, hr *flux.HelmRelease) fingerpri
 	return fingerprint(h.Sum(nil))
 }
 
+// knows says whether all that the HelmRelease depends on is cached: what is in another
+// shard is not.
+func (r *reconciler) knows(ctx context.Context, hr *flux.HelmRelease) bool {
+	for _, dep := range hr.Spec.DependsOn {
+		ref := dep.In(hr.Metadata.Namespace)
+		if r.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &helmRelease{}) != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // storage is where the records of the HelmRelease are.
 func storage(hr *flux.HelmRelease) client.ObjectKey {
 	return client.ObjectKey{Namespace: hr.StorageNamespace(), Name: hr.ReleaseName()}
@@ -115,12 +131,36 @@ func (s *syncMarks) forget(key client.ObjectKey) {
 	delete(s.marks, key)
 }
 
-// recordMarks tell which records releases have, by a watch of the metadata of
-// Secrets. The mark of a release is the sum of those of its records.
-type recordMarks struct {
+// sums are fingerprints of sets: adding something and taking it away are the same.
+type sums struct {
 	mu    sync.Mutex
 	marks map[client.ObjectKey]fingerprint
 }
+
+func (s *sums) flip(key client.ObjectKey, element string) {
+	sum := sha256.Sum256([]byte(element))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.marks[key]
+	for i := range have {
+		have[i] ^= sum[i]
+	}
+	if have == (fingerprint{}) {
+		delete(s.marks, key)
+		return
+	}
+	s.marks[key] = have
+}
+
+func (s *sums) of(key client.ObjectKey) fingerprint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.marks[key]
+}
+
+// recordMarks tell which records releases have, by a watch of the metadata of
+// Secrets. The mark of a release is the sum of those of its records.
+type recordMarks struct{ sums }
 
 // Labels of release records, which are Helm's.
 const (
@@ -136,23 +176,5 @@ func (m *recordMarks) turn(o metav1.Object) {
 	if labels[ownerLabel] != helmsOwner || labels[nameLabel] == "" {
 		return
 	}
-	key := client.ObjectKey{Namespace: o.GetNamespace(), Name: labels[nameLabel]}
-	sum := sha256.Sum256([]byte(string(o.GetUID()) + " " + o.GetResourceVersion()))
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	have := m.marks[key]
-	for i := range have {
-		have[i] ^= sum[i]
-	}
-	if have == (fingerprint{}) {
-		delete(m.marks, key)
-		return
-	}
-	m.marks[key] = have
-}
-
-func (m *recordMarks) of(key client.ObjectKey) fingerprint {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.marks[key]
+	m.flip(client.ObjectKey{Namespace: o.GetNamespace(), Name: labels[nameLabel]}, string(o.GetUID())+" "+o.GetResourceVersion())
 }

@@ -14,6 +14,7 @@ import (
 type metrics struct {
 	duration *prometheus.HistogramVec
 	unread   prometheus.Counter
+	taken    prometheus.Gauge
 }
 
 // newMetrics registers them beside controller-runtime's.
@@ -27,8 +28,11 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		unread: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "kubectl_release_unchanged_passes_total", Help: "Passes that ended without a request, because nothing had changed.",
 		}),
+		taken: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "kubectl_release_rendering_bytes", Help: "Memory that passes which render are taken to use at present, of --memory-budget.",
+		}),
 	}
-	for _, c := range []prometheus.Collector{m.duration, m.unread} {
+	for _, c := range []prometheus.Collector{m.duration, m.unread, m.taken} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
@@ -41,6 +45,8 @@ func (m *metrics) passed(key client.ObjectKey, took time.Duration) {
 }
 
 func (m *metrics) skipped() { m.unread.Inc() }
+
+func (m *metrics) rendering(bytes int64) { m.taken.Add(float64(bytes)) }
 
 func (m *metrics) forget(key client.ObjectKey) {
 	m.duration.DeleteLabelValues(flux.KindHelmRelease, key.Name, key.Namespace)

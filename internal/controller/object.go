@@ -93,6 +93,12 @@ func add[K any](scheme *runtime.Scheme, version schema.GroupVersion, kind string
 
 // slim drops from an object that comes into the cache what nobody reads there.
 func slim(in any) (any, error) {
+	if o, ok := in.(*metav1.PartialObjectMetadata); ok { // of Secrets and ConfigMaps
+		o.ObjectMeta = metav1.ObjectMeta{
+			Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Labels: o.Labels,
+		}
+		return o, nil
+	}
 	if o, ok := in.(metav1.Object); ok {
 		o.SetManagedFields(nil)
 		if a := o.GetAnnotations(); a["kubectl.kubernetes.io/last-applied-configuration"] != "" {

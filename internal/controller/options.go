@@ -27,6 +27,7 @@ type Options struct {
 	GracefulShutdown     time.Duration
 	WatchAllNamespaces   bool
 	WatchSelector        string
+	AutomaticShards      bool
 	ConfigsSelector      string
 	DefaultAccount       string
 	NoCrossNamespaceRefs bool
@@ -66,7 +67,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.PprofAddress, "pprof-addr", "", "address of /debug/pprof; empty for none")
 	f.StringVar(&o.EventsAddress, "events-addr", "", "URL of notification-controller's receiver of events")
 	f.IntVar(&o.Concurrent, "concurrent", 256, "most HelmReleases that are worked on or waited for at a time; what they may take of memory says --memory-budget")
-	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "most bytes that all passes that render may take at a time, as estimated from their charts")
+	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "most bytes that all passes that render may take at a time, as estimated from their charts and what these have rendered to")
 	f.DurationVar(&o.DependencyInterval, "requeue-dependency", 30*time.Second, "pause before dependencies and sources that are not ready are looked at again; their changes are seen at once")
 	f.IntVar(&o.JitterPercentage, "interval-jitter-percentage", 5, "share of the interval by which passes are spread")
 	f.IntVar(&o.HTTPRetry, "http-retry", 9, "how often the download of an artifact is tried again")
@@ -75,6 +76,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.DurationVar(&o.GracefulShutdown, "graceful-shutdown-timeout", 20*time.Second, "how long what is under way may take to end")
 	f.BoolVar(&o.WatchAllNamespaces, "watch-all-namespaces", true, "watch HelmReleases of all namespaces, and not only the controller's own")
 	f.StringVar(&o.WatchSelector, "watch-label-selector", "", "watch HelmReleases with these labels only: a shard, with a lease of its own")
+	f.BoolVar(&o.AutomaticShards, "automatic-shards", false, "share the HelmReleases among all replicas, each with a lease of its own, instead of having one replica at work")
 	f.StringVar(&o.ConfigsSelector, "watch-configs-label-selector", "reconcile.fluxcd.io/watch=Enabled", "labels of ConfigMaps and Secrets whose changes count at once")
 	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own rights")
 	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources of other namespaces")
@@ -82,8 +84,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+planAnnotation+"="+requireApproval)
 	f.StringSliceVar(&o.Deny, "deny", nil, "refuse installs and upgrades whose plan has a step with these risks, such as data; see docs/policy.md")
 	f.StringSliceVar(&o.Policies, "policy", nil, "refuse what these policy files deny")
-	f.Float32Var(&o.QPS, "kube-api-qps", 50, "requests a second")
-	f.IntVar(&o.Burst, "kube-api-burst", 300, "requests that may go at once")
+	f.Float32Var(&o.QPS, "kube-api-qps", 500, "requests a second; the API server's own priority and fairness bound them before")
+	f.IntVar(&o.Burst, "kube-api-burst", 1000, "requests that may go at once")
 	f.StringVar(&o.CacheDir, "cache-dir", "", "folder for what is known of the cluster's API; by default one below the system's temporary folder")
 	f.StringToStringVar(&o.gates, "feature-gates", nil, "ExternalArtifact=true|false; helm-controller's others are refused")
 	f.BoolVar(&o.Leader.Enable, "enable-leader-election", true, "work only while holding helm-controller's lease")
@@ -119,16 +121,10 @@ func parse(args []string, usage func(string)) (Options, error) {
 		return o, fmt.Errorf("--runtime-namespace or $RUNTIME_NAMESPACE is needed outside of a cluster")
 	case o.Concurrent < 1 || o.Memory < 1 || o.JitterPercentage < 0 || o.JitterPercentage >= 100:
 		return o, fmt.Errorf("--concurrent and --memory-budget have to be positive, --interval-jitter-percentage from 0 to 99")
+	case o.AutomaticShards && !o.Leader.Enable:
+		return o, fmt.Errorf("--automatic-shards needs --enable-leader-election")
 	}
 	return o, nil
-}
-
-// renderedBytes estimates what the pass over a chart of so many bytes takes: its
-// templates, what they render to, the objects of that, live and stored ones, and the
-// plan.
-func (o Options) renderedBytes(chart int) int64 {
-	const least, times = 1 << 20, 12
-	return least + times*int64(chart)
 }
 
 // runtimeNamespace is where the process runs.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -42,13 +42,18 @@ type reconciler struct {
 	charts  *charts
 	records *recordMarks
 	synced  *syncMarks
+	wrote   *writes
+	drift   *driftWatch
 	events  *events
 	metrics *metrics
-	// memory is how many bytes all that is rendered at a time may take, as estimated
-	// from the artifacts.
-	memory  *semaphore.Weighted
+	memory  *budget
 	options Options
 	now     func() time.Time
+
+	// shards are nil where one replica has all HelmReleases; gained are those that it has
+	// come by.
+	shards *shards
+	gained chan event.GenericEvent
 }
 
 // Reconcile implements controller-runtime's reconciler. Errors come back after a pause
@@ -61,37 +66,38 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.forget(key, err)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if !r.ours(cached) {
+		return ctrl.Result{}, nil
+	}
 	hr, err := decoded(cached)
 	if err != nil {
 		// Another API's object: nothing can be done until it changes.
 		return ctrl.Result{}, ctrl.TerminalError(err)
 	}
 	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
+	// What is on another cluster is not watched.
+	seen := hr.Spec.KubeConfig == nil && r.knows(ctx, hr) && (hr.DriftMode() == "" || r.drift.sees(ctx, hr))
 	looked := r.look(ctx, hr)
-	if r.synced.unchanged(key, looked) && hr.DriftMode() == "" && hr.Spec.KubeConfig == nil {
+	if seen && r.synced.unchanged(key, looked) {
 		r.metrics.skipped()
 		return ctrl.Result{RequeueAfter: r.jitter(hr.Spec.Interval.Duration)}, nil
 	}
-	// What is decided by is never older than what the pass before has written.
-	fresh := &helmRelease{}
-	if err := r.live.Get(ctx, key, fresh); err != nil {
-		r.forget(key, err)
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	view := &view{object: cached, hr: hr}
+	if !r.settled(view) {
+		if err := r.refresh(ctx, view); err != nil {
+			r.forget(key, err)
+			return ctrl.Result{}, client.IgnoreNotFound(err)
+		}
 	}
-	if _, err := slim(fresh); err != nil { // as it is cached, to be compared
-		return ctrl.Result{}, err
+	if view.hr.Metadata.DeletionTimestamp == nil && !slices.Contains(view.hr.Metadata.Finalizers, finalizer) {
+		return ctrl.Result{}, r.finalize(ctx, view.object, true)
 	}
-	if hr, err = decoded(fresh); err != nil {
-		return ctrl.Result{}, ctrl.TerminalError(err)
-	}
-	if hr.Metadata.DeletionTimestamp == nil && !slices.Contains(hr.Metadata.Finalizers, finalizer) {
-		return ctrl.Result{}, r.finalize(ctx, fresh, true)
-	}
-	return r.pass(ctx, fresh, hr, looked)
+	return r.pass(ctx, view, looked)
 }
 
 // pass makes the pass and writes what comes of it.
-func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRelease, looked mark) (ctrl.Result, error) {
+func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Result, error) {
+	o, hr := v.object, v.hr
 	was := hr.Status
 	in := reconcile.Sources{
 		Waiting: waitingOf(ctx),
@@ -99,13 +105,16 @@ func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRele
 		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(o), looked),
 	}
 	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
-		r.sources(ctx, o, hr, &in)
+		r.sources(ctx, v, &in)
 	}
 	release := func() {}
-	in.Chart = r.loader(&in, &release)
+	in.Chart = r.loader(client.ObjectKeyFromObject(o), &in, &release)
 	defer func() { release() }()
 	report := func(ctx context.Context, status flux.HelmReleaseStatus, told []reconcile.Event) error {
-		r.events.tell(o, told)
+		if err := r.verify(ctx, v); err != nil {
+			return err
+		}
+		r.tell(o, told)
 		if err := r.writeStatus(ctx, o, was, status); err != nil {
 			return err
 		}
@@ -116,7 +125,13 @@ func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRele
 	// What was done is written down although the process is about to end.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	r.events.tell(o, outcome.Events)
+	if outcome.Changed && !v.behind {
+		_ = r.verify(ctx, v)
+	}
+	if v.behind {
+		return ctrl.Result{RequeueAfter: behindPause}, nil
+	}
+	r.tell(o, outcome.Events)
 	if outcome.Released {
 		return ctrl.Result{}, r.released(ctx, o, hr)
 	}
@@ -139,16 +154,31 @@ func (r *reconciler) pass(ctx context.Context, o *helmRelease, hr *flux.HelmRele
 	return ctrl.Result{RequeueAfter: outcome.After}, nil
 }
 
+// tell tells events, and remembers of drift that it has been dealt with.
+func (r *reconciler) tell(o *helmRelease, told []reconcile.Event) {
+	r.events.tell(o, told)
+	for _, t := range told {
+		if strings.HasPrefix(t.Reason, "Drift") {
+			r.drift.dealt(client.ObjectKeyFromObject(o), r.now())
+		}
+	}
+}
+
 // writeTimeout is how long the last write of a pass may take.
 const writeTimeout = 10 * time.Second
 
 // sources looks up the chart's source, and makes it of the template first.
-func (r *reconciler) sources(ctx context.Context, o *helmRelease, hr *flux.HelmRelease, in *reconcile.Sources) {
+func (r *reconciler) sources(ctx context.Context, v *view, in *reconcile.Sources) {
+	o, hr := v.object, v.hr
 	ref := hr.ChartSource()
 	if r.options.NoCrossNamespaceRefs && ref.Namespace != hr.Metadata.Namespace {
 		return // the pass says that it is denied
 	}
-	helmChart, done, err := r.template(ctx, hr)
+	helmChart, done, err := r.template(ctx, v)
+	if v.behind {
+		in.Err = err
+		return
+	}
 	hr.Status.HelmChart = helmChart
 	if done != "" {
 		verb, _, _ := strings.Cut(done, " ")
@@ -164,7 +194,7 @@ func (r *reconciler) sources(ctx context.Context, o *helmRelease, hr *flux.HelmR
 
 // loader loads the chart of the pass once the memory for it is free; release gives
 // that back.
-func (r *reconciler) loader(in *reconcile.Sources, release *func()) func(context.Context) (*chart.Chart, error) {
+func (r *reconciler) loader(key client.ObjectKey, in *reconcile.Sources, release *func()) func(context.Context) (*chart.Chart, error) {
 	return func(ctx context.Context) (*chart.Chart, error) {
 		artifact := in.Source.Status.Artifact
 		if artifact == nil {
@@ -174,12 +204,12 @@ func (r *reconciler) loader(in *reconcile.Sources, release *func()) func(context
 		if err != nil {
 			return nil, err
 		}
-		n := min(r.options.renderedBytes(weight(loaded)), r.options.Memory)
 		(*release)()
-		if err := r.memory.Acquire(ctx, n); err != nil {
+		done, err := r.memory.take(ctx, key, artifact.Digest, loaded)
+		if err != nil {
 			return nil, err
 		}
-		*release = func() { r.memory.Release(n); *release = func() {} }
+		*release = done
 		return loaded, nil
 	}
 }
@@ -215,12 +245,19 @@ func (r *reconciler) writeStatus(ctx context.Context, o *helmRelease, was, is fl
 	if err != nil || patch == nil {
 		return err
 	}
-	return r.client.Status().Patch(ctx, o.DeepCopyObject().(*helmRelease), client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+	sent := o.DeepCopyObject().(*helmRelease)
+	err = r.client.Status().Patch(ctx, sent, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+	if err == nil {
+		r.wrote.note(client.ObjectKeyFromObject(o), sent.ResourceVersion)
+	}
+	return err
 }
 
 func (r *reconciler) forget(key client.ObjectKey, err error) {
 	if apierrors.IsNotFound(err) {
 		r.synced.forget(key)
+		r.wrote.forget(key)
+		r.drift.forget(key)
 		r.metrics.forget(key)
 	}
 }

@@ -45,7 +45,7 @@ func TestRecordMarks(t *testing.T) {
 		o.Labels = map[string]string{"owner": "helm", "name": "web"}
 		return o
 	}
-	m := &recordMarks{marks: map[client.ObjectKey]fingerprint{}}
+	m := &recordMarks{sums{marks: map[client.ObjectKey]fingerprint{}}}
 	key := client.ObjectKey{Namespace: "apps", Name: "web"}
 	m.turn(record("v1", "1"))
 	one := m.of(key)

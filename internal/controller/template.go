@@ -54,7 +54,8 @@ func madeSource(hr *flux.HelmRelease) *unstructured.Unstructured {
 // template brings the source that is made of spec.chart up to date and deletes the
 // one that is not meant any more. It writes where something differs alone. The
 // text of status.helmChart comes back, and what was done, for an event.
-func (r *reconciler) template(ctx context.Context, hr *flux.HelmRelease) (helmChart, done string, err error) {
+func (r *reconciler) template(ctx context.Context, v *view) (helmChart, done string, err error) {
+	hr := v.hr
 	made := madeSource(hr)
 	named := ""
 	if made != nil {
@@ -64,6 +65,9 @@ func (r *reconciler) template(ctx context.Context, hr *flux.HelmRelease) (helmCh
 		}
 	}
 	if was := hr.Status.HelmChart; was != "" && was != named {
+		if err := r.verify(ctx, v); err != nil {
+			return was, "", err
+		}
 		if err := r.deleteSource(ctx, hr); err != nil {
 			return was, "", err
 		}
@@ -81,6 +85,9 @@ func (r *reconciler) template(ctx context.Context, hr *flux.HelmRelease) (helmCh
 		return named, "", nil
 	case !holds(live, made):
 		done = "Configured"
+	}
+	if err := r.verify(ctx, v); err != nil {
+		return named, "", err
 	}
 	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(made), client.FieldOwner(fieldManager), client.ForceOwnership); err != nil {
 		return named, "", fmt.Errorf("%s of %s: %w", hr.ChartSource(), hr, err)

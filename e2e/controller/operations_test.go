@@ -1,0 +1,156 @@
+//go:build cluster
+
+package controller_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// port is an address that nobody listens at.
+func port(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// fetch asks a server of the controller. A server that is not there has the code 0.
+func fetch(t testing.TB, address, path string) (int, string) {
+	t.Helper()
+	response, err := http.Get("http://" + address + path)
+	if err != nil {
+		return 0, ""
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(data)
+}
+
+// A controller says that it lives, that it is ready, and in metrics what it does, under
+// the names that dashboards for Flux ask for. Profiles are served when that is asked for,
+// and logs are lines of JSON.
+func TestOperation(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", settings(""))
+	health, metrics, pprof := port(t), port(t), port(t)
+	c := r.start("--health-addr="+health, "--metrics-addr="+metrics)
+	r.release("web", "")
+	r.ready("web", "1.0.0")
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if code, text := fetch(t, health, path); code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, code, text)
+		}
+	}
+	_, text := fetch(t, metrics, "/metrics")
+	for _, name := range []string{
+		fmt.Sprintf("gotk_reconcile_duration_seconds_count{kind=%q,name=%q,namespace=%q}", "HelmRelease", "web", r.namespace),
+		`controller_runtime_reconcile_total{controller="helmrelease",result="success"}`,
+		`controller_runtime_max_concurrent_reconciles{controller="helmrelease"}`,
+		`workqueue_depth{controller="helmrelease"`, `leader_election_master_status{name="helm-controller-leader-election"} 1`,
+		`rest_client_requests_total{code="200"`, "kubectl_release_unchanged_passes_total", "kubectl_release_rendering_bytes", "process_resident_memory_bytes", "go_goroutines",
+	} {
+		if !strings.Contains(text, name) {
+			t.Errorf("/metrics has no %s", name)
+		}
+	}
+	for _, address := range []string{health, metrics} {
+		if code, _ := fetch(t, address, "/debug/pprof/"); code == http.StatusOK {
+			t.Error("profiles are served at", address)
+		}
+	}
+	r.kubectl("delete", "hr", "web", "--timeout=60s")
+	r.eventually("the metrics of a HelmRelease go with it", func() bool {
+		_, text := fetch(t, metrics, "/metrics")
+		return !strings.Contains(text, `name="web"`)
+	})
+	c.stop()
+	for _, line := range strings.Split(strings.TrimSpace(c.log.String()), "\n") {
+		entry := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry["time"] == nil || entry["level"] == nil || entry["msg"] == nil {
+			t.Errorf("a line of the log is %s", line)
+		}
+	}
+	with := r.start("--pprof-addr="+pprof, "--log-encoding=console", "--log-level=error")
+	r.eventually("profiles are served", func() bool {
+		code, _ := fetch(t, pprof, "/debug/pprof/")
+		return code == http.StatusOK
+	})
+	with.stop()
+	if text := with.log.String(); strings.Contains(text, "level=INFO") {
+		t.Errorf("with --log-level=error the log has %s", text)
+	}
+}
+
+// A controller that is told to end in the middle of an upgrade ends within its 20
+// seconds, has noted what it has done, and has given back its lease, so that the next one
+// begins at once.
+func TestGracefulEnd(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", slow("1s"))
+	c := r.start()
+	r.release("web", "timeout: 5m, upgrade: {remediation: {retries: 3}}")
+	r.ready("web", "1.0.0")
+	r.publish("app", "1.1.0", slow("8s"))
+	r.underway("web", 2)
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-c.done:
+		c.done <- err
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it has not ended after 20 seconds")
+	}
+	if status := r.kubectl("get", "secret", "sh.helm.release.v1.web.v2", "-o", "jsonpath={.metadata.labels.status}"); strings.Contains(status, "pending") {
+		t.Errorf("the record is %s", status)
+	}
+	if holder := r.kubectl("get", "lease", "helm-controller-leader-election", "-o", "jsonpath={.spec.holderIdentity}"); holder != "" {
+		t.Errorf("the lease is still held by %s", holder)
+	}
+	r.start()
+	r.oneDeployed("web", r.ready("web", "1.1.0"))
+}
+
+// What passes take of memory is bounded by what their charts render to, whatever their
+// number: twenty-four of a chart of a few lines that renders to a megabyte.
+func TestMemoryIsBoundedByBytesRendered(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", map[string]string{"templates/all.yaml": `{{ range until 20 }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: '{{ $.Release.Name }}-{{ . }}'}
+data: {text: '{{ repeat 52000 "x" }}'}
+{{ end }}`})
+	c := r.start("--memory-budget=33554432")
+	const n = 24
+	for i := range n {
+		r.release(fmt.Sprintf("web-%d", i), "")
+	}
+	for i := range n {
+		r.ready(fmt.Sprintf("web-%d", i), "1.0.0")
+	}
+	const most = 250
+	if peak := c.memory(t, "VmHWM"); peak > most {
+		t.Errorf("the controller has taken %.0f MB, more than %d", peak, most)
+	} else {
+		t.Logf("the controller has taken %.0f MB", peak)
+	}
+}

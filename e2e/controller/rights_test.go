@@ -1,0 +1,143 @@
+//go:build cluster
+
+package controller_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+)
+
+// as is an environment whose kubeconfig has the rights of a ServiceAccount of the rig's
+// namespace alone, by a token of it.
+func (r *rig) as(account string) []string {
+	r.Helper()
+	config := cluster.Config(r.TB)
+	file := filepath.Join(r.TempDir(), "kubeconfig")
+	err := clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: config.Host, CertificateAuthority: config.CAFile, CertificateAuthorityData: config.CAData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": {Token: r.kubectl("create", "token", account)}},
+		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u", Namespace: r.namespace}},
+		CurrentContext: "x",
+	}, file)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return append(cluster.Environment(), "KUBECONFIG="+file)
+}
+
+// chartOfOurs installs packaging/controller without a pod, and gives the arguments that
+// its pods have.
+func (r *rig) chartOfOurs(set string) []string {
+	r.Helper()
+	ours := filepath.Join("..", "..", "packaging", "controller")
+	result := cluster.Run(r.TB, clustertest.Program(r.TB), "", "install", "release-controller", ours, "-n", r.namespace, "--set", "replicas=0,eventsAddr=,"+set)
+	if result.ExitCode != 0 {
+		r.Fatal(result.Stderr)
+	}
+	args := []string{"--runtime-namespace", r.namespace, "--watch-all-namespaces=false"}
+	for _, arg := range strings.Split(r.kubectl("get", "deployment", "release-controller", "-o", `jsonpath={range .spec.template.spec.containers[0].args[*]}{@}{"\n"}{end}`), "\n") {
+		if !strings.HasPrefix(arg, "--cache-dir=") {
+			args = append(args, arg)
+		}
+	}
+	return args
+}
+
+// With the rights that its chart gives it, and none besides, the controller does its
+// work: it installs as the ServiceAccount of docs/rbac/deployer.yaml, makes charts of
+// templates, corrects drift, tells events, uninstalls, and shares with a second replica.
+func TestTheChartsRightsAreEnough(t *testing.T) {
+	r := newRig(t)
+	args := r.chartOfOurs("rbac.clusterAdmin=false,defaultServiceAccount=deployer,automaticShards=true")
+	r.kubectl("apply", "-f", filepath.Join("..", "..", "docs", "rbac", "deployer.yaml"))
+	environment := r.as("release-controller")
+	var logs []*process
+	for range 2 {
+		logs = append(logs, startControllerIn(t, environment, args...))
+	}
+	r.publish("app", "1.0.0", slow("1s"))
+	cluster.Apply(t, r.namespace, "{apiVersion: v1, kind: Secret, metadata: {name: values}, stringData: {values.yaml: 'msg: secret'}}")
+	r.release("web", "driftDetection: {mode: enabled}, valuesFrom: [{kind: Secret, name: values}]")
+	r.ready("web", "1.0.0")
+	r.publish("app", "1.1.0", slow("1s"))
+	r.ready("web", "1.1.0")
+	r.kubectl("set", "image", "deployment", "web", "web=other")
+	r.kubectl("annotate", "hr", "web", "--overwrite", "reconcile.fluxcd.io/requestedAt=1")
+	r.eventually("drift is corrected", func() bool {
+		return r.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}") == "web"
+	})
+	cluster.Apply(t, r.namespace, `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: templated}
+spec: {interval: 10m, chart: {spec: {chart: app, sourceRef: {kind: HelmRepository, name: repo}}}}`)
+	r.eventually("there is a HelmChart", func() bool {
+		return strings.Contains(r.kubectl("get", "helmcharts", "-o", "name"), r.namespace+"-templated")
+	})
+	r.eventually("events tell it", func() bool {
+		return strings.Contains(r.kubectl("get", "events", "-o", "jsonpath={.items[*].reason}"), "UpgradeSucceeded")
+	})
+	r.kubectl("delete", "hr", "web", "templated", "--timeout=60s")
+	for _, c := range logs {
+		c.stop()
+		if text := c.log.String(); strings.Contains(text, "forbidden") {
+			t.Errorf("a right is missing: %s", text)
+		}
+	}
+	if leases := r.kubectl("get", "leases", "-o", "name"); strings.Contains(leases, "kubectl-release-controller.") {
+		t.Errorf("left behind: %s", leases)
+	}
+}
+
+// The image is named by its digest where there is one.
+func TestTheChartsImage(t *testing.T) {
+	r := newRig(t)
+	r.chartOfOurs("image.repository=example.com/c,image.digest=sha256:" + strings.Repeat("a", 64))
+	if got, want := r.kubectl("get", "deployment", "release-controller", "-o", "jsonpath={.spec.template.spec.containers[0].image}"), "example.com/c@sha256:"+strings.Repeat("a", 64); got != want {
+		t.Errorf("the image is %s, want %s", got, want)
+	}
+}
+
+// The table of rights in docs/controller.md is that of the chart, rule by rule.
+func TestTheTableOfRights(t *testing.T) {
+	r := newRig(t)
+	r.chartOfOurs("rbac.clusterAdmin=false")
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for kind, name := range map[string]string{"clusterrole": r.namespace + "-release-controller", "role": "release-controller-lease"} {
+		var role rbacv1.ClusterRole // a Role has the same rules
+		if err := json.Unmarshal([]byte(r.kubectl("get", kind, name, "-o", "json")), &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			group := rule.APIGroups[0]
+			switch {
+			case group == "":
+				group = "core"
+			case kind == "role":
+				group += ", in its own namespace"
+			}
+			row := "| " + group + " | " + strings.Join(rule.Resources, ", ") + " | " + strings.Join(rule.Verbs, ", ")
+			if n++; !strings.Contains(string(page), row) {
+				t.Errorf("the page has no row %s", row)
+			}
+		}
+	}
+	_, table, _ := strings.Cut(string(page), "## Rights")
+	table, _, _ = strings.Cut(table, "## Operation")
+	if rows := strings.Count(table, "\n|") - 2; rows != n {
+		t.Errorf("the table has %d rows, the chart %d rules", rows, n)
+	}
+}

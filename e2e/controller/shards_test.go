@@ -1,0 +1,76 @@
+//go:build cluster
+
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Three replicas share the HelmReleases by their leases: each is installed once, every
+// replica has its part, and when one is killed the others take over what it had.
+func TestReplicasShare(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", settings(""))
+	replicas := []*process{}
+	for range 3 {
+		replicas = append(replicas, r.start("--automatic-shards"))
+	}
+	for _, c := range replicas {
+		r.eventually("three replicas share", func() bool { return strings.Contains(c.log.String(), `"replicas":3`) })
+	}
+	const n = 24
+	for i := range n {
+		r.release(fmt.Sprintf("web-%d", i), "")
+	}
+	all := func(version string, revision int) {
+		r.Helper()
+		for i := range n {
+			hr := r.ready(fmt.Sprintf("web-%d", i), version)
+			if got := hr.Status.History[0].Version; got != revision {
+				t.Errorf("%s is at revision %d, want %d", hr, got, revision)
+			}
+		}
+	}
+	all("1.0.0", 1)
+	told := 0
+	for i, c := range replicas {
+		part := strings.Count(c.log.String(), `"reason":"InstallSucceeded"`)
+		if told += part; part == 0 || part == n {
+			t.Errorf("replica %d has made %d of %d installs", i, part, n)
+		}
+	}
+	if told != n {
+		t.Errorf("%d installs were made of %d HelmReleases", told, n)
+	}
+	replicas[0].kill()
+	r.publish("app", "1.1.0", settings(""))
+	all("1.1.0", 2)
+}
+
+// A shard by label works beside the one that has the rest, each under its own lease, and
+// neither touches what is the other's (https://fluxcd.io/flux/installation/configuration/sharding/).
+func TestShardsByLabel(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", settings(""))
+	rest := r.start("--watch-label-selector=!sharding.fluxcd.io/key")
+	shard := r.start("--watch-label-selector=sharding.fluxcd.io/key=shard1")
+	r.release("web", "")
+	cluster.Apply(t, r.namespace, `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: shop, labels: {sharding.fluxcd.io/key: shard1}}
+spec: {interval: 10m, timeout: 30s, chartRef: {kind: HelmChart, name: app}, dependsOn: [{name: web}]}`)
+	r.ready("web", "1.0.0")
+	r.ready("shop", "1.0.0")
+	for name, by := range map[string][2]*process{"web": {rest, shard}, "shop": {shard, rest}} {
+		installed := fmt.Sprintf(`"name":%q,"reason":"InstallSucceeded"`, name)
+		if !strings.Contains(by[0].log.String(), installed) || strings.Contains(by[1].log.String(), installed) {
+			t.Errorf("%s is installed by another one than its shard", name)
+		}
+	}
+	if leases := r.kubectl("get", "leases", "-o", "name"); strings.Count(leases, "helm-controller-leader-election-") != 2 {
+		t.Errorf("leases are %s", leases)
+	}
+}

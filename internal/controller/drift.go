@@ -1,0 +1,218 @@
+package controller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// driftWatch watches the metadata of the objects that HelmReleases with drift detection
+// have made, kind by kind as their inventories name them: a pass that finds them as the
+// last one has left them need not look, and one that somebody changes is looked at at
+// once. Status is left out where objects count their generations.
+type driftWatch struct {
+	sums
+	cache cache.Cache
+	live  client.Reader
+	// changed are HelmReleases whose objects have changed.
+	changed chan event.GenericEvent
+	// wanted says whether a change of its objects is a reason for a pass over a HelmRelease.
+	wanted func(key client.ObjectKey, last time.Time) bool
+
+	kindsMu sync.Mutex
+	kinds   map[schema.GroupVersionKind]*watchedKind
+
+	lastMu sync.Mutex
+	last   map[client.ObjectKey]time.Time
+}
+
+// watchedKind is a kind that is watched, or the reason why it is not.
+type watchedKind struct {
+	synced func() bool
+	failed error
+}
+
+func newDriftWatch(m manager.Manager, config *rest.Config, o Options, wanted func(client.ObjectKey, time.Time) bool) (*driftWatch, error) {
+	origin, err := labels.NewRequirement(flux.OriginName, selection.Exists, nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := cache.New(config, cache.Options{
+		HTTPClient: m.GetHTTPClient(), Scheme: m.GetScheme(), Mapper: m.GetRESTMapper(),
+		DefaultLabelSelector: labels.NewSelector().Add(*origin), DefaultTransform: state,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &driftWatch{
+		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, cache: c, live: m.GetAPIReader(), wanted: wanted,
+		changed: make(chan event.GenericEvent, maxWaiting), kinds: map[schema.GroupVersionKind]*watchedKind{}, last: map[client.ObjectKey]time.Time{},
+	}, m.Add(c)
+}
+
+// stateAnnotation holds, of an object in the cache, all that counts of it.
+const stateAnnotation = "state"
+
+// state keeps of an object what tells whose it is and whether it has changed.
+func state(in any) (any, error) {
+	o, ok := in.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return in, nil
+	}
+	version := o.ResourceVersion
+	if o.Generation > 0 {
+		text, err := json.Marshal([]any{o.Generation, o.Labels, o.Annotations, o.DeletionTimestamp})
+		if err != nil {
+			return nil, err
+		}
+		version = string(text)
+	}
+	sum := sha256.Sum256([]byte(string(o.UID) + " " + version))
+	o.ObjectMeta = metav1.ObjectMeta{
+		Namespace: o.Namespace, Name: o.Name, ResourceVersion: o.ResourceVersion,
+		Labels:      map[string]string{flux.OriginName: o.Labels[flux.OriginName], flux.OriginNamespace: o.Labels[flux.OriginNamespace]},
+		Annotations: map[string]string{stateAnnotation: string(sum[:])},
+	}
+	return o, nil
+}
+
+// sees says whether all kinds of the HelmRelease's objects are watched. Those that are
+// not are from now on, where that may be.
+func (d *driftWatch) sees(ctx context.Context, hr *flux.HelmRelease) bool {
+	if hr.Status.Inventory == nil {
+		return false
+	}
+	all := true
+	for _, entry := range hr.Status.Inventory.Entries {
+		parts := strings.Split(entry.ID, "_") // neither groups nor kinds have one
+		if len(parts) < 4 {
+			return false
+		}
+		k := schema.GroupVersionKind{Group: parts[len(parts)-2], Version: entry.Version, Kind: parts[len(parts)-1]}
+		w := d.watch(ctx, k)
+		all = all && w.failed == nil && w.synced()
+	}
+	return all
+}
+
+// watch begins to watch a kind. One that can't be listed is not tried again: its
+// HelmReleases are looked at at each interval.
+func (d *driftWatch) watch(ctx context.Context, k schema.GroupVersionKind) *watchedKind {
+	d.kindsMu.Lock()
+	defer d.kindsMu.Unlock()
+	if w := d.kinds[k]; w != nil {
+		return w
+	}
+	w := &watchedKind{}
+	d.kinds[k] = w
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(k.GroupVersion().WithKind(k.Kind + "List"))
+	if w.failed = d.live.List(ctx, list, client.Limit(1)); w.failed != nil {
+		return w
+	}
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(k)
+	informer, err := d.cache.GetInformer(ctx, o, cache.BlockUntilSynced(false))
+	if w.failed = err; err != nil {
+		return w
+	}
+	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(o any, first bool) { d.turn(!first, o) },
+		UpdateFunc: func(was, is any) { d.turn(true, was, is) },
+		DeleteFunc: func(o any) {
+			if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+				o = gone.Obj
+			}
+			d.turn(true, o)
+		},
+	})
+	if w.failed = err; err == nil {
+		w.synced = registered.HasSynced
+	}
+	return w
+}
+
+// turn notes what has changed, one object or the same one before and after.
+func (d *driftWatch) turn(tell bool, objects ...any) {
+	var key client.ObjectKey
+	states := map[string]bool{}
+	for _, o := range objects {
+		m, ok := o.(*metav1.PartialObjectMetadata)
+		if !ok {
+			return
+		}
+		key = client.ObjectKey{Namespace: m.Labels[flux.OriginNamespace], Name: m.Labels[flux.OriginName]}
+		is := m.Annotations[stateAnnotation]
+		d.flip(key, is)
+		states[is] = true
+	}
+	if !tell || len(states) != len(objects) {
+		return
+	}
+	d.lastMu.Lock()
+	last := d.last[key]
+	d.lastMu.Unlock()
+	if !d.wanted(key, last) {
+		return
+	}
+	o := &metav1.PartialObjectMetadata{}
+	o.Namespace, o.Name = key.Namespace, key.Name
+	select {
+	case d.changed <- event.GenericEvent{Object: o}:
+	default: // too many at a time: the pass at the interval will see it
+	}
+}
+
+// dealt notes that drift was told or corrected: until the interval is over there is no
+// further pass for it, since somebody else may bring it about each time.
+func (d *driftWatch) dealt(key client.ObjectKey, at time.Time) {
+	d.lastMu.Lock()
+	defer d.lastMu.Unlock()
+	d.last[key] = at
+}
+
+func (d *driftWatch) forget(key client.ObjectKey) {
+	d.lastMu.Lock()
+	defer d.lastMu.Unlock()
+	delete(d.last, key)
+}
+
+// watched says whether a change of its objects is a reason for a pass over the
+// HelmRelease.
+func (r *reconciler) watched(key client.ObjectKey, last time.Time) bool {
+	o := &helmRelease{}
+	if r.client.Get(context.Background(), key, o) != nil { // out of the cache
+		return false
+	}
+	hr, err := decoded(o)
+	return err == nil && hr.DriftMode() != "" && !hr.Spec.Suspend && r.now().Sub(last) >= hr.Spec.Interval.Duration
+}
+
+// driftPause lets changes gather that come together.
+const driftPause = 2 * time.Second
+
+// afterAWhile enqueues a HelmRelease whose objects have changed.
+var afterAWhile = handler.Funcs{
+	GenericFunc: func(_ context.Context, e event.GenericEvent, q workqueue.TypedRateLimitingInterface[ctrl.Request]) {
+		q.AddAfter(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(e.Object)}, driftPause)
+	},
+}

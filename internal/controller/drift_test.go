@@ -1,0 +1,68 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// A change of an object, of its metadata too, changes the mark of its HelmRelease and
+// asks for a pass; its status does not, nor what the first list brings, nor a list that
+// is made again.
+func TestDriftWatchTellsChanges(t *testing.T) {
+	key := client.ObjectKey{Namespace: "apps", Name: "web"}
+	d := &driftWatch{
+		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 10), last: map[client.ObjectKey]time.Time{},
+		wanted: func(of client.ObjectKey, last time.Time) bool { return of == key && last.IsZero() },
+	}
+	object := func(version string, generation int64, annotation string) any {
+		o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "elsewhere", Name: "web", UID: types.UID("u"), ResourceVersion: version, Generation: generation,
+			Labels:      map[string]string{flux.OriginName: "web", flux.OriginNamespace: "apps"},
+			Annotations: map[string]string{"a": annotation},
+		}}
+		kept, err := state(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept
+	}
+	told := func(what string, want bool) {
+		t.Helper()
+		if got := len(d.changed) == 1; got != want {
+			t.Errorf("%s: told %v, want %v", what, got, want)
+		}
+		for len(d.changed) > 0 {
+			<-d.changed
+		}
+	}
+	first := object("1", 1, "x")
+	d.turn(false, first)
+	told("the first list", false)
+	mark := d.of(key)
+	if mark == (fingerprint{}) {
+		t.Fatal("the object is not seen")
+	}
+	d.turn(true, first, object("2", 1, "x"))
+	told("its status", false)
+	if d.of(key) != mark {
+		t.Error("its status counts")
+	}
+	d.turn(true, object("2", 1, "x"), object("3", 2, "x"))
+	told("its spec", true)
+	d.turn(true, object("3", 2, "x"), object("4", 2, "y"))
+	told("an annotation", true)
+	d.turn(true, object("4", 0, ""), object("5", 0, ""))
+	told("an object without generations", true)
+	d.turn(true, object("4", 2, "y"))
+	told("that it is gone", true)
+	d.dealt(key, time.Unix(1, 0))
+	d.turn(true, object("5", 3, ""))
+	told("soon behind another one", false)
+}

@@ -1,0 +1,59 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// share has this replica take a part of the HelmReleases.
+func (r *reconciler) share(m manager.Manager, config *rest.Config, o Options) error {
+	config = rest.CopyConfig(config)
+	config.Timeout = o.Leader.RenewDeadline / 2
+	leases, err := coordinationclient.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	r.shards = newShards(leases.Leases(o.Namespace), o, time.Now, m.GetLogger())
+	r.gained = make(chan event.GenericEvent)
+	r.shards.changed = func(ctx context.Context, gained func(types.UID) bool) { go r.takeOn(ctx, gained) }
+	return m.Add(r.shards)
+}
+
+// takeOn has passes made over the HelmReleases that this replica has come by.
+func (r *reconciler) takeOn(ctx context.Context, gained func(types.UID) bool) {
+	all := &listOf[helmReleaseKind]{}
+	if err := r.client.List(ctx, all, client.UnsafeDisableDeepCopy); err != nil {
+		return // the process ends
+	}
+	for i := range all.Items {
+		if !gained(all.Items[i].UID) {
+			continue
+		}
+		select {
+		case r.gained <- event.GenericEvent{Object: &all.Items[i]}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ours says whether a HelmRelease is this replica's. One that is another's by now is
+// forgotten.
+func (r *reconciler) ours(o *helmRelease) bool {
+	if r.shards == nil || r.shards.owns(o.UID) {
+		return true
+	}
+	key := client.ObjectKeyFromObject(o)
+	r.synced.forget(key)
+	r.wrote.forget(key)
+	r.drift.forget(key)
+	r.metrics.forget(key)
+	return false
+}

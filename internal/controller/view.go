@@ -1,0 +1,113 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// view is the HelmRelease that a pass goes by. Where all looks settled it is that of the
+// cache, which costs no request; what is written or done needs the newest one.
+type view struct {
+	object *helmRelease
+	hr     *flux.HelmRelease
+	// newest says that it was read from the API server, or is the same as there.
+	newest bool
+	// behind says that it has turned out to be an older one: the pass counts for nothing.
+	behind bool
+}
+
+var errBehind = errors.New("the cache is behind")
+
+// behindPause is how long the cache may take to catch up.
+const behindPause = time.Second
+
+// settled says whether the cached HelmRelease will do: it is as a pass in sync has left
+// it, and no older than what this process has written.
+func (r *reconciler) settled(v *view) bool {
+	return inSync(v.hr) && v.hr.Metadata.Generation == v.hr.Status.ObservedGeneration &&
+		r.wrote.seen(client.ObjectKeyFromObject(v.object), v.object.ResourceVersion)
+}
+
+// refresh reads the HelmRelease from the API server. Errors are that server's, and one
+// of an object that can't be decoded.
+func (r *reconciler) refresh(ctx context.Context, v *view) error {
+	fresh := &helmRelease{}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(v.object), fresh); err != nil {
+		return err
+	}
+	if _, err := slim(fresh); err != nil { // as it is cached, to be compared
+		return err
+	}
+	hr, err := decoded(fresh)
+	if err != nil {
+		return ctrl.TerminalError(err)
+	}
+	v.object, v.hr, v.newest = fresh, hr, true
+	return nil
+}
+
+// verify makes sure, before anything is done, that the HelmRelease is the newest one.
+// Errors: errBehind when it is not, and those of the API server.
+func (r *reconciler) verify(ctx context.Context, v *view) error {
+	if v.newest {
+		return nil
+	}
+	v.behind = true
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(helmVersion.WithKind(flux.KindHelmRelease))
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(v.object), o); err != nil {
+		return fmt.Errorf("read the newest HelmRelease: %w", err)
+	}
+	if o.ResourceVersion != v.object.ResourceVersion {
+		return errBehind
+	}
+	v.behind, v.newest = false, true
+	return nil
+}
+
+// writes are the resource versions that this process has written last, until the cache
+// has them.
+type writes struct {
+	mu       sync.Mutex
+	versions map[client.ObjectKey]string
+}
+
+func (w *writes) note(key client.ObjectKey, version string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.versions[key] = version
+}
+
+// seen says whether a version is that of the last write or a later one. Versions
+// count upwards (KEP-5504); where they are no numbers only the same one is known to do.
+func (w *writes) seen(key client.ObjectKey, version string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last, ok := w.versions[key]
+	if !ok {
+		return true
+	}
+	have, err := strconv.ParseUint(version, 10, 64)
+	want, err2 := strconv.ParseUint(last, 10, 64)
+	if version != last && (err != nil || err2 != nil || have < want) {
+		return false
+	}
+	delete(w.versions, key)
+	return true
+}
+
+func (w *writes) forget(key client.ObjectKey) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.versions, key)
+}
