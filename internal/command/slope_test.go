@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +20,7 @@ type effort struct {
 // TestEffortGrowsWithTheObjects: what is done to 4,000 objects takes 4.6 times at most what
 // is done to 1,000 of them, in bytes, in allocations and in processor time. Other work on the
 // machine makes processor time longer, never shorter: of each line the shortest counts, and
-// lines are run again as long as that is too long. (Instructions can't be counted on virtual
+// lines are run again as long as that is too long, and the collector stands still. (Instructions can't be counted on virtual
 // machines.) What is quadratic takes sixteen times as much however often it is run.
 func TestEffortGrowsWithTheObjects(t *testing.T) {
 	const most, rounds = 4.6, 6
@@ -74,9 +75,12 @@ func efforts(t *testing.T, objects int, lines []string) []effort {
 	}
 	var out []effort
 	for _, line := range lines {
+		runtime.GC()
+		percent := debug.SetGCPercent(-1) // how often the collector runs is a matter of pacing, and of chance
 		before := spent()
 		d.must(line)
 		after := spent()
+		debug.SetGCPercent(percent)
 		out = append(out, effort{after.bytes - before.bytes, after.objects - before.objects, after.cpu - before.cpu})
 	}
 	return out
