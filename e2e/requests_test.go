@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -107,20 +106,20 @@ func (c traffic) since(before traffic) traffic {
 // not from the control plane. The log is written at once.
 func requests(t *testing.T, path string) traffic {
 	t.Helper()
-	file, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
 	var count traffic
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for line := range strings.Lines(string(data)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // the API server is writing it: somebody else's, since ours were answered
+		}
 		var event struct {
 			UserAgent, Stage, RequestURI, Verb string
 			ObjectRef                          struct{ Resource, Name string }
 		}
-		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
 			t.Fatal(err)
 		}
 		if event.Stage != "ResponseComplete" {
@@ -141,9 +140,6 @@ func requests(t *testing.T, path string) traffic {
 				count.writes++
 			}
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return count
 }

@@ -19,7 +19,7 @@ const smallHeap = 34 << 20
 // found alive. A large heap must be let grow as well: with a soft limit close above it, as
 // there was one, the collector took three quarters of the processor time of 4,000 objects,
 // since the limit counts what the runtime itself needs, too.
-const mostPercent, leastPercent = 400, 60
+const mostPercent, leastPercent = 400, 40
 
 // Start lets small heaps grow without much collecting and keeps large ones within a
 // leastPercent of what lives in them. It sets the GC percent of the whole process, and
