@@ -72,7 +72,7 @@ func (r *run) setStatus(ctx context.Context, status release.Status, description 
 		}
 		return r.env.Store.Create(ctx, next)
 	})
-	if err != nil && !recorded && passes(err) {
+	if err != nil && !recorded && Passes(err) {
 		r.unsure = next
 	}
 	if err != nil {

@@ -34,7 +34,7 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 			}
 			return r.attempt(ctx, attempt > 1, write)
 		})
-		if err == nil || lost != nil || attempt == maxAttempts || !passes(err) {
+		if err == nil || lost != nil || attempt == maxAttempts || !Passes(err) {
 			return err
 		}
 		wait := retry.Wait(err, pause, maxRetryAfter)
@@ -60,8 +60,8 @@ func (r *run) attempt(ctx context.Context, again bool, write func(ctx context.Co
 	return write(ctx, again)
 }
 
-// passes says whether a write is worth another try.
-func passes(err error) bool {
+// Passes says whether a write is worth another try.
+func Passes(err error) bool {
 	return retry.Passes(err) || retry.Unreached(err) ||
 		meta.IsNoMatchError(err) || apierrors.IsUnexpectedServerError(err) // a kind whose CRD was created a moment ago; the plan blocks on unknown ones
 }

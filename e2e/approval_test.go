@@ -134,7 +134,7 @@ func TestPlanCheckReadsOnly(t *testing.T) {
 	}
 }
 
-// Check 34: the same intent has the same effect digest after a rebase, when objects have got
+// Check 34: and Thing 9: the same intent has the same effect digest after a rebase, when objects have got
 // other resourceVersions and Helm has written revisions in between; one field more makes another.
 func TestEffectDigestSurvivesRebaseAndForeignRevision(t *testing.T) {
 	namespace, chart := cluster.Namespace(t), inTree("testdata", "charts", "web")

@@ -31,10 +31,12 @@ func TestFlowBPlansTheClusterAsThePlanner(t *testing.T) {
 	job := jobIn(t, pullRequest(t), "HELM_NAMESPACE="+namespace)
 	job(0, "kubectl release install web ./chart --set replicas=2")
 	out := job(2, "kubectl release plan web ./chart -f prod.yaml --as "+planner+" --untrusted --detailed-exitcode -o json")
-	if !strings.Contains(out, `"fidelity": "exact"`) || !strings.Contains(out, `"effectDigest": "sha256:`) {
+	if !strings.Contains(out, `"fidelity": "exact"`) || strings.Contains(out, `"fidelity": "estimated"`) || !strings.Contains(out, `"effectDigest": "sha256:`) {
 		t.Errorf("the plan is not exact:\n%s", out)
 	}
-	job(1, "kubectl release upgrade web ./chart -f prod.yaml --as "+planner)
+	job(1, "kubectl release upgrade web ./chart -f prod.yaml --as "+planner+" 2> refused")
+	job(0, "grep -q '"+denied+"' refused")
+	job(0, `kubectl -n "$HELM_NAMESPACE" get deployment web -o jsonpath={.spec.replicas} | grep -qx 2`)
 }
 
 // After the merge the plan is made again: it is done when it has the effect that was approved,

@@ -27,10 +27,10 @@ const (
 // to half a gigabyte: reading it ends in time, in little memory, and names it.
 func TestHostileRecord(t *testing.T) {
 	namespace := cluster.Namespace(t)
-	packed := base64.StdEncoding.EncodeToString(gzipped(t, `{"manifest":"`+strings.Repeat("# aaaaaa", 64<<20)))
+	record := packed(t, `{"manifest":"`+strings.Repeat("# aaaaaa", 64<<20))
 	name := "sh.helm.release.v1.web.v1"
 	secret := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
-"metadata": {"name": %q, "labels": {"owner": "helm", "name": "web", "version": "1", "status": "deployed"}}, "stringData": {"release": %q}}`, name, packed)
+"metadata": {"name": %q, "labels": {"owner": "helm", "name": "web", "version": "1", "status": "deployed"}}, "stringData": {"release": %q}}`, name, record)
 	file := filepath.Join(t.TempDir(), "secret.json")
 	if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
 		t.Fatal(err)
@@ -39,13 +39,9 @@ func TestHostileRecord(t *testing.T) {
 	if r := cluster.Run(t, cluster.Binaries.Kubectl, "", append([]string{"create", "-f", file}, access...)...); r.ExitCode != 0 {
 		t.Fatalf("create the record: %s", r.Stderr)
 	}
-	most := time.Duration(2 * clustertest.Pace() * float64(hostileTime))
+	most := clustertest.Limits{CPU: time.Duration(2 * clustertest.Pace() * float64(hostileTime)), MaxRSS: hostileMemory}
 	for _, args := range [][]string{{"history", "web"}, {"status", "web"}, {"get", "values", "web"}, {"plan", "web", webChart()}} {
-		u := cluster.Measure(t, clustertest.Program(t), append(args, access...)...)
-		t.Logf("%v: %v, %v of a processor, %d MiB, exit code %d: %.300s", args, u.Wall, u.CPU, u.MaxRSS>>20, u.ExitCode, u.Stderr)
-		if u.CPU > most || u.MaxRSS > hostileMemory {
-			t.Errorf("%v took %v, %v of a processor, %d MiB", args, u.Wall, u.CPU, u.MaxRSS>>20)
-		}
+		u := clustertest.MeasureWithin(t, most, cluster.Environment(), clustertest.Program(t), append(args, access...)...)
 		if u.ExitCode != 1 || !strings.Contains(u.Stderr, name) || !strings.Contains(u.Stderr, "unpacks to more than 64 MiB") {
 			t.Errorf("%v: exit code %d, %.1000s", args, u.ExitCode, u.Stderr)
 		}
@@ -59,12 +55,12 @@ func TestHostileRecord(t *testing.T) {
 func TestManyHostileRecords(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	access := []string{"--kubeconfig", cluster.Kubeconfig, "--namespace", namespace}
-	store := func(name string, version int, text string) {
+	store := func(name string, version int, packed string) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "secret.json")
 		secret := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
 "metadata": {"name": "sh.helm.release.v1.%s.v%d", "labels": {"owner": "helm", "name": %[1]q, "version": "%[2]d", "status": "deployed"}}, "stringData": {"release": %[3]q}}`,
-			name, version, base64.StdEncoding.EncodeToString(gzipped(t, text)))
+			name, version, packed)
 		if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -73,18 +69,19 @@ func TestManyHostileRecords(t *testing.T) {
 		}
 	}
 	manifest := `"manifest":"` + strings.Repeat("# aaaaaa", 58<<17) + `"`
+	bomb := packed(t, `{`+manifest+`,"info":{"status":"deployed"},"version":1}`)
 	for i := range 20 {
-		store(fmt.Sprintf("bomb%02d", i), 1, `{`+manifest+`,"info":{"status":"deployed"},"version":1}`)
+		store(fmt.Sprintf("bomb%02d", i), 1, bomb)
 	}
 	for version := 1; version <= 8; version++ {
 		status := map[bool]string{true: "deployed", false: "superseded"}[version == 8]
-		store("steady", version, fmt.Sprintf(`{"name":"steady","info":{"status":%q},"chart":{"metadata":{"name":"c","version":"1"}},%s,"version":%d}`, status, manifest, version))
+		store("steady", version, packed(t, fmt.Sprintf(`{"name":"steady","info":{"status":%q},"chart":{"metadata":{"name":"c","version":"1"}},%s,"version":%d}`, status, manifest, version)))
 	}
 	for version := 1; version <= 3; version++ {
-		store("tries", version, fmt.Sprintf(`{"name":"tries","info":{"status":"failed"},"chart":{},"manifest":%q,"version":%d}`, strings.Repeat("# aaaaaa", 30<<17), version))
+		store("tries", version, packed(t, fmt.Sprintf(`{"name":"tries","info":{"status":"failed"},"chart":{},"manifest":%q,"version":%d}`, strings.Repeat("# aaaaaa", 30<<17), version)))
 	}
-	store("honest", 1, `{"name":"honest","info":{"status":"deployed"},"chart":{"metadata":{"name":"c","version":"1"}},"version":1}`)
-	most := time.Duration(2 * clustertest.Pace() * float64(hostileTime))
+	store("honest", 1, packed(t, `{"name":"honest","info":{"status":"deployed"},"chart":{"metadata":{"name":"c","version":"1"}},"version":1}`))
+	most := clustertest.Limits{CPU: time.Duration(2 * clustertest.Pace() * float64(hostileTime)), MaxRSS: hostileMemory}
 	for _, c := range []struct {
 		args    []string
 		code    int
@@ -96,15 +93,17 @@ func TestManyHostileRecords(t *testing.T) {
 		{[]string{"plan", "steady", webChart()}, 0, "upgrade 8 → 9", ""},
 		{[]string{"plan", "tries", webChart()}, 1, "", "tries revision 1 "},
 	} {
-		u := cluster.Measure(t, clustertest.Program(t), append(c.args, access...)...)
-		t.Logf("%v: %v, %v of a processor, %d MiB, exit code %d: %.300s", c.args, u.Wall, u.CPU, u.MaxRSS>>20, u.ExitCode, u.Stderr)
-		if u.CPU > most || u.MaxRSS > hostileMemory {
-			t.Errorf("%v took %v, %v of a processor, %d MiB", c.args, u.Wall, u.CPU, u.MaxRSS>>20)
-		}
+		u := clustertest.MeasureWithin(t, most, cluster.Environment(), clustertest.Program(t), append(c.args, access...)...)
 		if u.ExitCode != c.code || !strings.Contains(u.Stdout, c.out) || !strings.Contains(u.Stderr, c.in) {
 			t.Errorf("%v: exit code %d, %.1000s %.1000s", c.args, u.ExitCode, u.Stdout, u.Stderr)
 		}
 	}
+}
+
+// packed is the text as Helm stores a record.
+func packed(t *testing.T, text string) string {
+	t.Helper()
+	return base64.StdEncoding.EncodeToString(gzipped(t, text))
 }
 
 func gzipped(t *testing.T, text string) []byte {

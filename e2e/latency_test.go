@@ -19,7 +19,7 @@ import (
 
 // farAway is a release of 200 objects over a connection with 40 ms of round-trip time.
 type farAway struct {
-	cluster     clustertest.Cluster
+	cluster     *clustertest.Cluster
 	connections *atomic.Int32
 	plan        []string // the arguments of a plan that finds nothing to do
 }
@@ -30,10 +30,10 @@ func newFarAway(t testing.TB) farAway {
 	chart := clustertest.ManyObjects(t, perKind)
 	namespace := cluster.Namespace(t)
 	must(t, cluster, clustertest.Program(t), "install", "lots", chart, "-n", namespace)
-	f := farAway{cluster: *cluster, plan: []string{"plan", "lots", chart, "-n", namespace, "--cache-dir", filepath.Join(t.TempDir(), "cache")}}
+	f := farAway{cluster: &clustertest.Cluster{Binaries: cluster.Binaries}, plan: []string{"plan", "lots", chart, "-n", namespace, "--cache-dir", filepath.Join(t.TempDir(), "cache")}}
 	f.cluster.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	f.connections = throughDelay(t, f.cluster.Kubeconfig, roundTrip)
-	must(t, &f.cluster, clustertest.Program(t), f.plan...) // fills the discovery cache
+	must(t, f.cluster, clustertest.Program(t), f.plan...) // fills the discovery cache
 	return f
 }
 
@@ -43,7 +43,7 @@ func TestRequestsShareConnections(t *testing.T) {
 	const maxConnections = 5 // one for each request that is sent before the first is open
 	far := newFarAway(t)
 	before := far.connections.Load()
-	if out, _ := must(t, &far.cluster, clustertest.Program(t), far.plan...); !strings.Contains(out, "No changes.") {
+	if out, _ := must(t, far.cluster, clustertest.Program(t), far.plan...); !strings.Contains(out, "No changes.") {
 		t.Fatalf("the plan should find nothing to do:\n%s", out)
 	}
 	if n := far.connections.Load() - before; n > maxConnections {
@@ -58,7 +58,7 @@ func BenchmarkFarFromTheCluster(b *testing.B) {
 	best := func(program string, args func(int) []string) time.Duration {
 		took := time.Hour
 		for i := range 3 { // the machine does other things, too
-			_, once := must(b, &far.cluster, program, args(i)...)
+			_, once := must(b, far.cluster, program, args(i)...)
 			took = min(took, once)
 		}
 		return took
@@ -67,7 +67,7 @@ func BenchmarkFarFromTheCluster(b *testing.B) {
 		return append([]string{"upgrade", "--set", fmt.Sprintf("mark=ours-%d", i)}, far.plan[1:]...)
 	}
 	planned, upgraded := best(program, func(int) []string { return far.plan }), best(program, upgrade)
-	_, helms := must(b, &far.cluster, cluster.Binaries.Helm4, append([]string{"upgrade", "--set", "mark=helms"}, far.plan[1:5]...)...)
+	_, helms := must(b, far.cluster, cluster.Binaries.Helm4, append([]string{"upgrade", "--set", "mark=helms"}, far.plan[1:5]...)...)
 	b.Logf("a plan that finds nothing takes %v and an upgrade of all %v, Helm 4's upgrade %v", planned.Round(time.Millisecond), upgraded.Round(time.Millisecond), helms.Round(time.Millisecond))
 	if planned >= time.Second {
 		b.Errorf("the plan took %v, want less than a second", planned)

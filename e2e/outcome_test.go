@@ -28,8 +28,8 @@ type witness struct {
 	namespace, release string
 }
 
-// settled waits until the namespace is quiet.
-func (w witness) settled() { w.quiet(w.t, w.namespace) }
+// settled waits until the namespace is quiet, and is what it holds then.
+func (w witness) settled() map[string]object { return w.quiet(w.t, w.namespace) }
 
 // snapshot is what is in the namespace now.
 func (w witness) snapshot() map[string]object { return w.all(w.t, w.namespace) }
@@ -54,8 +54,8 @@ func (w witness) must(program string, args ...string) clustertest.Result {
 }
 
 // carriedOut applies the plan that was saved in a file and compares it with what
-// comes of it.
-func (w witness) carriedOut(file string) {
+// comes of it; before is what was there when it was made.
+func (w witness) carriedOut(file string, before map[string]object) {
 	w.t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -65,7 +65,6 @@ func (w witness) carriedOut(file string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	before := w.snapshot()
 	w.must("kubectl-release", "apply", file)
 	outcome{witness: w, plan: p, before: before}.check()
 }

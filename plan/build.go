@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -19,7 +21,8 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), targets: wantedBy(in), brings: definedKinds(in), left: map[manifest.ID]*Step{}}
+	b := &builder{in: in, plan: newPlan(in), targets: wantedBy(in), left: map[manifest.ID]*Step{}, sentLast: map[string]any{}}
+	b.learnKinds()
 	b.problems(in.Warnings...)
 	b.checkHistory()
 	switch in.Operation {
@@ -57,8 +60,13 @@ type builder struct {
 	deployed map[hookKey]manifest.Object
 	// lacking are permissions for want of which dry runs were refused.
 	lacking []requiredPermission
-	// brings are the kinds that come with this plan.
-	brings map[schema.GroupKind]bool
+	// disruptions are the release's PodDisruptionBudgets: see disruptionBudgets.
+	disruptions []policyv1.PodDisruptionBudget
+	// defined are the kinds that the target's CRDs define, and brings those of them that come
+	// with this plan.
+	defined, brings map[schema.GroupKind]kinds.Definition
+	// sentLast are labels and annotations of the body that was made last: see sent.
+	sentLast map[string]any
 }
 
 func newPlan(in Input) *Plan {
@@ -90,7 +98,7 @@ func newPlan(in Input) *Plan {
 		p.ChartFrom = in.Against.Chart
 	}
 	if in.Target != nil {
-		p.ChartTo, p.ChartSource = in.Target.Chart, in.Target.Source
+		p.ChartTo, p.ChartSource, p.ChartLock = in.Target.Chart, in.Target.Source, in.Target.Lock
 		p.Record, p.CRDs = in.Target.Record, in.Target.CRDs
 		p.Notes = in.Target.Record.Info.Notes
 		p.ToRevision = in.Target.Record.Version

@@ -55,19 +55,21 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 			intended[i].Path = asData(intended[i].Path)
 		}
 	}
-	var drifted []fielddiff.Change // computed when it is first needed
+	sent := pathsOf(intended)
+	var drifted paths // looked for when it is first needed
 	for i := range step.Changes {
 		c := &step.Changes[i]
-		if touches(intended, c.Path) {
+		if sent.touch(c.Path) {
 			c.Cause, c.Detail = b.intent(*c)
 			continue
 		}
 		if drifted == nil {
-			drifted = b.drifted(step, stored)
+			drifted = pathsOf(b.drifted(step, stored))
 		}
 		c.Cause = CauseServer
-		c.Detail, c.At = b.writing(step.Object, c.Path)
-		if c.Detail != "" || touches(drifted, c.Path) {
+		c.Manager, c.At = b.writing(step.Object, c.Path)
+		c.Detail = written(c.Manager, c.At, b.in.Now)
+		if c.Manager != "" || drifted.touch(c.Path) {
 			c.Cause = CauseDrift
 		}
 	}
@@ -98,14 +100,9 @@ func asData(path string) string {
 	return path
 }
 
-// touches says whether a path lies in, above or at one of the changes.
-func touches(changes []fielddiff.Change, path string) bool {
-	for _, c := range changes {
-		if within(c.Path, path) || within(path, c.Path) {
-			return true
-		}
-	}
-	return false
+// touches says whether something at the path, in it or above it changes.
+func (s *Step) touches(path string) bool {
+	return slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, path) || within(path, c.Path) })
 }
 
 // within says whether inner is outer or lies below it.

@@ -107,24 +107,33 @@ func (b *builder) checkServed(o manifest.Object) {
 }
 
 // bringsKind says whether a CRD of this plan defines the object's kind.
-func (b *builder) bringsKind(id manifest.ID) bool { return b.brings[id.GroupKind()] }
+func (b *builder) bringsKind(id manifest.ID) bool {
+	_, ok := b.brings[id.GroupKind()]
+	return ok
+}
 
-// definedKinds are the kinds that CRDs of this plan define.
-func definedKinds(in Input) map[schema.GroupKind]bool {
-	brings := map[schema.GroupKind]bool{}
-	if in.Target == nil {
-		return brings
+// learnKinds looks once for the CRDs of the target: there may be ten thousand objects.
+func (b *builder) learnKinds() {
+	if b.in.Target == nil {
+		return
 	}
-	sources := [][]manifest.Object{in.Target.Objects}
-	if !in.Options.SkipCRDs && in.Operation != Rollback {
-		sources = append(sources, in.Target.CRDs)
+	b.defined = definitions(b.in.Target.CRDs, b.in.Target.Objects)
+	b.brings = b.defined
+	if b.in.Options.SkipCRDs || b.in.Operation == Rollback {
+		b.brings = definitions(b.in.Target.Objects)
 	}
+}
+
+// definitions are the kinds that CRDs among the objects define.
+func definitions(sources ...[]manifest.Object) map[schema.GroupKind]kinds.Definition {
+	out := map[schema.GroupKind]kinds.Definition{}
 	for _, o := range slices.Concat(sources...) {
-		if d, ok := o.Defines(); ok {
-			brings[d.GroupKind] = true
+		d, ok := o.Defines()
+		if _, before := out[d.GroupKind]; ok && !before {
+			out[d.GroupKind] = d
 		}
 	}
-	return brings
+	return out
 }
 
 // namespaceMissing says whether it is known that the namespace is not there.

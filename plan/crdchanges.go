@@ -66,22 +66,30 @@ func (b *builder) warnLeftCRDs() {
 	}
 	what := fmt.Sprintf("%s of crds/ %s from %s (%s); those in the cluster stay as they are, as with Helm",
 		counted(len(left), "CRD", "CRDs"), oneOrMany(len(left), "differs", "differ"), than, counted(fields, "field", "fields"))
-	what += among(tightened, len(left), "an update would validate more strictly in") + among(dropping, len(left), "an update would drop fields or versions in")
+	var update []string
+	for _, effect := range []string{among(tightened, len(left), "validate more strictly in"), among(dropping, len(left), "drop fields or versions in")} {
+		if effect != "" {
+			update = append(update, effect)
+		}
+	}
+	if len(update) > 0 {
+		what += "; an update would " + strings.Join(update, " and ")
+	}
 	b.problems(Problem{Foremost: true, What: what, Do: "add --update-crds to update them, too: then each change is shown"})
 }
 
-// among is "; WHAT all of them", or which of them.
+// among is "WHAT all of them", or which of them, "" for none.
 func among(names []string, all int, what string) string {
 	const shown = 3
 	switch n := len(names); {
 	case n == 0:
 		return ""
 	case n == all && all > 1:
-		return "; " + what + " all of them"
+		return what + " all of them"
 	case n > shown:
-		return fmt.Sprintf("; %s %d: %s and %d more", what, n, strings.Join(names[:shown], ", "), n-shown)
+		return fmt.Sprintf("%s %d: %s and %d more", what, n, strings.Join(names[:shown], ", "), n-shown)
 	}
-	return "; " + what + " " + strings.Join(names, ", ")
+	return what + " " + strings.Join(names, ", ")
 }
 
 func counted(n int, one, many string) string { return fmt.Sprintf("%d %s", n, oneOrMany(n, one, many)) }

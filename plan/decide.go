@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
-	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // wantedStep decides what happens to an object of the target.
@@ -34,7 +33,7 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 		if b.in.Kinds[o.GroupKind()].Unavailable != "" {
 			break // checkServed has said so
 		}
-		b.block(ProblemPermission, o.ID, fmt.Sprintf("the live object can't be read: %s", live.Unreadable), "ask for permission to get it, or retry when the API is back")
+		b.unread(o.ID, "the live object can't be read: ", live.Unreadable, "ask for permission to get it, or retry when the API is back", "get")
 	case live.Object == nil:
 		b.create(&step, o, known)
 	case live.Object.GetDeletionTimestamp() != nil:
@@ -88,14 +87,6 @@ func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstru
 		return
 	}
 	step.Why = why + "; " + step.Why
-}
-
-// sent is the document as it is sent.
-func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructured {
-	if b.in.Options.ServerSide {
-		doc = serverfields.WithoutStringData(doc)
-	}
-	return owned(doc, b.in.Release)
 }
 
 // change compares the three documents of an object that is there and shall be.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // forbidden matches what the API server says for want of a permission
@@ -18,17 +20,36 @@ var forbidden = regexp.MustCompile(`cannot (\w+) resource "([^"]+)"(?: in API gr
 // lacks says whether a dry run was refused for want of a permission, and notes which, for
 // checkAccess. A server-side apply that creates takes two.
 func (b *builder) lacks(step *Step, r Refusal) bool {
-	m := forbidden.FindStringSubmatch(r.Message)
-	if m == nil || r.kind() != ProblemPermission {
+	if r.kind() != ProblemPermission {
 		return false
 	}
-	verbs := []string{m[1]}
 	if step.Op == OpCreate && step.PatchType == types.ApplyPatchType {
-		verbs = []string{"create", "patch"}
+		return b.missing(step.Object, r.Message, "create", "patch")
+	}
+	return b.missing(step.Object, r.Message)
+}
+
+// unread blocks on an object that can't be read. Where that is for want of a permission, it
+// is told with all others, and what the step takes besides.
+func (b *builder) unread(id manifest.ID, what, why, do string, verbs ...string) {
+	if b.in.ReadOnly || !b.missing(id, why, verbs...) { // ReadOnly: whoever reads is not who applies
+		b.block(ProblemPermission, id, what+why, do)
+	}
+}
+
+// missing notes for checkAccess which permission an answer is about, or that these verbs are
+// missing there; false when it is about none.
+func (b *builder) missing(id manifest.ID, answer string, verbs ...string) bool {
+	m := forbidden.FindStringSubmatch(answer)
+	if m == nil {
+		return false
+	}
+	if len(verbs) == 0 {
+		verbs = []string{m[1]}
 	}
 	for _, verb := range verbs {
-		missing := Permission{Verb: verb, Group: m[3], Resource: m[2], Namespace: m[4]}
-		b.lacking = append(b.lacking, requiredPermission{Permission: missing, object: step.Object})
+		lacking := Permission{Verb: verb, Group: m[3], Resource: m[2], Namespace: m[4]}
+		b.lacking = append(b.lacking, requiredPermission{Permission: lacking, object: id})
 	}
 	return true
 }
@@ -168,6 +189,17 @@ func where(namespace string) string {
 		return "in the cluster"
 	}
 	return "in namespace " + namespace
+}
+
+// RoleFor is what to ask an administrator for after the API server has refused something for
+// want of a permission, in its words; "" when they are about something else.
+func RoleFor(answer string) string {
+	m := forbidden.FindStringSubmatch(answer)
+	if m == nil {
+		return ""
+	}
+	resource := Permission{Group: m[3], Resource: m[2]}.resource()
+	return roleWith([]missingRule{{namespace: m[4], verbs: []string{m[1]}, resources: []string{resource}}})
 }
 
 // roleWith is what to ask an administrator for: one role. The command can't make one that

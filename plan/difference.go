@@ -81,8 +81,9 @@ func changedSince(reviewed *Plan, was, now *Step) Difference {
 	for _, c := range append(append([]Change{}, was.Changes...), now.Changes...) {
 		about = append(about, fielddiff.Change{Path: c.Path})
 	}
+	concerned := pathsOf(about)
 	for _, c := range fielddiff.Compare(was.Before.Object, now.Before.Object) {
-		if touches(about, c.Path) {
+		if concerned.touch(c.Path) {
 			sensitive := secretField(was.Object, c.Path) || len(reviewed.Options.Sensitive) > 0
 			d.Changes = append(d.Changes, Change{Path: c.Path, From: c.From, To: c.To, Sensitive: sensitive})
 		}
@@ -99,10 +100,9 @@ func (d Difference) By(managers []metav1.ManagedFieldsEntry, now time.Time) Diff
 	changes := append([]Change{}, d.Changes...)
 	for i := range changes {
 		entry := managedfields.LastWriter(managers, changes[i].Path)
-		changes[i].Detail = entry.Manager
-		if entry.Time != nil {
-			changes[i].Detail += " " + Age(now.Sub(entry.Time.Time)) + " ago"
-		}
+		c := &changes[i]
+		c.Manager, c.At = entry.Manager, writtenAt(entry)
+		c.Detail = written(c.Manager, c.At, now)
 	}
 	d.Changes = changes
 	return d

@@ -70,9 +70,11 @@ type Document struct {
 	// ChartSource is where ChartTo was fetched from; null for a folder or a file, but for
 	// an archive whose signature was verified.
 	ChartSource *ChartSource `json:"chartSource,omitempty"`
-	KubeVersion string       `json:"kubeVersion,omitempty"`
-	Cluster     Cluster      `json:"cluster"`
-	Options     Options      `json:"options"`
+	// ChartLock is the lock of ChartTo; null for a chart without dependencies.
+	ChartLock   *ChartLock `json:"chartLock,omitempty"`
+	KubeVersion string     `json:"kubeVersion,omitempty"`
+	Cluster     Cluster    `json:"cluster"`
+	Options     Options    `json:"options"`
 
 	// Place is where the release is declared: the chart's Chart.yaml, or the entry of a
 	// set of releases. It is what all else points to that has no line of its own.
@@ -99,7 +101,9 @@ type Document struct {
 	OnFailure *OnFailure `json:"onFailure,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`
-	Summary  Summary   `json:"summary"`
+	// Reviews are who is asked to look at it, by Options.Policy.
+	Reviews []Review `json:"reviews,omitempty"`
+	Summary Summary  `json:"summary"`
 	// Impact is what the steps come to.
 	Impact Impact `json:"impact,omitzero"`
 }

@@ -3,6 +3,8 @@ package plan
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -25,16 +27,24 @@ func (b *builder) correctDrift() {
 	b.stage(StageResources, installWaves(steps))
 }
 
-// writing tells who last set a field of a live object, with how long ago
-// that was, and when; nothing when nobody but the release itself claims it.
-func (b *builder) writing(id manifest.ID, path string) (who string, at time.Time) {
+// writing is the field manager that last set a field of a live object, and when; nothing
+// when nobody but the release itself claims it.
+func (b *builder) writing(id manifest.ID, path string) (manager string, at time.Time) {
 	entry := managedfields.LastWriter(b.live(id).Managers, path, b.in.Options.FieldManager, helmsManager)
-	if entry.Time == nil {
-		return entry.Manager, time.Time{}
+	return entry.Manager, writtenAt(entry)
+}
+
+func writtenAt(entry metav1.ManagedFieldsEntry) (at time.Time) {
+	if entry.Time != nil {
+		at = entry.Time.UTC()
 	}
-	at = entry.Time.UTC()
-	if b.in.Now.IsZero() {
-		return entry.Manager, at
+	return at
+}
+
+// written is "kubectl-edit 3h ago", without the time where it is not known.
+func written(manager string, at, now time.Time) string {
+	if at.IsZero() || now.IsZero() {
+		return manager
 	}
-	return entry.Manager + " " + Age(b.in.Now.Sub(at)) + " ago", at
+	return manager + " " + Age(now.Sub(at)) + " ago"
 }

@@ -66,7 +66,10 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 		step := Step{
 			ID: stepID(stage, o.ID), Op: OpRun, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version),
 			Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: hookWhy(o),
-			Hook: &HookRun{Event: event, Weight: h.Weight, DeletePolicies: h.DeletePolicies, LogPolicies: h.OutputLogPolicies, Index: i},
+			Hook: &HookRun{
+				Event: event, Weight: h.Weight, DeletePolicies: h.DeletePolicies, LogPolicies: h.OutputLogPolicies, Index: i,
+				Runs: b.in.History.RunsOf(h, runsTold),
+			},
 		}
 		if seen[o.ID]++; seen[o.ID] > 1 { // charts may have a hook twice
 			step.ID += fmt.Sprintf("/%d", seen[o.ID])

@@ -20,7 +20,20 @@ type ImageChange struct {
 
 // images are collected from fields that are called image, of custom resources, too. Of
 // hooks nothing is known but how they differ from those of an earlier revision.
-type images struct{ list []ImageChange }
+type images struct {
+	list []ImageChange
+	// at is where in list a change is, by From and To; has says whose it is already.
+	at  map[[2]string]int
+	has map[imageUse]bool
+}
+
+// imageUse is one of the Objects of the change at a place in the list.
+type imageUse struct {
+	at     int
+	object manifest.ID
+}
+
+func newImages() *images { return &images{at: map[[2]string]int{}, has: map[imageUse]bool{}} }
 
 func (i *images) collect(s *Step) {
 	switch gk := s.Object.GroupKind(); {
@@ -66,12 +79,14 @@ func (i *images) pair(id manifest.ID, from, to []string) {
 }
 
 func (i *images) add(id manifest.ID, change ImageChange) {
-	at := slices.IndexFunc(i.list, func(other ImageChange) bool { return other.From == change.From && other.To == change.To })
-	if at < 0 {
+	at, known := i.at[[2]string{change.From, change.To}]
+	if !known {
 		at = len(i.list)
+		i.at[[2]string{change.From, change.To}] = at
 		i.list = append(i.list, change)
 	}
-	if !slices.Contains(i.list[at].Objects, id) {
+	if use := (imageUse{at, id}); !i.has[use] {
+		i.has[use] = true
 		i.list[at].Objects = append(i.list[at].Objects, id)
 	}
 }

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // Impact is what the plan comes to for those who use the release: what a reviewer asks
@@ -27,6 +29,12 @@ type Impact struct {
 	// CRDs are those that are created, changed, deleted, or left although the chart has
 	// others.
 	CRDs []CRDChange `json:"crds,omitempty"`
+	// Rollouts are what replacing their pods means for the workloads of Restarts, as far as
+	// these say themselves how many pods they have.
+	Rollouts []Rollout `json:"rollouts,omitempty"`
+	// Runs are how long the last revisions took to deploy, the newest first, where pods are
+	// replaced or hooks run.
+	Runs []release.Run `json:"runs,omitempty"`
 	// Hooks compares the hooks with those of the last revision that was deployed.
 	Hooks HookChanges `json:"hooks,omitzero"`
 }
@@ -67,7 +75,8 @@ func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 // uninstalled is no news, but for its volumes.
 func (b *builder) impact() {
 	out := &b.plan.Impact
-	restarts, images, limits := &restarts{}, &images{}, &limits{}
+	restarts, images, limits := &restarts{}, newImages(), &limits{}
+	access := map[manifest.ID]AccessChange{}
 	b.plan.Steps(func(_ StageName, s *Step) {
 		out.Volumes = append(out.Volumes, b.namedClaims(s)...)
 		if b.in.Operation == Uninstall || b.in.Operation == Test {
@@ -75,10 +84,19 @@ func (b *builder) impact() {
 		}
 		restarts.count(s)
 		limits.collect(s)
+		if r, ok := b.rollout(s); ok {
+			out.Rollouts = append(out.Rollouts, r)
+		}
 		if b.in.Operation != Install && s.Op != OpRun {
 			images.collect(s)
 		}
-		out.Access = append(out.Access, b.access(s)...)
+		for _, c := range b.access(s) {
+			if told, ok := access[c.Object]; ok && reflect.DeepEqual(told, c) {
+				continue // of a hook that runs in two stages
+			}
+			access[c.Object] = c
+			out.Access = append(out.Access, c)
+		}
 		change, ok := s.changeOf()
 		if ok && s.Object.GroupKind() == kinds.NetworkPolicy {
 			out.NetworkPolicies = append(out.NetworkPolicies, ObjectChange{Object: s.Object, Change: change})
@@ -93,5 +111,8 @@ func (b *builder) impact() {
 		}
 	})
 	slices.SortStableFunc(out.Access, func(a, b AccessChange) int { return b.power() - a.power() })
+	if b.in.Operation != Uninstall && b.in.Against == nil && (len(restarts.list) > 0 || b.runsHooks()) {
+		out.Runs = b.in.History.LastRuns(runsTold)
+	}
 	out.Restarts, out.Images, out.Limits = restarts.list, images.list, limits.list
 }

@@ -114,6 +114,8 @@ type Target struct {
 	Chart ChartRef
 	// Source is where the chart was fetched from, or nil.
 	Source *ChartSource
+	// Lock is that of the chart's dependencies, or nil.
+	Lock *ChartLock
 }
 
 // Pending says whose a pending revision is. The clock is the caller's: ages are

@@ -29,6 +29,9 @@ func (l *limits) collect(s *Step) {
 	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.Writes() || s.Op == OpDelete {
 		return
 	}
+	if s.Before != nil && s.After != nil && !s.touches("spec.template") {
+		return
+	}
 	before, after := podsSpec(s.Before), podsSpec(s.outcome())
 	was := map[string]corev1.ResourceList{}
 	for _, c := range slices.Concat(before.InitContainers, before.Containers) {

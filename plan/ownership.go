@@ -5,8 +5,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // owned is a copy of the object that carries Helm's ownership label and
@@ -28,6 +30,22 @@ func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstru
 	annotations[manifest.ReleaseNamespaceAnnotation] = key.Namespace
 	out.SetAnnotations(annotations)
 	return out
+}
+
+// sent is the document as it is sent.
+func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructured {
+	if b.in.Options.ServerSide {
+		doc = serverfields.WithoutStringData(doc)
+	}
+	body := owned(doc, b.in.Release)
+	metadata, _ := body.Object["metadata"].(map[string]any)
+	for _, field := range []string{"labels", "annotations"} { // most objects of a chart have the same
+		if jsontree.Same(metadata[field], b.sentLast[field]) {
+			metadata[field] = b.sentLast[field]
+		}
+		b.sentLast[field] = metadata[field]
+	}
+	return body
 }
 
 // foreign says in a few words whom a live object belongs to when it is not the

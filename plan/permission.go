@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -83,20 +82,11 @@ func (n *permissionCollector) ask(id manifest.ID, otherwise string, verbs ...str
 // discovery does not know them because a CRD of this plan defines the kind; "" when
 // none does.
 func (b *builder) resourceOf(id manifest.ID) (resource, namespace string) {
-	if b.in.Target == nil {
-		return "", ""
+	d, ok := b.defined[id.GroupKind()]
+	if !ok || d.ClusterScoped {
+		return d.Resource, ""
 	}
-	for _, o := range slices.Concat(b.in.Target.CRDs, b.in.Target.Objects) {
-		d, ok := o.Defines()
-		if !ok || d.GroupKind != id.GroupKind() {
-			continue
-		}
-		if d.ClusterScoped {
-			return d.Resource, ""
-		}
-		return d.Resource, id.Namespace
-	}
-	return "", ""
+	return d.Resource, id.Namespace
 }
 
 // lockNamespace is where the release's lock is: beside its records.

@@ -16,15 +16,19 @@ import (
 type Policy struct {
 	Deny  []Rule `json:"deny,omitempty"`
 	Allow []Rule `json:"allow,omitempty"`
+	// Review says who is asked to look at what. It stands against nothing.
+	Review []ReviewRule `json:"review,omitempty"`
 }
 
-// Rule matches steps.
+// Rule matches steps by all that it says of them. It says a risk, an expression, or both.
 type Rule struct {
-	Risk Risk `json:"risk"`
+	Risk Risk `json:"risk,omitempty"`
 	// Kinds are the kinds that it is about, as Kind or Kind.group; none: all.
 	Kinds []string `json:"kinds,omitempty"`
 	// Names are patterns of objects' names, with the wildcards * and ?; none: all.
 	Names []string `json:"names,omitempty"`
+	// Expression is CEL over a step and the plan, see docs/policy.md.
+	Expression string `json:"expression,omitempty"`
 	// Because is why, for those whom it stops.
 	Because string `json:"because,omitempty"`
 	// Source is where the rule comes from: a file's name, or "--deny".
@@ -36,7 +40,7 @@ const DenyFlag = "--deny"
 
 // And is the policy with the rules of another one.
 func (p Policy) And(other Policy) Policy {
-	return Policy{Deny: slices.Concat(p.Deny, other.Deny), Allow: slices.Concat(p.Allow, other.Allow)}
+	return Policy{Deny: slices.Concat(p.Deny, other.Deny), Allow: slices.Concat(p.Allow, other.Allow), Review: slices.Concat(p.Review, other.Review)}
 }
 
 // DenyRisks is the policy of the flag --deny. Errors: a word that is no risk.
@@ -63,52 +67,108 @@ func parseRisk(word string) (Risk, error) {
 	return "", fmt.Errorf("%q is no risk: it is one of %s", word, strings.Join(names, ", "))
 }
 
-func (r Rule) matches(risk Risk, id manifest.ID) bool {
-	if r.Risk != risk {
-		return false
+// matches says whether the rule is about the step and true of it. Errors: its expression
+// can't be evaluated.
+func (r Rule) matches(s *Step, e *expressions) (bool, error) {
+	if !about(s.Object, r.Kinds, r.Names) {
+		return false, nil
 	}
-	kind := func(k string) bool { return k == id.Kind || k == id.GroupKind().String() }
-	name := func(pattern string) bool {
-		ok, err := path.Match(pattern, id.Name)
-		return err == nil && ok
-	}
-	return (len(r.Kinds) == 0 || slices.ContainsFunc(r.Kinds, kind)) && (len(r.Names) == 0 || slices.ContainsFunc(r.Names, name))
+	return e.hold(r.Expression, s)
 }
 
-// Denied are the blocking problems that the policy makes of the plan's risks,
-// one for each risk of a step and source that denies it.
+// about says whether the object is of one of the kinds, and has one of the names; none: all.
+func about(id manifest.ID, kinds, names []string) bool {
+	kind := func(k string) bool { return k == id.Kind || k == id.GroupKind().String() }
+	return (len(kinds) == 0 || slices.ContainsFunc(kinds, kind)) && (len(names) == 0 || matchesAny(names, id.Name))
+}
+
+// matchesAny says whether a name matches one of the patterns.
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return err == nil && ok
+	})
+}
+
+// Denied are the blocking problems that the policy makes of the plan: one for each risk of a
+// step and source that denies it, and one for each rule without a risk. A rule whose
+// expression can't be evaluated denies.
 func (p Policy) Denied(made *Plan) []Problem {
 	var out []Problem
+	e := expressionsOver(made)
 	made.Steps(func(_ StageName, s *Step) {
-		for _, risk := range s.Risks() {
-			told := map[string]bool{}
-			for _, rule := range p.Deny {
-				if told[rule.Source] || !rule.matches(risk, s.Object) || p.allows(risk, s.Object, rule.Source) {
-					continue
-				}
-				told[rule.Source] = true
-				out = append(out, rule.problem(made.Operation, s))
-			}
+		risks := s.Risks()
+		for _, risk := range risks {
+			out = append(out, p.denied(risk, made.Operation, s, e)...)
+		}
+		if s.Writes() || s.Op == OpRun || len(risks) > 0 {
+			out = append(out, p.denied("", made.Operation, s, e)...)
 		}
 	})
 	return out
 }
 
-func (p Policy) allows(risk Risk, id manifest.ID, source string) bool {
-	return slices.ContainsFunc(p.Allow, func(r Rule) bool { return r.Source == source && r.matches(risk, id) })
+// denied are the problems of one risk of a step, or of the rules without a risk.
+func (p Policy) denied(risk Risk, op Operation, s *Step, e *expressions) (out []Problem) {
+	told := map[string]bool{}
+	for _, rule := range p.Deny {
+		if rule.Risk != risk || told[rule.Source] {
+			continue
+		}
+		matches, failed := rule.matches(s, e)
+		if !matches && failed == nil {
+			continue
+		}
+		allowed, unsure := p.allows(risk, s, rule.Source, e)
+		if allowed {
+			continue
+		}
+		told[rule.Source] = risk != ""
+		problem := rule.problem(op, s)
+		if failed != nil {
+			problem.What += fmt.Sprintf(" (its expression can't be evaluated: %s)", failed)
+		}
+		if unsure != nil {
+			problem.What += fmt.Sprintf(" (the expression of an exception can't be evaluated: %s)", unsure)
+		}
+		out = append(out, problem)
+	}
+	return out
+}
+
+// allows says whether an exception of the source holds for the step. Errors: one does not,
+// since its expression can't be evaluated.
+func (p Policy) allows(risk Risk, s *Step, source string, e *expressions) (bool, error) {
+	var failed error
+	for _, r := range p.Allow {
+		if r.Source != source || r.Risk != risk && r.Risk != "" {
+			continue
+		}
+		matches, err := r.matches(s, e)
+		if matches {
+			return true, nil
+		}
+		if err != nil {
+			failed = err
+		}
+	}
+	return false, failed
 }
 
 func (r Rule) problem(op Operation, s *Step) Problem {
-	what := fmt.Sprintf("%s, which %s denies", riskOf(r.Risk, s), r.Source)
-	if r.Because != "" {
-		what += ": " + r.Because
-	}
+	what, do := riskOf(r.Risk, s)+", which "+r.Source+" denies", avoid(r.Risk, op, s)
 	lift := "have " + r.Source + " allow it"
-	if r.Source == DenyFlag {
+	switch {
+	case r.Risk == "":
+		what, do = r.Source+" denies this "+string(s.Op), "change what the chart says"
+	case r.Source == DenyFlag:
 		what = fmt.Sprintf("%s, which --deny %s forbids", riskOf(r.Risk, s), r.Risk)
 		lift = "run again without --deny " + string(r.Risk)
 	}
-	return Problem{Kind: ProblemPolicy, Risk: r.Risk, Step: s.ID, Object: s.Object, Blocking: true, What: what, Do: avoid(r.Risk, op, s) + ", or " + lift}
+	if r.Because != "" {
+		what += ": " + r.Because
+	}
+	return Problem{Kind: ProblemPolicy, Risk: r.Risk, Step: s.ID, Object: s.Object, Blocking: true, What: what, Do: do + ", or " + lift}
 }
 
 // riskOf says what the plan would do.
@@ -156,8 +216,11 @@ func avoid(r Risk, op Operation, s *Step) string {
 	}
 }
 
-// judge blocks the steps that the policy denies.
-func (b *builder) judge() { b.problems(b.in.Options.Policy.Denied(b.plan)...) }
+// judge blocks the steps that the policy denies, and says who is asked for a review.
+func (b *builder) judge() {
+	b.problems(b.in.Options.Policy.Denied(b.plan)...)
+	b.plan.Reviews = b.in.Options.Policy.reviews(b.plan)
+}
 
 // Judged is a plan that was made before, judged by more rules. They stay with it,
 // so that the plan which apply makes anew is judged by them, too.

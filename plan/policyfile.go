@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"sigs.k8s.io/yaml"
+	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -15,18 +16,30 @@ import (
 type policyFile struct {
 	Deny  []policyRule `json:"deny"`
 	Allow []policyRule `json:"allow"`
+	// Review asks people, and stops nothing.
+	Review []policyReview `json:"review"`
 }
 
 type policyRule struct {
+	Risk  string   `json:"risk"`
+	Kinds []string `json:"kinds"`
+	Names []string `json:"names"`
+	// Expression is CEL; with it a rule needs no risk.
+	Expression string `json:"expression"`
+	Because    string `json:"because"`
+}
+
+type policyReview struct {
+	By      string   `json:"by"`
 	Risk    string   `json:"risk"`
+	DriftOf []string `json:"driftOf"`
 	Kinds   []string `json:"kinds"`
 	Names   []string `json:"names"`
-	Because string   `json:"because"`
 }
 
 // ParsePolicy reads a policy file. source is its name, for messages. Nothing in
-// it is overlooked: unknown and repeated fields, unknown risks, broken patterns
-// and a file that denies nothing are errors.
+// it is overlooked: unknown and repeated fields, unknown risks, broken patterns and
+// expressions, and a file that neither denies anything nor asks anybody are errors.
 func ParsePolicy(data []byte, source string) (Policy, error) {
 	if len(manifest.Split(string(data))) > 1 {
 		return Policy{}, fmt.Errorf("read the policy %s: it has to be one document", source)
@@ -35,40 +48,98 @@ func ParsePolicy(data []byte, source string) (Policy, error) {
 	if err := yaml.UnmarshalStrict(data, &file); err != nil {
 		return Policy{}, fmt.Errorf("read the policy %s: %w", source, err)
 	}
-	if len(file.Deny) == 0 {
-		return Policy{}, fmt.Errorf("read the policy %s: it denies nothing: it has to have a list named deny", source)
+	if len(file.Deny)+len(file.Review) == 0 {
+		return Policy{}, fmt.Errorf("read the policy %s: it denies nothing and asks nobody: it has to have a list named deny or review", source)
 	}
-	deny, errDeny := rules(file.Deny, "deny", source)
-	allow, errAllow := rules(file.Allow, "allow", source)
-	if err := errors.Join(errDeny, errAllow); err != nil {
+	lines := linesOf(data)
+	deny, errDeny := lines.rules(file.Deny, "deny", source)
+	allow, errAllow := lines.rules(file.Allow, "allow", source)
+	review, errReview := lines.reviews(file.Review, source)
+	if err := errors.Join(errDeny, errAllow, errReview); err != nil {
 		return Policy{}, fmt.Errorf("read the policy %s: %w", source, err)
 	}
-	return Policy{Deny: deny, Allow: allow}, nil
+	return Policy{Deny: deny, Allow: allow, Review: review}, nil
 }
 
 // kindName tells PersistentVolumeClaim and StatefulSet.apps from what kubectl
 // takes as well, persistentvolumeclaims and sts.
 var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(\.[a-z0-9][-.a-z0-9]*)?$`)
 
-func rules(read []policyRule, list, source string) ([]Rule, error) {
+func (l ruleLines) rules(read []policyRule, list, source string) ([]Rule, error) {
 	out := make([]Rule, 0, len(read))
 	var errs []error
 	for i, r := range read {
-		risk, err := parseRisk(r.Risk)
+		rule, err := r.rule(source)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s[%d]: %w", list, i, err))
+			errs = append(errs, fmt.Errorf("%s: %w", l.at(list, i), err))
 		}
-		for _, kind := range r.Kinds {
-			if !kindName.MatchString(kind) {
-				errs = append(errs, fmt.Errorf("%s[%d]: %q is no kind: they are written as in manifests, Kind or Kind.group", list, i, kind))
-			}
+		if list == "deny" && r.Risk == "" && r.Expression != "" && r.Because == "" {
+			errs = append(errs, fmt.Errorf("%s: because is missing: without a risk it is what people are told", l.at(list, i)))
 		}
-		for _, name := range r.Names {
-			if _, err := path.Match(name, ""); err != nil || name == "" {
-				errs = append(errs, fmt.Errorf("%s[%d]: %q is no pattern of names", list, i, name))
-			}
-		}
-		out = append(out, Rule{Risk: risk, Kinds: r.Kinds, Names: r.Names, Because: r.Because, Source: source})
+		errs = append(errs, objects(l.at(list, i), r.Kinds, r.Names))
+		out = append(out, rule)
 	}
 	return out, errors.Join(errs...)
+}
+
+// rule reads the risk and the expression, one of which there has to be.
+func (r policyRule) rule(source string) (out Rule, err error) {
+	out = Rule{Kinds: r.Kinds, Names: r.Names, Expression: r.Expression, Because: r.Because, Source: source}
+	if r.Risk != "" || r.Expression == "" {
+		if out.Risk, err = parseRisk(r.Risk); err != nil {
+			return out, err
+		}
+	}
+	if r.Expression != "" {
+		if _, err := compileExpression(r.Expression); err != nil {
+			return out, fmt.Errorf("expression: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// ruleLines are the lines on which the rules of a file begin, by their lists.
+type ruleLines map[string][]int
+
+func linesOf(data []byte) ruleLines {
+	var file map[string]yamlv3.Node
+	if yamlv3.Unmarshal(data, &file) != nil {
+		return nil
+	}
+	lines := ruleLines{}
+	for list, node := range file {
+		for _, rule := range node.Content {
+			lines[list] = append(lines[list], rule.Line)
+		}
+	}
+	return lines
+}
+
+// at is "deny[1] (line 4)".
+func (l ruleLines) at(list string, i int) string {
+	if i >= len(l[list]) {
+		return fmt.Sprintf("%s[%d]", list, i)
+	}
+	return fmt.Sprintf("%s[%d] (line %d)", list, i, l[list][i])
+}
+
+// objects says what is wrong with the kinds and names of a rule.
+func objects(at string, kinds, names []string) error {
+	var errs []error
+	for _, kind := range kinds {
+		if !kindName.MatchString(kind) {
+			errs = append(errs, fmt.Errorf("%s: %q is no kind: they are written as in manifests, Kind or Kind.group", at, kind))
+		}
+	}
+	for _, name := range names {
+		if !isPattern(name) {
+			errs = append(errs, fmt.Errorf("%s: %q is no pattern of names", at, name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func isPattern(s string) bool {
+	_, err := path.Match(s, "")
+	return err == nil && s != ""
 }

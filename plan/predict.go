@@ -96,7 +96,7 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		return
 	case len(r.Managers) > 0:
 		b.problems(Problem{
-			Kind: ProblemConflict, Step: step.ID, Object: step.Object, Blocking: true,
+			Kind: ProblemConflict, Step: step.ID, Object: step.Object, Fields: r.Fields, Blocking: true,
 			What: fmt.Sprintf("%s set by %s", fieldList(r.Fields), strings.Join(r.Managers, ", ")),
 			Do:   "take the fields over with --force-conflicts, or drop them from the chart",
 		})

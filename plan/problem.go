@@ -11,6 +11,8 @@ type Problem struct {
 	Step     string      `json:"step,omitempty"`
 	Object   manifest.ID `json:"object,omitzero"`
 	Blocking bool        `json:"blocking"`
+	// Fields are those of the object that it is about, where it is about some.
+	Fields []string `json:"fields,omitempty"`
 	// Foremost is what has to be read before anything else of the plan.
 	Foremost bool   `json:"foremost,omitempty"`
 	What     string `json:"what"`

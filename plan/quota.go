@@ -8,8 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -29,6 +27,8 @@ type growth struct {
 	passing bool
 	// pods are those that controllers run for the object.
 	podsBefore, podsAfter workload
+	// surge are those that there are in addition while they are replaced.
+	surge workload
 }
 
 // growths are those of the plan's steps, wave by wave.
@@ -63,6 +63,9 @@ func (b *builder) growth(stage StageName, s *Step) growth {
 			unsaid = g.podsBefore.pods
 		}
 		g.podsAfter = workloadOf(s.Object, after, unsaid)
+		if r, ok := b.rollout(s); ok {
+			g.surge = workload{pods: r.Most - r.Pods, spec: g.podsAfter.spec}
+		}
 	case OpDelete:
 		if !s.HookDeletion() { // it is told of its run
 			g.before, g.podsBefore = b.usageOf(s.Object, s.Before), workloadOf(s.Object, s.Before, 1)
@@ -94,11 +97,12 @@ func (b *builder) counted() []string {
 	for _, stage := range b.plan.Stages {
 		for _, wave := range stage.Waves {
 			for i := range wave.Steps {
-				g := b.growth(stage.Name, &wave.Steps[i])
-				if wave.Steps[i].Op == OpRecord || wave.Steps[i].Op == OpDelete || b.namespaceMissing(g.namespace) {
+				s := &wave.Steps[i]
+				if s.Op == OpRecord || s.Op == OpDelete || found[s.Object.Namespace] || b.namespaceMissing(s.Object.Namespace) {
 					continue
 				}
-				if !same(g.before.amounts, g.after.amounts) || !same(g.podsBefore.amounts(), g.podsAfter.amounts()) {
+				g := b.growth(stage.Name, s)
+				if !same(g.before.amounts, g.after.amounts) || !same(g.podsBefore.amounts(), g.podsAfter.amounts()) || g.surge.pods > 0 || b.maySurge(s) {
 					found[g.namespace] = true
 				}
 			}
@@ -139,6 +143,11 @@ func (b *builder) checkQuotas() {
 		add(pods, most)
 		if short := q.shortages(pods); len(short) > 0 {
 			b.warn(id, "it has no room for all pods that controllers will make: "+strings.Join(short, "; "), roomier+"; until then a rollout does not end")
+			continue
+		}
+		add(pods, q.surges(waves))
+		if short := q.shortages(pods); len(short) > 0 {
+			b.warn(id, "it has no room for the pods that there are in addition while pods are replaced: "+strings.Join(short, "; "), roomier+", or allow maxUnavailable; with maxUnavailable 0 a rollout waits for room")
 		}
 	}
 }
@@ -214,6 +223,21 @@ func (q quota) pods(waves [][]growth) corev1.ResourceList {
 	return total
 }
 
+// surges is the most that rollouts side by side add while they last.
+func (q quota) surges(waves [][]growth) corev1.ResourceList {
+	most := corev1.ResourceList{}
+	for _, wave := range waves {
+		total := corev1.ResourceList{}
+		for _, g := range wave {
+			if g.namespace == q.namespace {
+				add(total, q.counts(usage{amounts: g.surge.amounts(), pod: g.surge.spec}))
+			}
+		}
+		raise(most, total)
+	}
+	return most
+}
+
 // counts is what of an object's usage this quota counts.
 func (q quota) counts(u usage) corev1.ResourceList {
 	for _, scope := range q.scopes {
@@ -246,52 +270,4 @@ func (q quota) shortages(added corev1.ResourceList) []string {
 		out = append(out, fmt.Sprintf("%s: %s of %s used, %s more wanted, %s left", name, used.String(), limit.String(), more.String(), left.String()))
 	}
 	return out
-}
-
-// inScope says whether a pod is in a quota's scope (Kubernetes 1.36,
-// kubernetes/pkg/quota/v1/evaluator/core/pods.go). Of scopes that are not known it is
-// in none.
-func inScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.PodSpec) bool {
-	ends := pod.ActiveDeadlineSeconds != nil
-	switch scope.ScopeName {
-	case corev1.ResourceQuotaScopeTerminating:
-		return ends
-	case corev1.ResourceQuotaScopeNotTerminating:
-		return !ends
-	case corev1.ResourceQuotaScopeBestEffort:
-		return bestEffort(pod)
-	case corev1.ResourceQuotaScopeNotBestEffort:
-		return !bestEffort(pod)
-	case corev1.ResourceQuotaScopePriorityClass:
-		if scope.Operator == corev1.ScopeSelectorOpExists && len(scope.Values) == 0 {
-			return pod.PriorityClassName != ""
-		}
-		selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-			{Key: string(scope.ScopeName), Operator: metav1.LabelSelectorOperator(scope.Operator), Values: scope.Values},
-		}})
-		if err != nil {
-			return false
-		}
-		var is labels.Set
-		if pod.PriorityClassName != "" {
-			is = labels.Set{string(scope.ScopeName): pod.PriorityClassName}
-		}
-		return selector.Matches(is)
-	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity, corev1.ResourceQuotaScopeVolumeAttributesClass:
-		return false
-	}
-	return false
-}
-
-// bestEffort says whether no container asks for processors or memory.
-func bestEffort(pod *corev1.PodSpec) bool {
-	amounts := podAmounts(pod)
-	for _, name := range []corev1.ResourceName{
-		corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
-	} {
-		if amount := amounts[name]; amount.Sign() != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -24,8 +24,10 @@ spec:
 		want       []string
 	}{
 		"nothing changes":            {target: deployment},
-		"an image":                   {target: strings.ReplaceAll(deployment, "web:1", "web:2")},
-		"an image, applied":          {target: strings.ReplaceAll(deployment, "web:1", "web:2"), serverSide: true},
+		"a label":                    {target: strings.Replace(deployment, "{name: web}", "{name: web, labels: {a: b}}", 1)},
+		"an image: one pod more":     {target: strings.ReplaceAll(deployment, "web:1", "web:2"), want: []string{"shop"}},
+		"an image, applied":          {target: strings.ReplaceAll(deployment, "web:1", "web:2"), serverSide: true, want: []string{"shop"}},
+		"an image, none more":        {target: strings.Replace(strings.ReplaceAll(deployment, "web:1", "web:2"), "replicas: 2", "replicas: 2\n  strategy: {type: Recreate}", 1)},
 		"the replicas are dropped":   {target: strings.ReplaceAll(deployment, "  replicas: 2\n", ""), serverSide: true},
 		"more replicas":              {target: strings.ReplaceAll(deployment, "replicas: 2", "replicas: 3"), want: []string{"shop"}},
 		"larger pods, applied":       {target: strings.ReplaceAll(deployment, "cpu: 1", "cpu: 2"), serverSide: true, want: []string{"shop"}},

@@ -95,6 +95,8 @@ type setup struct {
 	Unchecked string   `json:"unchecked"`
 	// ReadOnly plans without dry runs.
 	ReadOnly bool `json:"readOnly"`
+	// Reads is what the API server says where objects may not be looked at.
+	Reads string `json:"reads"`
 }
 
 type refusal struct {
@@ -352,8 +354,11 @@ func (s scenario) observe(in *plan.Input, setup setup) {
 		o.Doc.SetUID(types.UID(fmt.Sprintf("foreign-%d", i)))
 		in.Live[o.ID] = plan.Observed(o.Doc)
 	}
+	if setup.Reads == "" {
+		setup.Reads = "forbidden: no permission to get it"
+	}
 	for _, o := range s.objects("unreadable", setup, in.Kinds) {
-		in.Live[o.ID] = plan.Observation{Unreadable: "forbidden: no permission to get it"}
+		in.Live[o.ID] = plan.Observation{Unreadable: setup.Reads}
 	}
 }
 

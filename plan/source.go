@@ -105,3 +105,28 @@ func AnnotatedSource(annotations map[string]string) *ChartSource {
 	}
 	return &ChartSource{URL: annotations[sourceAnnotation], Repository: annotations[repositoryAnnotation], Digest: annotations[digestAnnotation]}
 }
+
+// ChartLock is what the lock of a chart says of its dependencies.
+type ChartLock struct {
+	// File is Chart.lock, or requirements.lock of a v1 chart; empty where there is none.
+	File string `json:"file,omitempty"`
+	// Digest is the lock's own, of what Chart.yaml says and what was chosen.
+	Digest string `json:"digest,omitempty"`
+	// Dependencies is how many Chart.yaml has, Pinned how many of them have the digest of
+	// their archive in the lock; an archive with another digest is not rendered.
+	Dependencies int `json:"dependencies"`
+	Pinned       int `json:"pinned"`
+	// OutOfSync says why the lock is not that of Chart.yaml; empty where it is.
+	OutOfSync string `json:"outOfSync,omitempty"`
+}
+
+// String is "Chart.lock in sync, 2 of 3 archives by their digests".
+func (l ChartLock) String() string {
+	switch {
+	case l.File == "":
+		return "no Chart.lock: dependencies are what charts/ has"
+	case l.OutOfSync != "":
+		return l.File + ": " + l.OutOfSync
+	}
+	return fmt.Sprintf("%s in sync, %d of %d archives by their digests", l.File, l.Pinned, l.Dependencies)
+}

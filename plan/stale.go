@@ -167,7 +167,7 @@ func wayBack(p *Plan) string {
 func decided(changes []Change) []Change {
 	out := make([]Change, len(changes))
 	for i, c := range changes {
-		c.Detail, c.At, c.Place = "", time.Time{}, Place{}
+		c.Detail, c.Manager, c.At, c.Place = "", "", time.Time{}, Place{}
 		out[i] = c
 	}
 	return out

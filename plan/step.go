@@ -162,6 +162,8 @@ type HookRun struct {
 	// Since says of the run how the hook differs from that of the last revision that
 	// was deployed, which the step's Changes list; "" where there is none to compare.
 	Since HookSince `json:"since,omitempty"`
+	// Runs are how long the last runs of it took, the newest first, as far as they were recorded.
+	Runs []release.Run `json:"runs,omitempty"`
 }
 
 // HookSince is how a hook differs from the same one of an earlier revision.
@@ -234,8 +236,10 @@ type Change struct {
 	// Detail goes with the cause: the values key, or who wrote a drifted field
 	// and how long ago that was: "kubectl-edit 3h ago".
 	Detail string `json:"detail,omitempty"`
-	// At is when a drifted field was written, by the object's managedFields.
-	At time.Time `json:"at,omitzero"`
+	// Manager is the field manager that wrote a drifted field last, and At is when, by the
+	// object's managedFields.
+	Manager string    `json:"manager,omitempty"`
+	At      time.Time `json:"at,omitzero"`
 	// Sensitive marks values that are never printed.
 	Sensitive bool `json:"sensitive,omitempty"`
 	// Place is, for one of the user's values, the line of the file that sets it.

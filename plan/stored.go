@@ -27,6 +27,21 @@ func Sources(h release.History) []*release.Revision {
 	return sources
 }
 
+// runsTold is of how many earlier revisions a plan tells how long they took.
+const runsTold = 3
+
+// Timed are the revisions of which a plan tells how long their hooks took: the last ones that
+// were deployed.
+func Timed(h release.History) []*release.Revision {
+	var out []*release.Revision
+	for _, r := range slices.Backward(h.SinceUninstall()) {
+		if succeeded(r) && len(out) < runsTold {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // Attempts are the failed revisions before the Sources. A run of ours leaves
 // nothing of them, but Helm prunes against the last successful revision only:
 // what a failed attempt sent and its next success does not have stays in the

@@ -25,7 +25,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	switch {
 	case live.Unreadable != "":
 		step.Fidelity, step.Why = FidelityUnknown, "its live state could not be read"
-		b.block(ProblemPermission, s.ID, "it has to be removed and can't be read: "+live.Unreadable, "ask for permission to get and delete it, or retry when the API is back")
+		b.unread(s.ID, "it has to be removed and can't be read: ", live.Unreadable, "ask for permission to get and delete it, or retry when the API is back", "get", "delete")
 		return step, true
 	case becomesHook:
 		step.Why = "it is a hook from now on"

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,7 +54,7 @@ func Size(r *release.Revision) (int, error) {
 // encode gives base64(gzip(JSON)), as Helm 3 and 4 store it. The same revision
 // always gives the same text.
 func encode(r *release.Revision) (string, error) {
-	data, err := json.Marshal(r)
+	data, err := r.MarshalJSON() // by json.Marshal, it would be copied twice
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", r, err)
 	}
@@ -115,7 +114,7 @@ func decodePart(in *scanner, part release.Part, a *allowance) (*release.Revision
 	switch part {
 	case release.Outline:
 		return release.ReadPart(in, part, maxOutline)
-	case release.Sent:
+	case release.Sent, release.HookRuns:
 		r, err := release.ReadPart(in, part, int(a.kept))
 		if err == nil {
 			a.kept -= sent(r)

@@ -80,6 +80,15 @@ func userLabels(all map[string]string) map[string]string {
 	return user
 }
 
+// modified is when an object was last written after it was made; zero when it never was.
+func modified(labels map[string]string) time.Time {
+	seconds, err := strconv.ParseInt(labels[labelModifiedAt], 10, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
 func checkLabels(r *release.Revision) error {
 	for _, label := range slices.Sorted(maps.Keys(r.Labels)) {
 		if Reserved(label) {

@@ -58,7 +58,7 @@ func (s *Store) history(objects []object, parts func(release.History) map[int]re
 	for i, f := range found {
 		if f.err == nil {
 			if part, named := wanted[f.revision.Version]; named || parts == nil {
-				f.revision, f.err = s.decode(objects[i], part, MaxUnpacked, a)
+				f = s.more(objects[i], f, part, a)
 			}
 		}
 		if f.err != nil {
@@ -68,6 +68,16 @@ func (s *Store) history(objects []object, parts func(release.History) map[int]re
 		revisions = append(revisions, f.revision)
 	}
 	return release.NewHistory(revisions), errors.Join(corrupt...)
+}
+
+// more reads more of a record than its outline. Where that is no more than when hooks have run,
+// the outline does when they can't be read.
+func (s *Store) more(o object, outline found, part release.Part, a *allowance) found {
+	r, err := s.decode(o, part, MaxUnpacked, a)
+	if err != nil && part == release.HookRuns {
+		return outline
+	}
+	return found{r, err}
 }
 
 // Get reads one revision: a NotFoundError when it is not stored, a
@@ -131,14 +141,14 @@ func (s *Store) decode(o object, part release.Part, most int64, a *allowance) (*
 	if err != nil {
 		return nil, &CorruptError{at, err}
 	}
-	if part == release.Outline {
+	if part == release.Outline || part == release.HookRuns {
 		r.Name, r.Version = cmp.Or(r.Name, at.Key.Name), cmp.Or(r.Version, at.Version)
 	}
 	if r.Name != at.Key.Name || r.Version != at.Version {
 		return nil, &CorruptError{at, fmt.Errorf("it holds %q revision %d", r.Name, r.Version)}
 	}
 	r.Namespace = o.meta.Namespace
-	r.Labels = userLabels(o.meta.Labels)
+	r.Labels, r.Modified = userLabels(o.meta.Labels), modified(o.meta.Labels)
 	return r, nil
 }
 

@@ -290,7 +290,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was written can't be read: %v", err)
 		}
-		for _, part := range []release.Part{release.Sent, release.Outline} {
+		for _, part := range []release.Part{release.Sent, release.Outline, release.HookRuns} {
 			some, err := decode(again, part, MaxUnpacked, newAllowance())
 			if err != nil {
 				t.Fatalf("part %d of what was written can't be read: %v", part, err)

@@ -64,6 +64,10 @@ func sqlLife(t *testing.T, _ *clustertest.Postgres, database string) {
 	must(t, s.Update(t.Context(), done))
 	got, err := openSQL(t, database).Get(t.Context(), testKey(), 1)
 	must(t, err)
+	if got.Modified.IsZero() {
+		t.Error("the record does not tell when it was written last")
+	}
+	got.Modified = done.Modified // which a record has once it is read
 	equal(t, done, got)
 
 	must(t, s.Delete(t.Context(), testKey(), 1))

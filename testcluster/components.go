@@ -10,8 +10,6 @@ import (
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
-	kubectlcmd "k8s.io/kubectl/pkg/cmd"
-	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
@@ -29,22 +27,12 @@ func components() map[string]func() int {
 		"kube-controller-manager": func() int { return cli.Run(controllermanager.NewControllerManagerCommand()) },
 		"kube-scheduler":          func() int { return cli.Run(scheduler.NewSchedulerCommand()) },
 		"kwok":                    runKwok,
-		"kubectl":                 runKubectl,
 		"start":                   runStart,
 	}
 }
 
 func runEtcd() int {
 	etcdmain.Main(os.Args)
-	return 0
-}
-
-// runKubectl is kubectl with its plugin handler: `kubectl release` finds
-// kubectl-release in PATH.
-func runKubectl() int {
-	if err := cli.RunNoErrOutput(kubectlcmd.NewDefaultKubectlCommand()); err != nil {
-		kubectlutil.CheckErr(err)
-	}
 	return 0
 }
 

@@ -1,23 +1,19 @@
 // Command testcluster runs a real Kubernetes control plane for tests: etcd,
 // kube-apiserver, kube-controller-manager, kube-scheduler and kwok, all from
-// this one binary, and kubectl too. It does not run containers: kwok plays the
-// kubelet, and pods are ready because our stages say so.
+// this one binary. It does not run containers: kwok plays the kubelet, and pods
+// are ready because our stages say so.
 package main
 
 import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	_ "time/tzdata" // CronJobs name time zones
 
 	"github.com/kubectl-release/kubectl-release/testcluster/controlplane"
 )
 
 func main() {
-	if filepath.Base(os.Args[0]) == "kubectl" {
-		os.Exit(runKubectl())
-	}
 	if len(os.Args) < 2 {
 		usage()
 		os.Exit(2)
@@ -37,7 +33,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, `usage: testcluster start [flags]
-       testcluster kubectl|etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kwok [flags]`)
+       testcluster etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kwok [flags]`)
 }
 
 // holdLifeline ends this process when its starter is gone, even when the

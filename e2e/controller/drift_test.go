@@ -3,6 +3,8 @@
 package controller_test
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -41,4 +43,37 @@ spec: {interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}, drift
 	if hr := r.ready("web", "1.0.0"); hr.Status.History[0].Version != 2 {
 		t.Errorf("the drift has made a revision: %+v", hr.Status.History)
 	}
+}
+
+// A kind that the controller may not list at first is told in the log and in a metric, holds up
+// no release, and is tried again: once it may be listed, drift of it is corrected at once, too.
+func TestDriftOfAKindThatMayBeListedLater(t *testing.T) {
+	r := newRig(t)
+	args := r.chartOfOurs("rbac.clusterAdmin=false,defaultServiceAccount=deployer")
+	r.kubectl("apply", "-f", filepath.Join("..", "..", "docs", "rbac", "deployer.yaml"))
+	metrics := port(t)
+	c := startControllerIn(t, r.as("release-controller"), append(args, "--metrics-addr="+metrics, "--max-retry-delay=2s")...)
+	r.publish("app", "1.0.0", slow("1s"))
+	r.release("web", "driftDetection: {mode: enabled}")
+	r.ready("web", "1.0.0")
+	r.kubectl("annotate", "hr", "web", "reconcile.fluxcd.io/requestedAt=1")
+	told := func() bool {
+		_, text := fetch(t, metrics, "/metrics")
+		return strings.Contains(text, `kubectl_release_unwatched_kinds{group="apps",kind="Deployment"} 1`)
+	}
+	r.eventually("the metric tells it", told)
+	if !strings.Contains(c.log.String(), "a kind can't be watched yet") {
+		t.Error("the log does not tell it")
+	}
+	watcher := r.namespace + "-watcher"
+	cluster.Kubectl(t, "create", "clusterrole", watcher, "--verb=list,watch", "--resource=deployments.apps")
+	cluster.Kubectl(t, "create", "clusterrolebinding", watcher, "--clusterrole="+watcher, "--serviceaccount="+r.namespace+":release-controller")
+	t.Cleanup(func() { cluster.Kubectl(t, "delete", "clusterrole,clusterrolebinding", watcher) })
+	r.eventually("the metric tells that it is over", func() bool { return !told() })
+	r.kubectl("annotate", "hr", "web", "--overwrite", "reconcile.fluxcd.io/requestedAt=2")
+	r.eventually("there was a pass", func() bool { return r.get("web").Status.LastHandledReconcileAt == "2" })
+	r.kubectl("set", "image", "deployment", "web", "web=other")
+	r.eventually("the change is taken back", func() bool {
+		return r.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}") == "web"
+	})
 }

@@ -41,3 +41,41 @@ func TestCheck46NewGenerationDuringAWait(t *testing.T) {
 	}
 	r.oneDeployed("web", hr)
 }
+
+// A hook holds no worker: another HelmRelease is released meanwhile by the only one. A new chart
+// breaks off no hook; once that has ended and all is sent, the wait gives way to it.
+func TestHooksHoldNoWorker(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", slow("1s"))
+	r.start("--concurrent=1")
+	r.release("web", "timeout: 10m")
+	r.ready("web", "1.0.0")
+	files := slow("600s")
+	files["templates/web.yaml"] = strings.Replace(files["templates/web.yaml"], "template: {spec: {restartPolicy",
+		`template: {metadata: {annotations: {testcluster.kubectl-release.dev/behave: run}}, spec: {restartPolicy`, 1)
+	from := lines(t, audit)
+	r.publish("app", "1.1.0", files)
+	r.eventually("the hook runs", func() bool {
+		return r.kubectl("get", "pods", "-l", "job-name=hook-2", "-o", "jsonpath={.items[*].status.phase}") == "Running"
+	})
+	r.publish("other", "1.0.0", settings(""))
+	cluster.Apply(t, r.namespace, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: beside}, spec: {interval: 10m, chartRef: {kind: HelmChart, name: other}}}")
+	r.ready("beside", "1.0.0")
+	r.publish("app", "1.2.0", slow("1s"))
+	time.Sleep(5 * time.Second)
+	if got := r.kubectl("get", "secret", "sh.helm.release.v1.web.v2", "-o", "jsonpath={.metadata.labels.status}"); got != "pending-upgrade" {
+		t.Fatalf("the hook was broken off: revision 2 is %s", got)
+	}
+	pod := r.kubectl("get", "pods", "-l", "job-name=hook-2", "-o", "jsonpath={.items[0].metadata.name}")
+	r.kubectl("patch", "pod", pod, "--subresource=status", "--type=merge", "-p", `{"status": {"phase": "Succeeded"}}`)
+	hr := r.ready("web", "1.2.0")
+	if h := hr.Status.Snapshots(); h[0].Version != 3 || hr.Status.Failures != 0 {
+		t.Errorf("failures %d, history %+v", hr.Status.Failures, h)
+	}
+	for hook, n := range r.created("jobs", from) {
+		if n != 1 {
+			t.Errorf("%s ran %d times", hook, n)
+		}
+	}
+	r.oneDeployed("web", hr)
+}

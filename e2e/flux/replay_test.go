@@ -28,14 +28,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// notReplayed are traces, or steps, that are not replayed, and why.
-var notReplayed = map[string]string{
-	"07c-rollback-shares-timeout": "the recorded rollback races its timeout",
-}
-
-// livePlans are traces whose plans depend on live objects or roles: each step is planned
-// by the program before our pass is made.
-var livePlans = map[string]bool{"12-drift": true, "12b-drift-dry-run-fails": true, "12c-drift-secret": true, "24-service-account": true}
+// livePlans are traces whose plans depend on live objects, Secrets or roles: each step is
+// planned by the program before our pass is made.
+var livePlans = map[string]bool{"12-drift": true, "12b-drift-dry-run-fails": true, "12c-drift-secret": true, "24-service-account": true, "24b-kubeconfig": true}
 
 // Every trace is replayed: what a step has applied is applied, our passes are made in the
 // place of helm-controller's, and behind each step conditions, history, digests, records with
@@ -48,14 +43,7 @@ func TestTracesAreReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	connect := reconcile.NewConnector(cluster.Config(t), clusterapi.Options{})
-	for _, trace := range fluxtest.Traces(t) {
-		if _, err := os.Stat(filepath.Join(trace.Dir, "chart")); err != nil {
-			continue // an excerpt without charts
-		}
-		if why := notReplayed[trace.Name]; why != "" {
-			t.Logf("%s is left out: %s", trace.Name, why)
-			continue
-		}
+	for _, trace := range replayable(t) {
 		t.Run(trace.Name, func(t *testing.T) {
 			t.Parallel()
 			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local}
@@ -64,13 +52,7 @@ func TestTracesAreReplayed(t *testing.T) {
 				ToolVersion: "replay", CompatibleRetries: true, DependencyInterval: 5 * time.Second,
 			}
 			r.namespaces()
-			for _, step := range trace.Steps {
-				if why := until[step.Name]; why != "" {
-					t.Logf("%s and what follows is left out: %s", step.Name, why)
-					return
-				}
-				r.apply(step)
-				r.commit(step)
+			r.steps(func(step *fluxtest.Step) {
 				if planned := began(step); livePlans[trace.Name] && planned != "" && leftOut[step.Name] == "" {
 					if got := plans(t, trace, step); got != planned {
 						t.Errorf("%s: the plan says %s, want %s", step.Name, got, planned)
@@ -78,11 +60,36 @@ func TestTracesAreReplayed(t *testing.T) {
 				}
 				r.passes(step)
 				r.compare(step)
-				if t.Failed() {
-					t.Fatalf("%s differs", step.Name)
-				}
-			}
+			})
 		})
+	}
+}
+
+// replayable are the traces with charts.
+func replayable(t *testing.T) (out []*fluxtest.Trace) {
+	for _, trace := range fluxtest.Traces(t) {
+		if _, err := os.Stat(filepath.Join(trace.Dir, "chart")); err != nil {
+			continue // an excerpt
+		}
+		out = append(out, trace)
+	}
+	return out
+}
+
+// steps applies the steps of the trace one by one, and has each reconciled and compared.
+func (r *replay) steps(reconcile func(*fluxtest.Step)) {
+	for _, step := range r.trace.Steps {
+		if why := until[step.Name]; why != "" {
+			r.t.Logf("%s and what follows is left out: %s", step.Name, why)
+			return
+		}
+		r.begins()
+		r.apply(step)
+		r.commit(step)
+		reconcile(step)
+		if r.t.Failed() {
+			r.t.Fatalf("%s differs", step.Name)
+		}
 	}
 }
 
@@ -98,9 +105,6 @@ func TestDifferencesAreTold(t *testing.T) {
 	}
 	for name, why := range until {
 		rows[name+" and what follows"] = why
-	}
-	for name, why := range notReplayed {
-		rows[name] = "not replayed: " + why
 	}
 	_, table, _ := strings.Cut(string(page), "\n## Traces\n")
 	for name, why := range rows {
@@ -123,6 +127,9 @@ type replay struct {
 	events     []reconcile.Event
 	// commits are the folders of charts that are commits, up to the step's.
 	commits []string
+	// served are the artifacts of a replay by the process, told the events up to the last step.
+	served *artifacts
+	told   map[string]int32
 }
 
 // maxPasses bounds the passes of a step, of those that have no end.
@@ -228,19 +235,22 @@ func (r *replay) sources(hr *flux.HelmRelease) (in reconcile.Sources) {
 	if in.Source, in.Err = flux.DecodeSource(found.Object); in.Err != nil {
 		return in
 	}
-	in.Chart = func(context.Context) (*chart.Chart, error) {
-		if len(r.commits) > 0 {
-			return r.packaged(in.Source)
-		}
-		a := in.Source.Status.Artifact
-		if strings.HasSuffix(a.Digest, strings.Repeat("0", 64)) {
-			return nil, errors.New("its digest is another one")
-		}
-		dir := filepath.Join(r.trace.Dir, "chart", strings.TrimSuffix(filepath.Base(a.Path), ".tgz"))
-		c, _, err := chartload.Load(dir, chartload.Options{})
-		return c, err
-	}
+	in.Chart = func(context.Context) (*chart.Chart, error) { return r.chart(in.Source) }
 	return in
+}
+
+// chart is that of a source's artifact.
+func (r *replay) chart(s *flux.Source) (*chart.Chart, error) {
+	if len(r.commits) > 0 {
+		return r.packaged(s)
+	}
+	a := s.Status.Artifact
+	if strings.HasSuffix(a.Digest, strings.Repeat("0", 64)) {
+		return nil, errors.New("its digest is another one")
+	}
+	dir := filepath.Join(r.trace.Dir, "chart", strings.TrimSuffix(filepath.Base(a.Path), ".tgz"))
+	c, _, err := chartload.Load(dir, chartload.Options{})
+	return c, err
 }
 
 // releases are all HelmReleases of the trace's namespaces, by name.

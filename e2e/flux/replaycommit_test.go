@@ -41,6 +41,7 @@ func (r *replay) commit(step *fluxtest.Step) {
 			r.t.Fatal(err)
 		}
 		put.Object["status"] = s.Object["status"]
+		r.publish(put)
 		if _, err := in.ApplyStatus(context.Background(), s.Metadata.Name, put, o); err != nil {
 			r.t.Fatal(err)
 		}

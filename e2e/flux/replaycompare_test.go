@@ -42,6 +42,8 @@ type view struct {
 	Records    []string
 	Events     []string
 	Objects    map[string]any
+	// Unverified are revisions whose digest in the history is not the record's.
+	Unverified []string
 }
 
 // corrected has the managers of traces with corrected drift as ours are: corrections are
@@ -53,10 +55,48 @@ func (v *view) corrected() {
 	}
 }
 
+// ended leaves of a step whose attempts race a timeout what all its ends have alike: why it
+// has stalled, what the newest revision was made for, and that something was remedied.
+func (v *view) ended() {
+	for name, text := range v.Conditions {
+		v.Conditions[name] = remedy.ReplaceAllString(text, "Rollback…")
+	}
+	for _, name := range []string{"failures", "lastAttemptedRevisionDigest"} {
+		delete(v.Status, name)
+	}
+	for i, line := range v.History {
+		v.History[i] = attempt.ReplaceAllString(line, "$1")
+	}
+	v.History = v.History[:1]
+	for i, e := range v.Events {
+		v.Events[i] = remedied.ReplaceAllString(e, "a rollback")
+	}
+	slices.Sort(v.Events)
+	v.Events = slices.Compact(v.Events)
+}
+
+var (
+	remedy   = regexp.MustCompile(`(?s)(?:True|False) (?:RollbackSucceeded|RollbackFailed) .*`)
+	attempt  = regexp.MustCompile(`v\d+ \S+ (rollback .*)`)
+	remedied = regexp.MustCompile(`\S+ Rollback(Succeeded|Failed)`)
+)
+
 // compare holds what is there against what was recorded.
 func (r *replay) compare(step *fluxtest.Step) {
-	if step.Answer != "" {
+	diff := r.difference(step)
+	if diff == "" {
 		return
+	}
+	r.t.Errorf("%s (-want +got):\n%s", step.Name, diff)
+	for _, e := range r.events {
+		r.t.Logf("%s: event %s: %s", step.Name, e.Reason, e.Message)
+	}
+}
+
+// difference is that of what is there from what was recorded, "" for none.
+func (r *replay) difference(step *fluxtest.Step) string {
+	if step.Answer != "" {
+		return ""
 	}
 	want, got := r.recorded(step), r.live(step)
 	part := different[step.Name].part
@@ -76,20 +116,19 @@ func (r *replay) compare(step *fluxtest.Step) {
 		if strings.Contains(part, events) {
 			v.Events = nil
 		}
-	}
-	if replaced(step) { // a failed revision stays one, and is nothing to roll back to
-		want.History, got.History = want.History[:1], got.History[:1]
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		r.t.Errorf("%s (-want +got):\n%s", step.Name, diff)
-		for _, e := range r.events {
-			r.t.Logf("%s: event %s: %s", step.Name, e.Reason, e.Message)
+		if strings.Contains(part, attempts) {
+			v.ended()
 		}
 	}
+	if replaced(step) { // a failed revision stays one, and is nothing to roll back to
+		want.History, got.History = want.History[:min(1, len(want.History))], got.History[:min(1, len(got.History))]
+	}
+	return cmp.Diff(want, got)
 }
 
 // different are steps of which a part differs, on purpose or by chance.
 var different = map[string]struct{ part, why string }{
+	"07c-rollback-shares-timeout/02":  {attempts + records + objects, "a rollback races its timeout: how often it is tried is chance, and what stands at the end is compared"},
 	"06b-post-render-separate/02":     {objects, "an object that was a resource and is a hook by now is not deleted as the resource"},
 	"12b-drift-dry-run-fails/02":      {conditions, dryRun},
 	"12b-drift-dry-run-fails/04":      {conditions, dryRun},
@@ -108,6 +147,7 @@ const (
 	objects    = "objects "
 	records    = "records "
 	events     = "events "
+	attempts   = "attempts "
 
 	dryRun     = "an object of which no dry run can be made is unknown, and no reason not to be ready"
 	leftBehind = "the old release's objects are looked for in its own namespace, and not left behind"
@@ -245,7 +285,7 @@ func (r *replay) live(step *fluxtest.Step) (v view) {
 			if err := json.Unmarshal(r.unpacked(&list.Items[i]), record); err != nil {
 				r.t.Fatal(err)
 			}
-			r.verified(step, hr, record)
+			r.verify(&v, step, hr, record)
 			v.record(space, record, list.Items[i].Labels)
 		}
 	}
@@ -278,15 +318,15 @@ func (v *view) sortEvents() {
 	}
 }
 
-// verified holds the newest snapshot's digest against the record.
-func (r *replay) verified(step *fluxtest.Step, hr *flux.HelmRelease, record *release.Revision) {
+// verify holds the snapshots' digests against the record.
+func (r *replay) verify(v *view, step *fluxtest.Step, hr *flux.HelmRelease, record *release.Revision) {
 	if hr == nil || untouched[step.Name] != "" {
 		return
 	}
 	for _, h := range hr.Status.History {
 		if h.Name == record.Name && h.Version == record.Version && h.Status == string(record.Info.Status) {
 			if same, err := digest.VerifyRecord(h, record); err != nil || !same {
-				r.t.Errorf("%s: the digest of revision %d is not the record's (%v)", step.Name, h.Version, err)
+				v.Unverified = append(v.Unverified, fmt.Sprintf("revision %d (%v)", h.Version, err))
 			}
 		}
 	}

@@ -4,6 +4,7 @@ package flux_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -67,16 +69,27 @@ var edit = regexp.MustCompile(`^# by hand: the release in Secret (\S+) is decode
 // apply does what a step has applied: documents and lines that say what was done.
 func (r *replay) apply(step *fluxtest.Step) {
 	var doc strings.Builder
-	flush := func() {
+	var docs []string
+	next := func() {
 		if strings.TrimSpace(doc.String()) != "" {
-			r.document(step, doc.String())
+			docs = append(docs, doc.String())
 		}
 		doc.Reset()
+	}
+	flush := func() {
+		next()
+		if r.served != nil { // the recorder was faster than helm-controller: values are there before anybody looks
+			slices.SortStableFunc(docs, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+		}
+		for _, text := range docs {
+			r.document(step, text)
+		}
+		docs = nil
 	}
 	for line := range strings.Lines(step.Applied) {
 		switch {
 		case strings.HasPrefix(line, "---"):
-			flush()
+			next()
 		case strings.HasPrefix(line, "# kubectl "), strings.HasPrefix(line, "# helm3 install web"), strings.HasPrefix(line, "# helm3 upgrade web"), strings.HasPrefix(line, "# helm4 upgrade web"), strings.HasPrefix(line, "# helm4 install web"), strings.HasPrefix(line, "# helm4 uninstall web"):
 			flush()
 			r.command(strings.TrimPrefix(strings.TrimSpace(line), "# "))
@@ -90,6 +103,16 @@ func (r *replay) apply(step *fluxtest.Step) {
 		}
 	}
 	flush()
+}
+
+var valuesLine = regexp.MustCompile(`(?m)^kind: (ConfigMap|Secret)$`)
+
+// rank is 0 for what has values, else 1.
+func rank(doc string) int {
+	if valuesLine.MatchString(doc) {
+		return 0
+	}
+	return 1
 }
 
 // document applies an object, and its status, if it has one.
@@ -107,6 +130,7 @@ func (r *replay) document(step *fluxtest.Step, text string) {
 	if err != nil {
 		r.t.Fatalf("%s: %v", step.Name, err)
 	}
+	r.publish(o)
 	status, has := o.Object["status"]
 	delete(o.Object, "status")
 	gvr, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())

@@ -44,12 +44,13 @@ var leftOut = map[string]string{
 	"23-git-chart-version":    "the recorded charts are commits, each with the files that it changed: they are replayed",
 	"23b-git-revision":        "the recorded charts are commits, each with the files that it changed: they are replayed",
 	"24-service-account":      inReplay,
-	"24b-kubeconfig":          "the kubeconfig of a Secret is not followed: the plan says that it does not know",
+	"24b-kubeconfig":          inReplay,
 	"25-invalid/05":           "a plan does not fetch the artifact whose digest is another one",
 }
 
-// inReplay are those whose live objects and roles are there in the replay, where they are planned.
-const inReplay = "live objects and roles are not restored: TestTracesAreReplayed plans it"
+// inReplay are those whose live objects, Secrets and roles are there in the replay, where they
+// are planned.
+const inReplay = "live objects, Secrets and roles are not restored: TestTracesAreReplayed plans it"
 
 // byHand are lines of a step that say that records were changed.
 var byHand = regexp.MustCompile(`(?m)^# (by hand|helm\d|kubectl .*delete secret)`)

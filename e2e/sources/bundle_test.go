@@ -116,7 +116,7 @@ func (h *home) pushSigned(t *testing.T, flags map[string][]string) {
 	h.write("bert2.pub", bert.publicKey())
 	for name, by := range flags {
 		file := "bundle/" + name + "-1.0.0.tgz"
-		h.fails(1, "", append([]string{"template", to + "/" + name}, by...)...)
+		h.fails(10, "there is no chart", append([]string{"template", to + "/" + name}, by...)...)
 		out := h.ok("push", file, to).out
 		signature := "Signature: sha256:" + sourcetest.Digest([]byte(h.read(file+".sigstore.json")))
 		if !strings.Contains(out, "Digest: sha256:"+sourcetest.Digest([]byte(h.read(file+".manifest.json")))) || !strings.Contains(out, signature) {

@@ -269,8 +269,8 @@ func TestCheck39EditedLock(t *testing.T) {
 	h.ok("dependency", "update", "um")
 	good := h.read("um/Chart.lock")
 	h.write("um/Chart.lock", strings.Replace(good, "version: 1.3.0", "version: 1.2.5", 1))
-	h.fails(1, "one of them was edited by hand", "dependency", "build", "um")
-	h.fails(1, "is out of sync", "dependency", "build", "um", "--check")
+	h.fails(12, "one of them was edited by hand", "dependency", "build", "um")
+	h.fails(2, "is out of sync", "dependency", "build", "um", "--check")
 	h.helm("dependency", "update", "um")
 	if !strings.Contains(h.read("um/Chart.lock"), "version: 1.2.5") {
 		t.Error("Helm has learnt to rewrite an edited lock: docs/sources.md says otherwise")
@@ -280,10 +280,36 @@ func TestCheck39EditedLock(t *testing.T) {
 		t.Error(h.read("um/Chart.lock"))
 	}
 	h.write("um/Chart.lock", strings.Replace(good, "version: 1.3.0", "version: ../../x", 1))
-	h.fails(1, "out of sync", "dependency", "build", "um")
+	h.fails(12, "out of sync", "dependency", "build", "um")
 	h.umbrella("um", "{name: beta, version: ^2, repository: "+a.URL+"}")
 	h.write("um/Chart.lock", good)
-	h.fails(1, `beta: version 1.3.0 is not in "^2"`, "dependency", "build", "um")
+	h.fails(12, `beta: version 1.3.0 is not in "^2"`, "dependency", "build", "um")
+}
+
+// Two dependencies that are one chart are one download.
+func TestOneArchiveIsFetchedOnce(t *testing.T) {
+	a, r := repositoryA(t, sourcetest.Options{Delay: 50 * time.Millisecond}), plainRegistry(t)
+	h := newHome(t)
+	h.ok("push", h.chartFile("gamma", "1.0.0", ""), "oci://"+r.Host+"/charts")
+	for i, repository := range []string{a.URL, "oci://" + r.Host + "/charts"} {
+		name := []string{"alpha", "gamma"}[i]
+		h.umbrella(name+"s", "{name: "+name+", version: ^1, repository: "+repository+", alias: one}", "{name: "+name+", version: ^1, repository: "+repository+", alias: two}")
+		must(t, os.RemoveAll(h.path(".cache")))
+		r.Forget()
+		h.ok("dependency", "update", name+"s")
+	}
+	if asked := a.Asked(); !slices.Equal(asked, []string{"GET /index.yaml OK", "GET /alpha-1.0.0.tgz OK"}) {
+		t.Errorf("asked %q", asked)
+	}
+	blobs := 0
+	for _, q := range r.Asked() {
+		if strings.HasPrefix(q, "GET ") && strings.Contains(q, "/blobs/") {
+			blobs++
+		}
+	}
+	if blobs != 1 {
+		t.Errorf("the registry was asked %q", r.Asked())
+	}
 }
 
 func TestCheck40OneNameTwoRepositories(t *testing.T) {

@@ -4,6 +4,7 @@ package sources_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -56,5 +57,37 @@ func TestPlanPinsItsSource(t *testing.T) {
 		if got := h.pinned(append(tc.args, "--against-version", "1.0.0")...); got != tc.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", name, got, tc.want)
 		}
+	}
+}
+
+// A plan says of a chart with dependencies what its lock is worth.
+func TestPlanTellsTheLock(t *testing.T) {
+	h := withA(t)
+	dependency := func(version string) { h.umbrella("um", "{name: alpha, version: "+version+", repository: '@a'}") }
+	lock := func() plan.ChartLock {
+		var document plan.Document
+		must(t, json.Unmarshal([]byte(h.ok("plan", "web", "um", "--offline", "--against", "/dev/null", "-o", "json").out), &document))
+		return *document.ChartLock
+	}
+	dependency("^1")
+	h.write("um/charts/alpha/Chart.yaml", "apiVersion: v2\nname: alpha\nversion: 1.0.0\n")
+	if got := lock(); got.Dependencies != 1 || got.File != "" {
+		t.Errorf("without a lock: %+v", got)
+	}
+	must(t, os.RemoveAll(h.path("um/charts")))
+	h.ok("dependency", "update", "um")
+	if got := lock(); got.File != "Chart.lock" || got.Pinned != 1 || got.OutOfSync != "" || !strings.Contains(h.read("um/Chart.lock"), "\ndigest: "+got.Digest) {
+		t.Errorf("with one: %+v", got)
+	}
+	if out := h.ok("plan", "web", "um", "--offline", "--against", "/dev/null").out; !strings.Contains(out, "Chart.lock in sync, 1 of 1 archives by their digests") {
+		t.Error(out)
+	}
+	dependency("^2")
+	if got := lock(); !strings.Contains(got.OutOfSync, `alpha: version 1.0.0 is not in "^2"`) {
+		t.Errorf("one of another Chart.yaml: %+v", got)
+	}
+	h.write("um/Chart.lock", "dependencies: [{name: alpha, digest: none}]\n")
+	if got := lock(); got.OutOfSync == "" {
+		t.Errorf("one that can't be read: %+v", got)
 	}
 }

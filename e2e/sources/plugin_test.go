@@ -152,9 +152,9 @@ func TestValuesAtAURL(t *testing.T) {
 	}
 	// What a URL holds besides is nobody's to see.
 	secret := strings.Replace(server.URL, "http://", "http://canary-user:canary-password@", 1)
-	r := h.fails(1, "/gone.yaml?withheld", "template", "web", "alpha-1.0.0.tgz", "-f", secret+"/gone.yaml?token=canary-token")
+	r := h.fails(10, "/gone.yaml?withheld", "template", "web", "alpha-1.0.0.tgz", "-f", secret+"/gone.yaml?token=canary-token")
 	if strings.Contains(r.out+r.err, "canary") {
 		t.Errorf("%+v", r)
 	}
-	h.fails(1, fmt.Sprint(server.URL, "/gone.yaml"), "template", "web", "alpha-1.0.0.tgz", "-f", server.URL+"/gone.yaml")
+	h.fails(10, fmt.Sprint(server.URL, "/gone.yaml"), "template", "web", "alpha-1.0.0.tgz", "-f", server.URL+"/gone.yaml")
 }

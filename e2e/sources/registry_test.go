@@ -72,7 +72,7 @@ func TestCheck25LogIn(t *testing.T) {
 	if strings.Contains(h.read(file), s.Host) {
 		t.Error(h.read(file))
 	}
-	h.fails(1, "wants a user name and a password", "pull", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
+	h.fails(11, "wants a user name and a password", "pull", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
 	h.ok("registry", "logout", s.Host)
 	// Helm panics here.
 	h.fails(1, "read the CA file", "registry", "login", s.Host, "-u", "u", "-p", "p", "--ca-file", "/nope")
@@ -156,7 +156,7 @@ func TestCheck26LoginByAHelper(t *testing.T) {
 		if h.exists("kept") || !strings.HasSuffix(h.read("helper.log"), "erase\n") {
 			t.Errorf("%s: the helper did %q", name, h.read("helper.log"))
 		}
-		h.fails(1, "wants a user name and a password", "show", "chart", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
+		h.fails(11, "wants a user name and a password", "show", "chart", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestCheck30References(t *testing.T) {
 		}
 	}
 	h.fails(8, "was promised", "template", "web", ref+":1.1.0@"+old)
-	h.fails(1, "there is no chart "+ref+":9.9.9", "template", "web", ref, "--version", "9.9.9")
+	h.fails(10, "there is no chart "+ref+":9.9.9", "template", "web", ref, "--version", "9.9.9")
 	h.fails(1, "there is no version ^9", "template", "web", ref, "--version", "^9")
 	tagAs(t, "http://"+r.Host+"/v2/charts/alpha/manifests/", "1.0.0", "latest")
 	if out := h.ok("template", "web", ref, "--tag", "latest").out; !strings.Contains(out, `version: "1.0.0"`) {

@@ -4,10 +4,13 @@ package sources_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -147,4 +150,64 @@ func TestCheck09IndexMerge(t *testing.T) {
 	if h.read("new/index.yaml") != before {
 		t.Error("it has changed")
 	}
+}
+
+// An archive that has its size and its time is not read again, and the index says of it what it
+// said: here of one whose bytes have changed behind that. Without the index, all are read.
+func TestIndexReadsWhatIsNew(t *testing.T) {
+	h := newHome(t)
+	h.published("dist", map[string][]string{"alpha": {"1.0.0", "1.1.0"}})
+	long := time.Now().Add(-time.Hour)
+	for _, version := range []string{"1.0.0", "1.1.0"} {
+		must(t, os.Chtimes(h.path("dist/alpha-"+version+".tgz"), long, long))
+	}
+	h.ok("repo", "index", "dist")
+	first := h.read("dist/index.yaml")
+	size := len(h.read("dist/alpha-1.0.0.tgz"))
+	h.write("dist/alpha-1.0.0.tgz", strings.Repeat("x", size))
+	must(t, os.Chtimes(h.path("dist/alpha-1.0.0.tgz"), long, long))
+	if r := h.ok("repo", "index", "dist"); h.read("dist/index.yaml") != first || r.err != "" {
+		t.Errorf("it was read: %s%s", r.err, h.read("dist/index.yaml"))
+	}
+	must(t, os.Chtimes(h.path("dist/alpha-1.0.0.tgz"), long, long.Add(time.Second)))
+	if r := h.ok("repo", "index", "dist"); !strings.Contains(r.err, "alpha-1.0.0.tgz is left out") {
+		t.Errorf("another time: %s", r.err)
+	}
+	h.write("dist/alpha-1.1.0.tgz", string(sourcetest.Chart(t, "alpha", "1.1.0", "another size")))
+	must(t, os.Chtimes(h.path("dist/alpha-1.1.0.tgz"), long, long))
+	h.ok("repo", "index", "dist")
+	if digest := sourcetest.Digest([]byte(h.read("dist/alpha-1.1.0.tgz"))); !strings.Contains(h.read("dist/index.yaml"), digest) {
+		t.Errorf("another size: %s", h.read("dist/index.yaml"))
+	}
+	h.write("dist/alpha-1.1.0.tgz", strings.Repeat("x", len(h.read("dist/alpha-1.1.0.tgz"))))
+	must(t, errors.Join(os.Chtimes(h.path("dist/alpha-1.1.0.tgz"), long, long), os.Remove(h.path("dist/index.yaml"))))
+	if r := h.ok("repo", "index", "dist"); !strings.Contains(r.err, "alpha-1.1.0.tgz is left out") {
+		t.Errorf("without an index: %s", r.err)
+	}
+}
+
+// Of each chart the newest versions stay, those of another index among them, and Helm reads it.
+func TestIndexPrunes(t *testing.T) {
+	h := newHome(t)
+	h.published("old", map[string][]string{"alpha": {"0.1.0", "3.0.0"}, "gone": {"1.0.0"}})
+	h.ok("repo", "index", "old", "--url", "http://old")
+	h.published("dist", map[string][]string{"alpha": {"1.0.0", "1.10.0", "1.9.0", "2.0.0-rc.1"}, "beta": {"1.0.0"}})
+	r := h.ok("repo", "index", "dist", "--merge", "old/index.yaml", "--prune", "3")
+	versions := map[string][]string{}
+	for name, list := range entries(t, h.read("dist/index.yaml")) {
+		for _, e := range list {
+			versions[name] = append(versions[name], e["version"].(string))
+		}
+	}
+	want := map[string][]string{"alpha": {"3.0.0", "2.0.0-rc.1", "1.10.0"}, "beta": {"1.0.0"}, "gone": {"1.0.0"}}
+	if !maps.EqualFunc(versions, want, slices.Equal) || !strings.Contains(r.err, "older versions: 3") || !h.exists("dist/alpha-1.0.0.tgz") {
+		t.Errorf("%v: %s", versions, r.err)
+	}
+	before := h.read("dist/index.yaml")
+	h.ok("repo", "index", "dist", "--merge", "old/index.yaml", "--prune", "3")
+	if h.read("dist/index.yaml") != before {
+		t.Error("the same once more is another file")
+	}
+	h.fails(1, "can't be negative", "repo", "index", "dist", "--prune", "-1")
+	h.helm("repo", "index", "dist", "--merge", "dist/index.yaml")
 }

@@ -53,7 +53,7 @@ func TestCheck02CredentialsOfHelms(t *testing.T) {
 	if out := h.ok("show", "chart", "b/alpha").out; !strings.Contains(out, "version: 1.0.0") {
 		t.Error(out)
 	}
-	h.fails(1, "401", "show", "chart", "alpha", "--repo", b.URL)
+	h.fails(11, "401", "show", "chart", "alpha", "--repo", b.URL)
 }
 
 func TestCheck03RepoAddTwice(t *testing.T) {
@@ -81,7 +81,7 @@ func TestCheck04RepoAddRefuses(t *testing.T) {
 	a := repositoryA(t, sourcetest.Options{})
 	h := newHome(t)
 	h.fails(1, `"x/y" is no name`, "repo", "add", "x/y", a.URL)
-	h.fails(1, "is no repository that can be read", "repo", "add", "bad", a.URL+"/nothing")
+	h.fails(10, "is no repository that can be read", "repo", "add", "bad", a.URL+"/nothing")
 	h.fails(1, "is a registry", "repo", "add", "bad", "oci://127.0.0.1/charts")
 	h.fails(1, "nobody is there to be asked", "repo", "add", "bad", a.URL, "--username", "u")
 	if h.exists(repositoriesFile) {
@@ -143,6 +143,14 @@ func TestCheck12RepoFlag(t *testing.T) {
 	}
 }
 
+// Whose certificate is not trusted is told, and how that is changed.
+func TestTheServerOfAChartIsNotTrusted(t *testing.T) {
+	b := repositoryA(t, sourcetest.Options{TLS: true})
+	h := newHome(t)
+	h.fails(1, "Hint: the certificate of the chart's server is not trusted: ", "template", "web", "alpha", "--repo", b.URL)
+	h.ok("template", "web", "alpha", "--repo", b.URL, "--ca-file", b.CAFile)
+}
+
 func TestCheck13Prereleases(t *testing.T) {
 	h := withA(t)
 	h.fails(1, "--devel", "template", "a/pre")
@@ -173,6 +181,9 @@ func TestCheck16FiveSentences(t *testing.T) {
 	seen := map[string]bool{}
 	for _, ref := range []string{"nosuch", "x/y", "./nope", "a/nope", "ftp://h/x.tgz"} {
 		r := h.fails(1, "", "template", "web", ref)
+		if strings.Contains(r.err, "no such file") {
+			t.Errorf("%s: what the operating system says is no advice: %s", ref, r.err)
+		}
 		if line, _, _ := strings.Cut(r.err, "\n"); seen[line] {
 			t.Errorf("%s: %s is said of another one, too", ref, line)
 		} else {
@@ -209,7 +220,7 @@ func TestPasswordsInAHelper(t *testing.T) {
 	add := func(password string, more ...string) result {
 		return h.runProgram(password+"\n", append([]string{"repo", "add", "b", b.URL, "--username", "u", "--password-stdin"}, more...)...)
 	}
-	if r := add("wrong"); r.code != 1 || h.exists("kept") || h.exists(repositoriesFile) {
+	if r := add("wrong"); r.code != 11 || h.exists("kept") || h.exists(repositoriesFile) {
 		t.Errorf("a wrong password: %+v", r)
 	}
 	if r := add("p-secret"); r.code != 0 || !strings.Contains(h.read("kept"), `"ServerURL":"`+b.URL+`"`) {

@@ -58,7 +58,7 @@ func TestSearchInARegistry(t *testing.T) {
 	if r := h.k("search", pre, "--fail-on-no-result"); r.code != 1 || r.out != "No results found\n" {
 		t.Errorf("%+v", r)
 	}
-	h.fails(1, "there is no chart oci://", "search", "oci://"+r.Host+"/charts/nope")
+	h.fails(10, "there is no chart oci://", "search", "oci://"+r.Host+"/charts/nope")
 	h.fails(1, "leave the tag away", "search", web+":1.0.0")
 	h.fails(1, "improper constraint", "search", web, "--version", "one")
 	h.fails(1, "unknown command", "search", "nope")
@@ -67,5 +67,5 @@ func TestSearchInARegistry(t *testing.T) {
 	if out := h.ok(append([]string{"search", "oci://" + s.Host + "/charts/web"}, access...)...).out; !strings.Contains(out, "1.0.0") {
 		t.Error(out)
 	}
-	h.fails(1, "wants a user name", "search", "oci://"+s.Host+"/charts/web", "--ca-file", s.CAFile)
+	h.fails(11, "wants a user name", "search", "oci://"+s.Host+"/charts/web", "--ca-file", s.CAFile)
 }

@@ -52,7 +52,7 @@ func TestTokens(t *testing.T) {
 	other := newHome(t)
 	other.ok("pull", to+"/alpha:1.0.0")
 	other.chartFile("alpha", "2.0.0", "")
-	other.fails(1, "unauthorized", "push", "alpha-2.0.0.tgz", to)
+	other.fails(11, "unauthorized", "push", "alpha-2.0.0.tgz", to)
 	if strings.Contains(other.k("search", to+"/alpha", "--versions").out, "2.0.0") {
 		t.Error("it was pushed")
 	}

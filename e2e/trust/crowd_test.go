@@ -108,7 +108,7 @@ func ours(t *testing.T, args ...string) string {
 }
 
 // crowdSize is how many work on one release at once.
-func crowdSize() int { return sample(12, 50) }
+func crowdSize() int { return sample(8, 50) }
 
 // upgrades are as many upgrades of release web, each with a value of its own.
 func upgrades(namespace string, flags ...string) [][]string {

@@ -112,7 +112,7 @@ func (s *stage) foreach(name string, args []string) (outcome, error) {
 	return last, nil
 }
 
-// parseValues reads 1..9 or a,b,c. Outside of a soak, of a long range every third is
+// parseValues reads 1..9 or a,b,c. Outside of a soak, of a long range every fourth is
 // taken, and the last.
 func parseValues(values string) ([]string, error) {
 	from, to, isRange := strings.Cut(values, "..")
@@ -127,7 +127,7 @@ func parseValues(values string) ([]string, error) {
 	if err != nil || last < first {
 		return nil, fmt.Errorf("the values %q are no range", values)
 	}
-	step := sample(3, 1)
+	step := sample(4, 1)
 	if last-first < 4 {
 		step = 1
 	}

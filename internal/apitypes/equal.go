@@ -63,6 +63,9 @@ func Equal(a, b any, n *Node) bool {
 }
 
 func equalMaps(a, b map[string]any, n *Node) bool {
+	if jsontree.Identical(a, b) {
+		return true
+	}
 	for k, av := range a {
 		if !Equal(av, b[k], n.Child(k)) {
 			return false

@@ -38,7 +38,7 @@ func (m *manager) Sum() string {
 func (*manager) Estimated(map[string]any) bool { return false }
 
 // Version is the chart's own.
-func (*manager) Version(*chart.Metadata, string) (string, error) { return "", nil }
+func (*manager) Version(*chart.Metadata, *plan.ChartSource) (string, error) { return "", nil }
 
 // Rewrite leaves out tests where the Application does.
 func (m *manager) Rewrite(text string) (string, error) {
@@ -87,7 +87,7 @@ func (m *manager) Next(releaseset.Manager, *chart.Metadata, *chart.Metadata, boo
 }
 
 // Removed is what becomes of the objects when the Application leaves the repository.
-func (m *manager) Removed() releaseset.Verdict {
+func (m *manager) Removed(map[string]releaseset.Applier) releaseset.Verdict {
 	if slices.ContainsFunc(m.Metadata.Finalizers, func(f string) bool { return strings.HasPrefix(f, finalizer) }) {
 		return releaseset.Verdict{Action: "uninstall", Plans: true, Notes: []string{"where the Application is deleted, its finalizer has its objects deleted"}}
 	}

@@ -19,8 +19,9 @@ type Placed struct {
 }
 
 // Set is the Applications among objects that have a Helm source. One whose chart or values
-// can't be found is an entry that says why. tree has the repository's files.
-func Set(tree releaseset.Tree, objects []Placed) *releaseset.Set {
+// can't be found is an entry that says why. tree has the repository's files, and is of the
+// checkout.
+func Set(tree releaseset.Tree, of releaseset.Checkout, objects []Placed) *releaseset.Set {
 	out := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}}
 	for _, o := range objects {
 		a, err := decode(o.Object)
@@ -29,7 +30,7 @@ func Set(tree releaseset.Tree, objects []Placed) *releaseset.Set {
 			continue
 		}
 		a.Metadata.Namespace = cmp.Or(a.Metadata.Namespace, "argocd")
-		e, err := entry(tree, a, o)
+		e, err := entry(tree, of, a, o)
 		if err != nil {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %s: %v", o.From, a, err))
 			continue
@@ -43,7 +44,7 @@ func Set(tree releaseset.Tree, objects []Placed) *releaseset.Set {
 }
 
 // entry is the Application's chart. Errors: it has none, or several.
-func entry(tree releaseset.Tree, a *application, o Placed) (releaseset.Entry, error) {
+func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Placed) (releaseset.Entry, error) {
 	sources := a.Spec.Sources
 	if len(sources) == 0 && a.Spec.Source != nil {
 		sources = []source{*a.Spec.Source}
@@ -74,7 +75,10 @@ func entry(tree releaseset.Tree, a *application, o Placed) (releaseset.Entry, er
 	if e.Chart.Path != "" && !isChart(tree, e.Chart.Path) {
 		m.err = fmt.Errorf("there is no chart at %s of this repository; those of other repositories are not fetched", s.Path)
 	}
-	if err := h.into(&e, s.Path, sources); err != nil {
+	if e.Chart.Path != "" && of.Compare(s.RepoURL) == releaseset.Other {
+		m.err = fmt.Errorf("repoURL %s: charts of other repositories are not fetched", of.Unlike(s.RepoURL))
+	}
+	if err := h.into(&e, of, s.Path, sources); err != nil {
 		m.err = err
 	}
 	return e, nil
@@ -103,9 +107,9 @@ func (s source) located() releaseset.Chart {
 
 // into adds the values to an entry, in Argo's order: files, values, parameters
 // (util/helm of argo-cd).
-func (h *helm) into(e *releaseset.Entry, chart string, sources []source) error {
+func (h *helm) into(e *releaseset.Entry, of releaseset.Checkout, chart string, sources []source) error {
 	for _, name := range h.ValueFiles {
-		file, err := located(name, chart, sources)
+		file, err := located(name, of, chart, sources)
 		if err != nil {
 			return err
 		}
@@ -127,7 +131,7 @@ func (h *helm) into(e *releaseset.Entry, chart string, sources []source) error {
 		}
 	}
 	for _, p := range h.FileParameters {
-		file, err := located(p.Path, chart, sources)
+		file, err := located(p.Path, of, chart, sources)
 		if err != nil {
 			return err
 		}
@@ -138,7 +142,7 @@ func (h *helm) into(e *releaseset.Entry, chart string, sources []source) error {
 
 // located is the path of a file that is named from the chart, from the root (/…), or from
 // that of a source with a ref ($ref/…), which is taken to be this repository.
-func located(name, chart string, sources []source) (string, error) {
+func located(name string, of releaseset.Checkout, chart string, sources []source) (string, error) {
 	ref, rest, _ := strings.Cut(name, "/")
 	switch {
 	case strings.Contains(name, "://"):
@@ -150,8 +154,13 @@ func located(name, chart string, sources []source) (string, error) {
 			return "", fmt.Errorf("%s: a file in a chart that is fetched is not read", name)
 		}
 		return inTree(path.Join(chart, name)), nil
-	case !slices.ContainsFunc(sources, func(s source) bool { return "$"+s.Ref == ref }):
+	}
+	i := slices.IndexFunc(sources, func(s source) bool { return "$"+s.Ref == ref })
+	switch {
+	case i < 0:
 		return "", fmt.Errorf("%s: no source has the ref %s", name, strings.TrimPrefix(ref, "$"))
+	case of.Compare(sources[i].RepoURL) == releaseset.Other:
+		return "", fmt.Errorf("%s: the source %s %s: files of other repositories are not fetched", name, ref, of.Unlike(sources[i].RepoURL))
 	}
 	return inTree(rest), nil
 }

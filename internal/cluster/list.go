@@ -41,7 +41,8 @@ type listing struct {
 	wanted map[string]bool
 	found  map[string]plan.Observation
 	// last is the object found last: the next one shares with it what they have in common.
-	last map[string]any
+	last     map[string]any
+	managers []metav1.ManagedFieldsEntry
 }
 
 // list reads wanted objects. rest are those that it did not look for to the end
@@ -100,10 +101,7 @@ func (c *Client) path(ctx context.Context, at listKey) (string, error) {
 // The objects' managedFields, half of the text, are kept apart: as maps they would
 // take most of the memory.
 func (l *listing) page(ctx context.Context) (more bool, err error) {
-	var page struct {
-		Metadata metav1.ListMeta   `json:"metadata"`
-		Items    []json.RawMessage `json:"items"`
-	}
+	var page listPage
 	err = l.client.read(ctx, func(ctx context.Context) error {
 		result := l.request().Do(ctx)
 		if err := result.Error(); err != nil {
@@ -113,7 +111,8 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal(text, &page)
+		page, err = readPage(text)
+		return err
 	})
 	if err != nil {
 		return false, err
@@ -154,13 +153,15 @@ func (l *listing) take(item []byte) error {
 	if !l.wanted[name] {
 		return nil
 	}
-	jsontree.Share(object.Object, l.last)
+	jsontree.Share(object.Object, l.last, nil)
 	l.last = object.Object
 	o := plan.Observed(object)
 	if managed != nil {
 		if err := json.Unmarshal(managed, &o.Managers); err != nil {
 			return err
 		}
+		shareFields(o.Managers, l.managers)
+		l.managers = o.Managers
 	}
 	l.found[name] = o
 	delete(l.wanted, name)

@@ -55,7 +55,7 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 			answers[s.ID] = answer
 			if answer.After != nil {
 				kind := s.Object.GroupKind()
-				jsontree.Share(answer.After.Object, alike[kind])
+				jsontree.Share(answer.After.Object, alike[kind], before(s))
 				alike[kind] = answer.After.Object
 			}
 			return nil
@@ -65,6 +65,14 @@ func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOp
 		return nil, fmt.Errorf("dry run: %w", err)
 	}
 	return answers, nil
+}
+
+// before is the object that the step is about as it is now, nil when it is not there.
+func before(s plan.Step) any {
+	if s.Before == nil {
+		return nil
+	}
+	return s.Before.Object
 }
 
 // foresee is dryRun, again while its error passes.

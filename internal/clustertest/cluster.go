@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // ReuseVariable is the environment variable with the path of the kubeconfig of
@@ -41,6 +42,8 @@ type Cluster struct {
 
 	process *exec.Cmd // nil for a reused cluster
 	stdin   io.Closer
+
+	namespaced atomic.Int32 // how many namespaces tests were given
 }
 
 // Start starts a cluster, which takes seconds, and builds it first where that is

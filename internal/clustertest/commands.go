@@ -25,8 +25,13 @@ type Result struct {
 	ExitCode int
 }
 
-// Namespace makes a namespace for this test alone and returns its name. It is
-// deleted when the test ends; nobody waits for that.
+// lasting is how many namespaces go with their cluster: the deletion of one is seventy
+// requests, but what thousands of them hold would slow the cluster down.
+const lasting = 400
+
+// Namespace makes a namespace for this test alone and returns its name. The first of a cluster
+// that the suite has started stay until its end; others are deleted when their test ends, and
+// nobody waits for that.
 func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
 	name := "test-" + strings.ToLower(rand.Text()[:10])
@@ -38,11 +43,13 @@ func (c *Cluster) Namespace(t testing.TB) string {
 	if _, err := namespaces.Create(context.Background(), namespace, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := namespaces.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			t.Error(err)
-		}
-	})
+	if c.process == nil || c.namespaced.Add(1) > lasting {
+		t.Cleanup(func() {
+			if err := namespaces.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+				t.Error(err)
+			}
+		})
+	}
 	return name
 }
 

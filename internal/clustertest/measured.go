@@ -51,6 +51,33 @@ func Measure(t testing.TB, environment []string, program string, args ...string)
 	return u
 }
 
+// Limits is what a run of a program may take at most; zero is no limit.
+type Limits struct {
+	CPU    time.Duration // user and system
+	MaxRSS int64         // bytes
+}
+
+// MeasureWithin measures a run that changes nothing, and fails the test when it takes more than
+// the limits three times in a row: when the garbage collector gets its turn is chance on a busy
+// machine, and what is really too much is so each time. It returns the last run.
+func MeasureWithin(t testing.TB, most Limits, environment []string, program string, args ...string) Usage {
+	t.Helper()
+	const attempts = 3
+	for attempt := 1; ; attempt++ {
+		u := Measure(t, environment, program, args...)
+		t.Logf("%v: %v, %v of a processor, %d MB, exit code %d", args, u.Wall.Round(time.Millisecond), u.CPU.Round(time.Millisecond), u.MaxRSS/1e6, u.ExitCode)
+		if within(u.CPU, most.CPU) && within(u.MaxRSS, most.MaxRSS) {
+			return u
+		}
+		if attempt == attempts {
+			t.Errorf("%v took %v of a processor and %d MB, want at most %v and %d MB", args, u.CPU, u.MaxRSS/1e6, most.CPU, most.MaxRSS/1e6)
+			return u
+		}
+	}
+}
+
+func within[N time.Duration | int64](used, most N) bool { return most == 0 || used <= most }
+
 // measuredName is the name under which this binary measures a program.
 const measuredName = "measured"
 

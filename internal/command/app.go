@@ -86,6 +86,9 @@ type program struct {
 	mask atomic.Pointer[redact.Mask]
 	// hidden is the plan whose secrets mask knows.
 	hidden *plan.Plan
+	// lastMask is that of lastMasked, see maskOf.
+	lastMask   *redact.Mask
+	lastMasked *plan.Plan
 	// dial prepares a client of the cluster that flags name, and says which namespace
 	// is meant.
 	dial func(*connectionFlags) (api, string, error)
@@ -156,8 +159,7 @@ func (p *program) finishCommands(parent string, commands []*cli.Command) {
 		c.CustomHelpTemplate = p.inItsName(commandHelp)
 		c.Before = func(c *cli.Context) error {
 			p.invocation.Flags = p.connection.words()
-			p.warnOfIdle(c, taken)
-			return nil
+			return p.take(c, taken)
 		}
 		if len(c.Subcommands) > 0 {
 			p.finishCommands(path, c.Subcommands)

@@ -86,7 +86,7 @@ func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path stri
 		return p.planDeployment(ctx, s, deployment{&o.planningFlags, &o.source, name, path, engine.InstallOrUpgrade})
 	})
 	if err != nil {
-		return err
+		return unwritten(err)
 	}
 	p.hide(made)
 	if err := p.presenter.plan(made, whole); err != nil {
@@ -137,8 +137,12 @@ func (p *program) confirm(yes bool, question, otherwise string) error {
 // finish tells how a run has ended.
 func (p *program) finish(ctx context.Context, how ending) error {
 	var back *engine.RolledBackError
-	if how.err != nil && !errors.As(how.err, &back) && (how.outcome.Written || how.outcome.Recorded) {
+	switch {
+	case how.err == nil, errors.As(how.err, &back):
+	case how.outcome.Written, how.outcome.Recorded:
 		how.err = &unfinishedError{how.err, how.made, how.outcome}
+	default:
+		how.err = unwritten(how.err)
 	}
 	return p.presenter.end(ctx, how)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -124,7 +123,7 @@ func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) 
 			return "", fmt.Errorf("--effect-key-file: %s has %d bytes, and a key that can't be guessed has at least 16", o.keyFile, len(key))
 		}
 	}
-	return redact.EffectDigest(made, key), nil
+	return p.maskOf(made).EffectDigest(made, key), nil
 }
 
 // approved compares a plan that is going to be applied with what was approved.

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -238,11 +239,14 @@ func (p *program) hintSource(err error) string {
 	var noAlias *resolve.NoAliasError
 	var scheme *resolve.SchemeError
 	var unverified *source.UnverifiedError
+	var missing *values.MissingError
 	switch {
 	case errors.As(err, &unverified):
 		return "keys that you trust count when --keyring or --verify-key names their file, identities when --certificate-identity does, or a rule in sources.yaml"
+	case errors.As(err, &missing):
+		return p.hintMissing()
 	case errors.As(err, &unsynced):
-		return p.clusterless("dependency", "update") + " makes a new lock"
+		return p.clusterless("dependency", "update", p.chartArgument()) + " makes a new lock"
 	case errors.As(err, &noAlias):
 		return p.clusterless("repo", "add", noAlias.Alias) + " URL makes it known"
 	case errors.As(err, &scheme):
@@ -258,16 +262,18 @@ func (p *program) hintSource(err error) string {
 		return p.clusterless("repo", "update") + " fetches it"
 	case errors.As(err, &noRepository):
 		return p.clusterless("repo", "list") + " shows those that there are; a folder is written ./" + noRepository.Name + "/…"
-	case errors.As(err, &noChart):
+	case errors.As(err, &noChart) && !p.readIndexAnew():
 		return p.clusterless("repo", "update") + " fetches what is new"
 	case errors.As(err, &status) && (status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden):
 		return "give --username and --password, or add the repository with them"
 	case errors.As(err, &refused) && (refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden):
-		return p.clusterless("registry", "login") + " HOST, or --username and --password"
+		return p.hintLogin()
 	case errors.As(err, &taken):
 		return "raise the version, or --force puts this one in its place"
 	case errors.As(err, &realm):
 		return fmt.Sprintf("when %s belongs to the registry, allow it in sources.yaml: realms: {%q: [%q]}", realm.Origin, realm.Registry, realm.Origin)
+	case errors.As(err, &unreached) && untrusted(err):
+		return "the certificate of the chart's server is not trusted: is it the right server? If so, name its authority: --ca-file FILE, which registry login and repo add remember"
 	case errors.As(err, &unreached):
 		return "check the address, and HTTPS_PROXY; --offline takes what was fetched before"
 	case errors.As(err, &digest):

@@ -12,6 +12,7 @@ import (
 
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
@@ -67,9 +68,14 @@ func (p *program) connectAs(o *connectionFlags) (*session, error) {
 	}, nil
 }
 
+var errNoCluster = errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
+
 // dialKubeconfig reads the kubeconfig and prepares clients, and says which namespace is
 // meant.
 func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
+	if o.foreign != nil {
+		return p.dialForeign(o)
+	}
 	flags := o.config()
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -78,18 +84,34 @@ func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
 	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
 	if err == nil && len(raw.Clusters) == 0 &&
 		o.server == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
-		return nil, "", errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
+		return nil, "", errNoCluster
 	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	config.UserAgent = "kubectl-release/" + version()
-	client, err := cluster.Connect(config, cluster.Options{
-		QPS: float32(o.qps), Burst: cmp.Or(o.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: o.cacheDir,
-		Context: o.contextName(raw.CurrentContext), Warn: p.serverWarning,
-	})
+	client, err := p.client(config, o, o.contextName(raw.CurrentContext))
 	return client, namespace, err
+}
+
+// dialForeign prepares clients for the cluster of a kubeconfig that somebody else has
+// written.
+func (p *program) dialForeign(o *connectionFlags) (api, string, error) {
+	config, err := cluster.ForeignConfig(o.foreign)
+	if err != nil {
+		return nil, "", err
+	}
+	config.Impersonate.UserName = o.as
+	client, err := p.client(config, o, "")
+	return client, "default", err
+}
+
+func (p *program) client(config *rest.Config, o *connectionFlags, context string) (api, error) {
+	config.UserAgent = "kubectl-release/" + version()
+	return cluster.Connect(config, cluster.Options{
+		QPS: float32(o.qps), Burst: cmp.Or(o.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: o.cacheDir,
+		Context: context, Warn: p.serverWarning,
+	})
 }
 
 // openStore opens the store that HELM_DRIVER names.

@@ -26,6 +26,8 @@ type connectionFlags struct {
 	qps                                           float64
 	burst, v                                      int
 	debug                                         bool
+	// foreign is a kubeconfig that somebody else has written, in the place of the user's own.
+	foreign []byte
 }
 
 // flags are kubectl's, with Helm's names where these differ, and the environment that

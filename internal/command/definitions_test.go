@@ -139,7 +139,7 @@ var parsing = []string{
 	"(*" + room + "internal/command.program).presented",
 	"(*" + room + "internal/command.program).readOnly",
 	"(*" + room + "internal/command.program).searchCommand",
-	"(*" + room + "internal/command.program).warnOfIdle",
+	"(*" + room + "internal/command.program).take",
 	"badValue", "isDuration", "only", "takesBetween",
 }
 

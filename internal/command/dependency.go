@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
 func (p *program) dependencyCommand() *cli.Command {
@@ -94,6 +96,10 @@ func (p *program) dependencies(ctx context.Context, o *dependencyFlags, path str
 	}
 	options.SkipRefresh, options.Recursive, options.Check = o.skipRefresh, o.recursive, o.check
 	outcomes, err := bring(ctx, path, options)
+	var unsynced *resolve.OutOfSyncError
+	if o.check && errors.As(err, &unsynced) {
+		return &codedError{err, exitChanges}
+	}
 	if err != nil {
 		return err
 	}
@@ -138,8 +144,10 @@ func tellDependencies(w io.Writer, out dependency.Outcome, check bool) {
 		switch {
 		case !d.New:
 			line += ": is there"
-		case d.Origin == "":
+		case d.Origin == "" && check:
 			line += ": is not in charts/"
+		case d.Origin == "":
+			line += ": from the cache"
 		default:
 			line += ": " + d.Origin
 		}

@@ -53,7 +53,7 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(co
 		func(ctx context.Context) (*plan.Plan, error) { return prepare(ctx, s) }, see)
 	s.progress.Stop()
 	if made == nil {
-		return err
+		return unwritten(err)
 	}
 	return p.finish(ctx, ending{made: made, outcome: outcome, err: err})
 }

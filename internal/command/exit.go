@@ -2,17 +2,21 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -30,6 +34,9 @@ const (
 	exitLocked         = 7
 	exitUntrusted      = 8 // a chart is not what was promised, or not signed as demanded
 	exitOffline        = 9
+	exitNotThere       = 10  // a server does not have it
+	exitRefused        = 11  // a server wants other credentials
+	exitUnlocked       = 12  // Chart.lock is not that of Chart.yaml
 	exitLeft           = 130 // by the second Ctrl-C or SIGTERM, as shells tell of the first
 )
 
@@ -69,6 +76,7 @@ func exitCode(err error) int {
 	var offline *source.OfflineError
 	var left *leftError
 	var unapproved *unapprovedError
+	var coded *codedError
 	switch {
 	case errors.As(err, &left):
 		return exitLeft
@@ -78,6 +86,10 @@ func exitCode(err error) int {
 		return exitUntrusted
 	case errors.As(err, &offline):
 		return exitOffline
+	case errors.As(err, &coded):
+		return coded.code
+	case sourceCode(err) != exitError:
+		return sourceCode(err)
 	case errors.As(err, &stale):
 		return exitStale
 	case errors.As(err, &back) && back.Rollback != nil:
@@ -89,6 +101,40 @@ func exitCode(err error) int {
 	default:
 		return exitError
 	}
+}
+
+// codedError is an error whose exit code does not follow from what it is.
+type codedError struct {
+	error
+	code int
+}
+
+func (e *codedError) Unwrap() error { return e.error }
+
+// sourceCode is the exit code of what kept a chart from being fetched, or its dependencies.
+func sourceCode(err error) int {
+	var unsynced *resolve.OutOfSyncError
+	var status *source.StatusError
+	var refused *source.RefusedError
+	var notThere *source.NotThereError
+	answer := 0
+	switch {
+	case errors.As(err, &unsynced):
+		return exitUnlocked
+	case errors.As(err, &notThere):
+		return exitNotThere
+	case errors.As(err, &status):
+		answer = status.Code
+	case errors.As(err, &refused):
+		answer = refused.Code
+	}
+	switch answer {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return exitRefused
+	case http.StatusNotFound, http.StatusGone:
+		return exitNotThere
+	}
+	return exitError
 }
 
 // hint is the next command to type, "" when there is nothing to say.
@@ -121,7 +167,8 @@ func (p *program) hint(err error) string {
 	case errors.As(err, &outside):
 		return "when the link is your own, --" + outsideLinks + " follows it"
 	case errors.As(err, &moved):
-		return "nothing was written; make a new plan, or add --pinned to apply what was planned"
+		pinned := p.retyped(p.commandLine.path[0], append([]string{"--pinned"}, p.commandLine.arguments...)...)
+		return "nothing was written; make a new plan, or apply what was planned: " + p.command(pinned...)
 	case errors.As(err, &unapproved):
 		return "nothing was written; have it reviewed again"
 	case errors.As(err, &stale):
@@ -143,7 +190,13 @@ func (p *program) hint(err error) string {
 		return ""
 	case apierrors.IsForbidden(err) && p.commandLine.path[0] == "list":
 		return "name a namespace that you may read: " + p.invocation.In("NAMESPACE").Command("list")
-	case strings.Contains(err.Error(), "x509: "):
+	case apierrors.IsForbidden(err) && plan.RoleFor(err.Error()) != "":
+		return plan.RoleFor(err.Error()) + ", or use another identity (--as, --context)"
+	case errors.Is(err, errNoCluster) && p.hasFlag("against"):
+		return "--offline compares two charts without one"
+	case clientcmd.IsContextNotFound(err):
+		return "kubectl config get-contexts shows those that there are"
+	case untrusted(err):
 		return "the API server's certificate is not trusted: is it the right cluster? If so, name its authority: --certificate-authority FILE"
 	case apierrors.IsUnauthorized(err):
 		return "log in again, or choose another context with --context"
@@ -152,6 +205,12 @@ func (p *program) hint(err error) string {
 	default:
 		return ""
 	}
+}
+
+// untrusted says whether a server's certificate was refused.
+func untrusted(err error) bool {
+	var refused *tls.CertificateVerificationError
+	return errors.As(err, &refused)
 }
 
 // hintStale is how to go on from a plan that no longer holds: see what is different now,
@@ -164,7 +223,8 @@ func (p *program) hintStale() string {
 	if len(args) == 1 {
 		args = []string{"--replan", args[0]}
 	}
-	return "nothing was written; see what is different now, and apply that: " + p.command(p.retyped("apply", args...)...)
+	look := slices.DeleteFunc(p.retyped("apply", args...), func(word string) bool { return word == "--yes" })
+	return "nothing was written; see what is different now, and apply that: " + p.command(look...)
 }
 
 // hintAfter is what to do about a run that was rolled back, or was to be.

@@ -106,6 +106,11 @@ type answer struct {
 // types runs a line, such as "install web ./web", in the namespace shop.
 func (d *desk) types(line string) answer {
 	d.t.Helper()
+	return d.typesIn(d.t.Context(), line)
+}
+
+func (d *desk) typesIn(ctx context.Context, line string) answer {
+	d.t.Helper()
 	var out, errs bytes.Buffer
 	in := d.in
 	if in == nil {
@@ -116,9 +121,15 @@ func (d *desk) types(line string) answer {
 		if o.as != "" {
 			d.users = append(d.users, o.as)
 		}
+		if o.foreign != nil {
+			d.users = append(d.users, string(o.foreign))
+		}
+		if string(o.foreign) == "gone" {
+			return nil, "", errors.New("nobody answers")
+		}
 		return memory{d.Cluster, d.client}, "shop", nil
 	}
-	code := p.main(d.t.Context(), nil, append([]string{"kubectl-release"}, strings.Fields(line)...))
+	code := p.main(ctx, nil, append([]string{"kubectl-release"}, strings.Fields(line)...))
 	return answer{code, out.String(), errs.String()}
 }
 

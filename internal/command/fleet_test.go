@@ -167,21 +167,6 @@ func TestAChangeOfAWholeFleet(t *testing.T) {
 	}
 }
 
-// docs/pull-requests.md shows the table of that change.
-func TestPullRequestsPageShowsAFleet(t *testing.T) {
-	page, err := os.ReadFile("../../docs/pull-requests.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fleet(t)
-	changeAll(t)
-	_, table, _ := strings.Cut(planFleet(t, fleetFiles[0], "-o markdown").out, "\n\n| ")
-	table, _, _ = strings.Cut(table, "\n\n")
-	if table == "" || !strings.Contains(string(page), "\n\n| "+table+"\n\n") {
-		t.Errorf("the page lacks this table:\n| %s", table)
-	}
-}
-
 // The releases.yaml that docs/pull-requests.md starts with works with the command below it,
 // and the longer one declares what it seems to.
 func TestPullRequestsPageStartsWithWhatWorks(t *testing.T) {

@@ -96,7 +96,8 @@ func TestCheck6And7CRDs(t *testing.T) {
 
 func TestCheck10ValuesFiles(t *testing.T) {
 	for _, c := range []struct{ files, want string }{
-		{"[env/prod.yaml]", "prod"},
+		{"[env/prod.yaml]", "map[text:prod]"},
+		{"[env/other.yaml]", "map[text:]"}, // the chart's own values do not count
 		{"[web/values.yaml, env/prod.yaml]", "prod"},
 		{"[env/prod.yaml, web/values.yaml]", "one"},
 		{"[values.yaml]", "one"},
@@ -105,6 +106,7 @@ func TestCheck10ValuesFiles(t *testing.T) {
 	} {
 		d := atDesk(t)
 		d.file("env/prod.yaml", "text: prod\n")
+		d.file("env/other.yaml", "other: text\n")
 		d.releaseFile("release.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}, valuesFiles: "+c.files+"}}")
 		web := d.planned("release.yaml --offline --base-dir /dev/null")["web"]
 		text := web.Error

@@ -149,10 +149,72 @@ func TestPlansAsTheServiceAccount(t *testing.T) {
 	}
 }
 
-func TestAnotherClusterIsNotFollowed(t *testing.T) {
-	d := atDesk(t)
-	d.helmRelease("kubeConfig: {secretRef: {name: other}}", noValues)
-	d.must("plan many release.yaml --all").has(t, "unknown", "spec.kubeConfig names another cluster, and is not followed")
+// The cluster of spec.kubeConfig is asked, by its Secret as it is in the cluster, and never by what
+// the repository has.
+func TestTheClusterOfAKubeconfig(t *testing.T) {
+	const plain, sops = "stringData: {value: theirs}", "stringData: {value: 'ENC[AES256_GCM,data:a]'}\nsops: {version: 3.9.0}"
+	for _, c := range []struct{ why, secret, declared, spec, asked, want string }{
+		{"no Secret", "", "", "secretRef: {name: other}", "", "error: spec.kubeConfig: there is no Secret shop/other"},
+		{"no key", "{more: YQ==}", "", "secretRef: {name: other}", "", "error: spec.kubeConfig: Secret shop/other does not hold the key"},
+		{"value", "{value: YQ==}", "", "secretRef: {name: other}", "a", "upgrade: the values change"},
+		{"value.yaml", "{value.yaml: YQ==}", "", "secretRef: {name: other}", "a", "upgrade: the values change"},
+		{"another key", "{value: YQ==, more: Yg==}", "", "secretRef: {name: other, key: more}", "b", "upgrade: the values change"},
+		{"encrypted in the repository", "{value: YQ==}", sops, "secretRef: {name: other}", "a", "upgrade: the values change"},
+		{"as the repository has it", "{value: dGhlaXJz}", plain, "secretRef: {name: other}", "theirs", "upgrade: the values change"},
+		{"the change makes it another one", "{value: YQ==}", plain, "secretRef: {name: other}", "", "unknown: spec.kubeConfig names another cluster, and is not followed: Secret shop/other is another one in the repository than in the cluster"},
+		{"the change makes it", "", plain, "secretRef: {name: other}", "", "unknown: spec.kubeConfig names another cluster, and is not followed: Secret shop/other is not in the cluster yet"},
+		{"the change takes the key", "{value: YQ==}", "stringData: {more: a}", "secretRef: {name: other}", "", "error: spec.kubeConfig: Secret shop/other does not hold the key"},
+		{"a cloud's", "", "", "configMapRef: {name: other}", "", "unknown: spec.kubeConfig names another cluster, and is not followed: configMapRef"},
+		{"nobody answers", "{value: Z29uZQ==}", "", "secretRef: {name: other}", "gone", "unknown: the cluster of spec.kubeConfig can't be asked: nobody answers"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.must("install web ./web")
+			d.helmRelease("values: {text: two}, kubeConfig: {"+c.spec+"}", noValues)
+			if c.secret != "" {
+				d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: shop}, data: "+c.secret+"}"))
+			}
+			files := "release.yaml"
+			if c.declared != "" {
+				files += " secret.yaml"
+				d.file("secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: other, namespace: shop}\n"+c.declared+"\n")
+			}
+			d.users = nil
+			web := d.planned(files + " --all")["web"]
+			text := "error: " + web.Error
+			if web.Verdict != nil {
+				text = web.Verdict.Action + ": " + strings.Join(web.Verdict.Notes, "; ")
+			}
+			if !strings.Contains(text, c.want) {
+				t.Errorf("%s, want %s", text, c.want)
+			}
+			if asked := strings.Join(d.users, " "); asked != c.asked {
+				t.Errorf("asked by %q, want %q", asked, c.asked)
+			}
+		})
+	}
+}
+
+// So is that of a HelmRelease which leaves the repository.
+func TestAReleaseThatLeavesAnotherCluster(t *testing.T) {
+	for _, c := range []struct {
+		kubeconfig string
+		planned    bool
+	}{{"YQ==", true}, {"Z29uZQ==", false}} {
+		d := atDesk(t)
+		d.tree("base", "prune: true", webOf("")+", kubeConfig: {secretRef: {name: other}}", "one")
+		d.tree("head", "prune: true", "", "one")
+		d.must("install web ./base/charts/web")
+		d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: shop}, data: {value: "+c.kubeconfig+"}}"))
+		t.Chdir("head")
+		web := d.planned("--flux clusters/prod --base-dir ../base")["web"]
+		if web.Verdict == nil || web.Verdict.Action != "uninstall" || (web.Plan != nil) != c.planned || len(d.users) != 1 {
+			t.Errorf("%s: %+v %+v, asked by %q", c.kubeconfig, web.Verdict, web.Plan, d.users)
+		}
+		if said := strings.Contains(strings.Join(web.Verdict.Notes, "; "), "can't be asked"); said == c.planned {
+			t.Errorf("%s: %q", c.kubeconfig, web.Verdict.Notes)
+		}
+	}
 }
 
 // Records are where the HelmRelease keeps them, and not in the release's namespace.

@@ -50,7 +50,7 @@ func TestSayingsOfAChange(t *testing.T) {
 		{"26: suspended", prunes, prunes, webOf("") + ", suspend: true", webOf("") + ", suspend: true, values: {text: two}", "one", "nothing", "suspended: nothing happens"},
 		{"26: its Kustomization is suspended", prunes, prunes + ", suspend: true", webOf(""), webOf("") + ", values: {text: two}", "one", "nothing", "Kustomization flux-system/apps is suspended: nothing happens"},
 		{"26: resumed", prunes, prunes, webOf("") + ", suspend: true", webOf("") + ", values: {text: two}", "one", "upgrade", "the change resumes the release: all that has changed since it was suspended comes now"},
-		{"27: options", prunes, prunes, webOf(""), webOf("") + ", timeout: 9m, upgrade: {remediation: {retries: 3}}", "one", "nothing", "no release now; with the next one take effect: spec.timeout, spec.upgrade.remediation.retries"},
+		{"27: options", prunes, prunes, webOf(""), webOf("") + ", timeout: 9m, upgrade: {remediation: {retries: 3}}", "one", "nothing", "no release now; from the next action on count: spec.timeout, spec.upgrade.remediation.retries"},
 		{"28: post-renderers", prunes, prunes, webOf(""), webOf("") + ", postRenderers: [{kustomize: {images: [{name: a, newTag: b}]}}]", "one", "upgrade", "the post-renderers change"},
 		{"34: nothing to roll back to", prunes, prunes, webOf(""), webOf("") + ", values: {text: two}", "one", "upgrade", "if it fails the HelmRelease stalls and the failed revision stays"},
 		{"54: fields of a later API", prunes, prunes, webOf(""), webOf("") + ", values: {text: two}, later: true", "one", "upgrade", "spec.later is a field that is not known here: what it does is not planned"},
@@ -145,5 +145,18 @@ func TestSayingsOfALongName(t *testing.T) {
 		if said := strings.Contains(notes, "the API server refuses labels longer than 63"); said != says {
 			t.Errorf("%d: %s", n, notes)
 		}
+	}
+}
+
+// With --all, too, nothing is planned that does not happen.
+func TestAllPlansNothingThatDoesNotHappen(t *testing.T) {
+	d := atDesk(t)
+	d.tree("base", "prune: true", webOf("")+", suspend: true", "one")
+	d.tree("head", "prune: true", webOf("")+", suspend: true, values: {text: two}", "one")
+	t.Chdir("head")
+	a := d.must("plan many --flux clusters/prod --base-dir ../base --offline --all")
+	a.has(t, "Plan of 1 release: 1 not released now", "shop/web nothing")
+	if strings.Contains(a.out, "one → two") {
+		t.Errorf("planned:\n%s", a.out)
 	}
 }

@@ -102,16 +102,55 @@ func TestCheck18VersionOfAnOCIRepository(t *testing.T) {
 	for _, tag := range []string{"1.0.0", "2.0.0", "latest", "stable"} {
 		registry.PutImage(t, "charts/shared", tag, archive)
 	}
+	registry.Put("/v2/charts/shared/tags/list", []byte(`{"name":"charts/shared","tags":["1.0.0","2.0.0","latest","stable"]}`))
 	for ref, want := range map[string]string{
 		"{tag: 1.0.0}":  "a=map[version:1.0.0+",
 		"{tag: stable}": "a=map[version:1.0.0+",
 		"{}":            "a=map[version:1.0.0+",
 		"{tag: 2.0.0}":  "artifact revision 2.0.0 does not match chart version 1.0.0",
+		// The tag that is chosen among a range is held against the chart as one that is named.
+		"{semver: '^1'}":              "a=map[version:1.0.0+",
+		"{semver: '>=1.0.0'}":         "artifact revision 2.0.0 does not match chart version 1.0.0",
+		"{semver: '>=2', tag: 1.0.0}": "artifact revision 2.0.0 does not match chart version 1.0.0",
 	} {
-		d.file("source.yaml", fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: shared, namespace: shop}\nspec: {interval: 1m, url: \"oci://%s/charts/shared\", ref: %s}\n", host, ref))
-		d.releaseFile("release.yaml", "web", "chartRef: {kind: OCIRepository, name: shared}")
-		got := d.texts("source.yaml release.yaml --plain-http --base-dir /dev/null")
-		if !strings.Contains(got, want) {
+		if got := d.planOfShared(host, ref); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", ref, got, want)
+		}
+	}
+}
+
+// planOfShared is what is said of a HelmRelease whose chart an OCIRepository with such a ref has.
+func (d *desk) planOfShared(host, ref string) string {
+	d.t.Helper()
+	d.file("source.yaml", fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: shared, namespace: shop}\nspec: {interval: 1m, url: \"oci://%s/charts/shared\", ref: %s}\n", host, ref))
+	d.releaseFile("release.yaml", "web", "chartRef: {kind: OCIRepository, name: shared}")
+	return d.texts("source.yaml release.yaml --plain-http --base-dir /dev/null")
+}
+
+// ref.semver of an OCIRepository chooses among the tags that semverFilter fits.
+func TestSemverFilterOfAnOCIRepository(t *testing.T) {
+	d := atDesk(t)
+	registry := sourcetest.Serve(t, sourcetest.Options{})
+	host := strings.TrimPrefix(registry.URL, "http://")
+	var tags []string
+	for _, version := range []string{"1.0.0", "1.1.0", "1.2.0-rc.1", "v2.0.0"} {
+		tags = append(tags, `"`+version+`"`)
+		registry.PutImage(t, "charts/shared", version, sourcetest.Archive(t, "shared", map[string]string{
+			"Chart.yaml":       "{apiVersion: v2, name: shared, version: " + version + "}",
+			"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {version: {{ .Chart.Version }}}\n",
+		}))
+	}
+	registry.Put("/v2/charts/shared/tags/list", []byte(`{"name":"charts/shared","tags":[`+strings.Join(tags, ",")+`]}`))
+	for ref, want := range map[string]string{
+		"{semver: '^1'}":                                  "a=map[version:1.1.0+",
+		"{semver: '*', tag: 1.0.0}":                       "a=map[version:2.0.0+",
+		"{semver: '>=1.0.0-0', semverFilter: '-rc'}":      "a=map[version:1.2.0-rc.1+",
+		"{semver: '>=1.0.0', semverFilter: '^1[.]0[.]'}":  "a=map[version:1.0.0+",
+		"{semver: '>=1.0.0', semverFilter: nothing}":      "there is no version >=1.0.0",
+		"{semver: '>=1.0.0', semverFilter: '('}":          "the expression that tags have to fit",
+		"{tag: 1.0.0, semverFilter: 'of no use without'}": "a=map[version:1.0.0+",
+	} {
+		if got := d.planOfShared(host, ref); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", ref, got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 )
@@ -22,6 +23,8 @@ type helmFlag struct {
 	// idle is why nothing is missed although it does nothing here; "" is where Helm
 	// makes nothing of it either.
 	idle string
+	// reads refuses a value that install and upgrade refuse; nil is for any value.
+	reads func(text string) error
 }
 
 // installOnly are flags that Helm's template takes and makes nothing of, so that
@@ -34,10 +37,10 @@ var installOnly = []helmFlag{
 	{names: "labels l", value: true},
 	{names: "replace"},
 	{names: "rollback-on-failure atomic"},
-	{names: "server-side", value: true},
+	{names: "server-side", value: true, reads: func(text string) error { _, err := serverSide(text); return err }},
 	{names: "take-ownership"},
-	{names: "timeout", value: true},
-	{names: "wait", value: true},
+	{names: "timeout", value: true, reads: isTime},
+	{names: "wait", value: true, reads: func(text string) error { _, err := waits(text); return err }},
 	{names: "wait-for-jobs"},
 }
 
@@ -83,10 +86,16 @@ func (f helmFlag) flag() cli.Flag {
 	return &cli.BoolFlag{Name: names[0], Aliases: names[1:], Hidden: true}
 }
 
-// warnOfIdle says in one warning which of the flags that were given do nothing.
-func (p *program) warnOfIdle(c *cli.Context, taken []helmFlag) {
+// take says in one warning which of the flags that were given do nothing. Errors: values
+// that make no sense, be they read or not.
+func (p *program) take(c *cli.Context, given []helmFlag) error {
 	var idle []string
-	for _, f := range taken {
+	for _, f := range given {
+		if f.reads != nil && c.IsSet(f.name()) {
+			if err := f.reads(c.String(f.name())); err != nil {
+				return err
+			}
+		}
 		if f.idle != "" && c.IsSet(f.name()) {
 			idle = append(idle, fmt.Sprintf("--%s does nothing: %s", f.name(), f.idle))
 		}
@@ -94,4 +103,12 @@ func (p *program) warnOfIdle(c *cli.Context, taken []helmFlag) {
 	if len(idle) > 0 {
 		p.warn(strings.Join(idle, "; "))
 	}
+	return nil
+}
+
+func isTime(text string) error {
+	if _, err := time.ParseDuration(text); err != nil {
+		return usage("--timeout=%s: it is a duration, such as 5m", text)
+	}
+	return nil
 }

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +15,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
 )
 
 // failsNext has the next write of the chart's ConfigMap refused.
@@ -135,5 +141,79 @@ func TestHelmsVariablesSayWhichCluster(t *testing.T) {
 	}
 	if diff := cmp.Diff([]any{"team", "dev", "https://h", "t0ken", "me", []string{"a", "b"}, "/ca", "n", true, 5.5}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A run that a signal ends before it writes says so, and not in the middle of what it was: in a
+// template that looks something up, or waiting for the lock.
+func TestStoppedBeforeAnythingIsWritten(t *testing.T) {
+	const want = "Error: stopped by a signal; nothing was written\n"
+	for name, line := range map[string]string{"planned": "upgrade web ./web --set text=two", "reviewed": "apply web.plan"} {
+		t.Run(name, func(t *testing.T) {
+			d := atDesk(t)
+			d.must("install web ./web")
+			d.must("plan web ./web --set text=two --out web.plan")
+			before := d.Calls
+			ctx, stop := context.WithCancel(t.Context())
+			stop()
+			if a := d.typesIn(ctx, line); a.code != exitError || !strings.HasSuffix(a.err, want) || d.Calls != before {
+				t.Errorf("exit code %d, %d writes\n%s", a.code, d.Calls-before, a.err)
+			}
+		})
+	}
+}
+
+// A plan that no longer holds is looked at again before anything is applied, and one whose chart
+// is another one by now is applied all the same by a whole command.
+func TestHintsOfPlansThatNoLongerHold(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.must("plan web ./web --set text=two --out web.plan")
+	d.must("upgrade web ./web --set text=three")
+	if a := d.types("apply web.plan --yes"); !slices.Contains(a.hints(), "apply --replan web.plan") {
+		t.Errorf("%q\n%s", a.hints(), a.err)
+	}
+	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
+	p.commandLine = &flagOrder{all: p.app().Commands, path: []string{"apply"}, arguments: []string{"web.plan"}, flags: []givenFlag{{name: "yes"}}}
+	want := "nothing was written; make a new plan, or apply what was planned: kubectl release apply --pinned web.plan --yes"
+	if got := p.hint(&movedError{&engine.StaleError{}}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A hint about charts names what was typed, and nothing that would change nothing.
+func TestHintsAboutCharts(t *testing.T) {
+	d := atDesk(t)
+	d.file("um/Chart.yaml", "{apiVersion: v2, name: um, version: 1.0.0, dependencies: [{name: a, version: 1.0.0, repository: 'https://charts.example.com'}]}")
+	d.file("um/Chart.lock", "{dependencies: [{name: a, version: 1.0.0, repository: 'https://charts.example.com'}], digest: 'sha256:0', generated: '2026-01-01T00:00:00Z'}")
+	for line, want := range map[string]string{
+		"template web ./um":     "bring them: kubectl release dependency build ./um",
+		"dependency build ./um": "kubectl release dependency update ./um makes a new lock",
+	} {
+		if a := d.types(line); !strings.Contains(a.err, want) {
+			t.Errorf("%s: %s", line, a.err)
+		}
+	}
+}
+
+// Whoever may not read the releases is told which role to ask for.
+func TestHintNamesTheRoleThatIsMissing(t *testing.T) {
+	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
+	p.commandLine = &flagOrder{path: []string{"status"}}
+	refused := &apierrors.StatusError{ErrStatus: metav1.Status{
+		Reason: metav1.StatusReasonForbidden, Code: 403,
+		Message: `secrets is forbidden: User "ann" cannot list resource "secrets" in API group "" in the namespace "shop"`,
+	}}
+	const want = "ask for a role with it (kubectl create role NAME --namespace shop --verb list --resource secrets), or use another identity (--as, --context)"
+	if got := p.hint(refused); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p.commandLine = &flagOrder{path: []string{"plan"}, flags: []givenFlag{{name: "against"}}}
+	config := clientcmdapi.Config{Clusters: map[string]*clientcmdapi.Cluster{"dev": {Server: "https://dev"}}}
+	if got := p.hint(fmt.Errorf("read the kubeconfig: %w", clientcmd.ConfirmUsable(config, "nope"))); got != "kubectl config get-contexts shows those that there are" {
+		t.Error(got)
+	}
+	if got := p.hint(errNoCluster); got != "--offline compares two charts without one" {
+		t.Error(got)
 	}
 }

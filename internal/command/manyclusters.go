@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,55 +19,81 @@ import (
 type manyClusters struct {
 	offline  bool
 	reader   *readerFlags
-	connect  func(context, user string) (*session, error)
+	connect  func(to address) (*session, error)
 	capable  *templating.Capabilities
 	mu       sync.Mutex
-	sessions map[[2]string]func() (*session, error)
+	sessions map[address]func() (*session, error)
 }
+
+// address is a cluster, by its context or by a kubeconfig that somebody else has written, and
+// the user who is impersonated.
+type address struct{ context, foreign, user string }
 
 func (p *program) manyClusters(offline bool) *manyClusters {
 	return &manyClusters{
-		offline: offline, sessions: map[[2]string]func() (*session, error){},
-		connect: func(name, user string) (*session, error) {
+		offline: offline, sessions: map[address]func() (*session, error){},
+		connect: func(to address) (*session, error) {
 			o := p.connection
-			o.context = orDefault(name, o.context)
-			if user != "" {
-				o.as, o.asUID, o.asGroups = user, "", cli.StringSlice{}
+			o.context = orDefault(to.context, o.context)
+			if to.foreign != "" {
+				o.foreign = []byte(to.foreign)
+			}
+			if to.user != "" || to.foreign != "" {
+				o.as, o.asUID, o.asGroups = to.user, "", cli.StringSlice{}
 			}
 			return p.connectAs(&o)
 		},
 	}
 }
 
-// session is the connection to a cluster, by its context and the user who is impersonated.
-func (m *manyClusters) session(c releaseset.Cluster, user string) (*session, error) {
+// session is the connection to a cluster, of which ready, unless it is nil, thinks well.
+func (m *manyClusters) session(to address, ready func(*session) error) (*session, error) {
 	m.mu.Lock()
-	key := [2]string{c.Context, user}
-	once, ok := m.sessions[key]
+	once, ok := m.sessions[to]
 	if !ok {
 		once = sync.OnceValues(func() (*session, error) {
-			s, err := m.connect(c.Context, user)
+			s, err := m.connect(to)
+			if err == nil && ready != nil {
+				err = ready(s)
+			}
 			if err == nil && m.reader != nil {
 				m.reader.apply(s)
 			}
 			return s, err
 		})
-		m.sessions[key] = once
+		m.sessions[to] = once
 	}
 	m.mu.Unlock()
 	return once()
 }
+
+// foreignWait is how long a cluster may take to answer that a Secret names.
+const foreignWait = 10 * time.Second
 
 // Engine implements setrun.Clusters.
 func (m *manyClusters) Engine(name string, c releaseset.Cluster, user string) (*engine.Engine, error) {
 	if m.offline {
 		return nil, nil
 	}
-	s, err := m.session(c, user)
+	s, err := m.session(address{context: c.Context, user: user}, nil)
 	if err != nil {
 		if name != "" {
 			err = fmt.Errorf("cluster %s: %w", name, err)
 		}
+		return nil, err
+	}
+	return s.engine, nil
+}
+
+// Foreign implements setrun.Clusters.
+func (m *manyClusters) Foreign(ctx context.Context, kubeconfig []byte, user string) (*engine.Engine, error) {
+	s, err := m.session(address{foreign: string(kubeconfig), user: user}, func(s *session) error {
+		ctx, cancel := context.WithTimeout(ctx, foreignWait)
+		defer cancel()
+		_, err := s.engine.Cluster.Facts(ctx)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return s.engine, nil
@@ -93,7 +120,7 @@ func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 	return func(ctx context.Context, which releaseset.Chart) (setrun.Fetched, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		found, err := p.located(ctx, o, resolve.Request{Chart: which.Name, Repo: which.Repo, Version: which.Version})
+		found, err := p.located(ctx, o, resolve.Request{Chart: which.Name, Repo: which.Repo, Version: which.Version, Tags: which.Tags})
 		if err != nil {
 			return setrun.Fetched{}, err
 		}

@@ -85,6 +85,9 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 	if err := o.flux.add(&t.reading, root); err != nil {
 		return nil, err
 	}
+	if inGit {
+		t.reading.Checkout = releaseset.Checkout{Remotes: gittree.Remotes(ctx, root), Branch: gittree.Branch(ctx, root, orDefault(o.since, "HEAD"))}
+	}
 	for _, file := range files {
 		if file == standardInput {
 			continue

@@ -19,14 +19,30 @@ func (p *program) masked(made *plan.Plan) *plan.Plan {
 	if p.showSecrets {
 		return made
 	}
-	return redact.Plan(made)
+	return p.maskOf(made).Plan(made)
+}
+
+// shownProblems are the plan's problems as they may be printed.
+func (p *program) shownProblems(made *plan.Plan) []plan.Problem {
+	if p.showSecrets {
+		return made.Problems
+	}
+	return p.maskOf(made).Problems(made.Problems)
+}
+
+// maskOf hides the plan's secrets. It is made once for a plan: all that this holds is looked at.
+func (p *program) maskOf(made *plan.Plan) *redact.Mask {
+	if p.lastMasked != made {
+		p.lastMasked, p.lastMask = made, redact.NewMask(made)
+	}
+	return p.lastMask
 }
 
 // hide masks the plan's secrets in all that is printed from now on.
 func (p *program) hide(made *plan.Plan) {
 	if !p.showSecrets {
 		p.hidden = made
-		p.mask.Store(redact.NewMask(made))
+		p.mask.Store(p.maskOf(made))
 	}
 }
 

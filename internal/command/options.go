@@ -113,8 +113,10 @@ func waits(text string) (bool, error) {
 }
 
 // method is how objects are sent.
-func (o *optionFlags) method() (engine.ServerSide, error) {
-	switch s := engine.ServerSide(orDefault(o.serverSide, "auto")); s {
+func (o *optionFlags) method() (engine.ServerSide, error) { return serverSide(o.serverSide) }
+
+func serverSide(text string) (engine.ServerSide, error) {
+	switch s := engine.ServerSide(orDefault(text, "auto")); s {
 	case engine.ServerSideAuto, engine.ServerSideOn, engine.ServerSideOff:
 		return s, nil
 	default:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -103,15 +104,7 @@ func TestWarningsAreReadOnce(t *testing.T) {
 	}
 	defer reader.Close()
 	defer pipe.Close()
-	file := func(name string) *os.File {
-		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = f.Close() })
-		return f
-	}
-	own, log := file(filepath.Join(t.TempDir(), "plan.txt")), file(filepath.Join(t.TempDir(), "log"))
+	own, log := created(t, "plan.txt"), created(t, "log")
 	for name, c := range map[string]struct {
 		out, err any
 		together bool
@@ -126,6 +119,46 @@ func TestWarningsAreReadOnce(t *testing.T) {
 	} {
 		if got := readTogether(c.out, c.err); got != c.together {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// created is an empty file of that name in a folder of its own.
+func created(t *testing.T, name string) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// In a log of both streams a warning of the plan is read once; a plan in a file of its own
+// leaves it to be said on the other one.
+func TestAPlanAndItsWarningsInOneLog(t *testing.T) {
+	d := atDesk(t)
+	d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0, deprecated: true}")
+	log, own, beside := created(t, "log"), created(t, "plan.txt"), created(t, "errors")
+	for _, c := range []struct {
+		out, err *os.File
+		want     int
+	}{{log, log, 0}, {own, beside, 1}} {
+		p := newProgram(Streams{In: strings.NewReader(""), Out: c.out, Err: c.err}, "kubectl release")
+		p.dial = func(*connectionFlags) (api, string, error) { return memory{d.Cluster, d.client}, "shop", nil }
+		if code := p.main(t.Context(), nil, []string{"kubectl-release", "plan", "web", "./web"}); code != exitDone {
+			t.Fatalf("exit code %d", code)
+		}
+		said, err := os.ReadFile(c.err.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(string(said), "Warning: "); got != c.want {
+			t.Errorf("%s beside %s: %d warnings besides those of the plan, want %d\n%s", c.err.Name(), c.out.Name(), got, c.want, said)
+		}
+		planned, err := os.ReadFile(c.out.Name())
+		if err != nil || !strings.Contains(string(planned), "! web: chart web is deprecated") {
+			t.Errorf("the plan does not warn (%v)\n%s", err, planned)
 		}
 	}
 }

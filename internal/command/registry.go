@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
 func (p *program) registryCommand() *cli.Command {
@@ -32,7 +34,7 @@ func (p *program) registryLoginCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "login", Usage: "log in to a registry", ArgsUsage: "HOST",
-		Description: describe("Asks the registry whether it takes the user name and password, and keeps them. Without a\nuser name the password is a token.", "kubectl release registry login ghcr.io -u ci --password-stdin"),
+		Description: describe("Asks the registry whether it takes the user name and password, and keeps them. Without a\nuser name the password is a token. What flags say of the registry's certificate, or of TLS, is\nkept, too, for every later command that speaks to it.", "kubectl release registry login ghcr.io -u ci --password-stdin"),
 		Flags: joined([]cli.Flag{
 			text("username", &o.Username, "user name", "u"), text("password", &o.Password, "password, or a token; --password-stdin shows it to nobody", "p"),
 			passwordStdinFlag(&o.passwordFromStdin),
@@ -57,10 +59,14 @@ func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string)
 	if err != nil {
 		return err
 	}
-	if err := s.Login(ctx, host, user, password); err != nil {
-		return err
+	kept, err := s.Login(ctx, host, user, password)
+	if err != nil {
+		return &codedError{err, exitError} // to try them is what was asked for
 	}
 	fmt.Fprintln(p.streams.Err, "Login Succeeded")
+	if kept != (resolve.Server{}) {
+		fmt.Fprintf(p.streams.Err, "Remembered for every command that speaks to %s, until logout: %s\n", host, kept)
+	}
 	return nil
 }
 
@@ -90,7 +96,7 @@ func (p *program) userAndPassword(o *loginFlags) (user, password string, err err
 func (p *program) registryLogoutCommand() *cli.Command {
 	return &cli.Command{
 		Name: "logout", Usage: "forget the credentials of a registry", ArgsUsage: "HOST",
-		Description: describe("Forgets the credentials that login has kept.", "kubectl release registry logout ghcr.io"),
+		Description: describe("Forgets what login has kept.", "kubectl release registry logout ghcr.io"),
 		Flags:       p.paths.flags(),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
 			s, err := p.repositories()

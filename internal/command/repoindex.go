@@ -26,17 +26,19 @@ const indexFile = "index.yaml"
 type repoIndexFlags struct {
 	url, merge string
 	json       bool
+	prune      int
 }
 
 func (p *program) repoIndexCommand() *cli.Command {
 	var o repoIndexFlags
 	return &cli.Command{
 		Name: "index", Usage: "make the index of a folder of charts", ArgsUsage: "FOLDER",
-		Description: describe("Writes FOLDER/index.yaml with the archives in FOLDER and the folders in it. An archive\nthat the index has already keeps its time, so that the same archives make the same index.", "kubectl release repo index dist --url https://charts.example.com\nkubectl release repo index dist --merge published/index.yaml"),
+		Description: describe("Writes FOLDER/index.yaml with the archives in FOLDER and the folders in it. An archive\nthat the index has already keeps its time, so that the same archives make the same index; one\nwhose size and time of change are those of the last run is not read again.", "kubectl release repo index dist --url https://charts.example.com\nkubectl release repo index dist --merge published/index.yaml --prune 10"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Destination: &o.url, Usage: "`URL` of the repository; without it the archives' URLs are relative"},
 			&cli.StringFlag{Name: "merge", Destination: &o.merge, Usage: "index `FILE` whose charts are taken over; those of FOLDER come first"},
 			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "write JSON, which is YAML, too"},
+			&cli.IntFlag{Name: "prune", Destination: &o.prune, Usage: "keep the newest `N` versions of each chart; 0 keeps all. Archives stay where they are"},
 		},
 		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error { return p.repoIndex(&o, args[0]) })),
 	}
@@ -49,14 +51,17 @@ func (p *program) repoIndex(o *repoIndexFlags, folder string) error {
 	} else if !info.IsDir() {
 		return usage("%s is no folder", folder)
 	}
-	archives, err := p.archivesIn(folder)
-	if err != nil {
-		return err
+	if o.prune < 0 {
+		return usage("--prune %d: the number of versions to keep can't be negative", o.prune)
 	}
 	file := filepath.Join(folder, indexFile)
 	before, err := readIndexFile(file)
 	if err != nil {
 		p.warn(fmt.Sprintf("%s is made anew: %v", file, err))
+	}
+	archives, err := p.archivesIn(folder, before != nil, now)
+	if err != nil {
+		return err
 	}
 	index, err := resolve.Publish(archives, o.url, before, now)
 	if err != nil {
@@ -71,6 +76,11 @@ func (p *program) repoIndex(o *repoIndexFlags, folder string) error {
 			if err := index.Merge(merged); err != nil {
 				return fmt.Errorf("--merge %s: %w", other, err)
 			}
+		}
+	}
+	if o.prune > 0 {
+		if left := index.Prune(o.prune); left > 0 {
+			fmt.Fprintf(p.streams.Err, "%s leaves out older versions: %d\n", file, left)
 		}
 	}
 	data, err := index.Bytes(o.json, before, now)
@@ -96,30 +106,59 @@ func readIndexFile(file string) (*resolve.Index, error) {
 	return index, nil
 }
 
-// archivesIn are the charts in a folder and the folders in it, as Helm looks for them.
-// What is no chart is told, and left out.
-func (p *program) archivesIn(folder string) ([]resolve.Packaged, error) {
-	var files []string
-	for _, pattern := range []string{"*.tgz", filepath.Join("*", "*.tgz")} {
-		found, err := fs.Glob(os.DirFS(folder), filepath.ToSlash(pattern))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, found...)
+// archivesIn are the charts in a folder and the folders in it, as Helm looks for them. Those
+// that are as they were at the last run are not read again, unless the index is to be made
+// anew. What is no chart is told, and left out.
+func (p *program) archivesIn(folder string, again bool, now time.Time) ([]resolve.Packaged, error) {
+	s, err := p.repositories()
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(files)
+	before, after := source.Indexed{}, source.Indexed{}
+	if again {
+		before = s.Indexed(folder)
+	}
+	names, err := archiveNames(folder)
+	if err != nil {
+		return nil, err
+	}
 	var out []resolve.Packaged
-	for _, name := range files {
-		data, err := inputfile.Read(filepath.Join(folder, filepath.FromSlash(name)), source.MaxArchiveBytes)
+	for _, name := range names {
+		file := filepath.Join(folder, filepath.FromSlash(name))
+		info, err := os.Stat(file)
 		if err != nil {
 			return nil, err
 		}
-		loaded, _, err := chartload.Archive(bytes.NewReader(data), name)
-		if err != nil {
-			p.warn(fmt.Sprintf("%s is left out: %v", name, err))
-			continue
+		found, known := before.Get(name, info)
+		if !known {
+			data, err := inputfile.Read(file, source.MaxArchiveBytes)
+			if err != nil {
+				return nil, err
+			}
+			loaded, _, err := chartload.Archive(bytes.NewReader(data), name)
+			if err != nil {
+				p.warn(fmt.Sprintf("%s is left out: %v", name, err))
+				continue
+			}
+			found = resolve.Packaged{Metadata: loaded.Metadata, Path: name, Digest: source.Digest(data)}
 		}
-		out = append(out, resolve.Packaged{Metadata: loaded.Metadata, Path: name, Digest: source.Digest(data)})
+		after.Keep(info, found, now)
+		out = append(out, found)
 	}
+	_ = s.KeepIndexed(folder, after) // or else they are all read the next time
+	return out, nil
+}
+
+// archiveNames are those of the files that Helm looks at, with slashes.
+func archiveNames(folder string) ([]string, error) {
+	var out []string
+	for _, pattern := range []string{"*.tgz", "*/*.tgz"} {
+		found, err := fs.Glob(os.DirFS(folder), pattern)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	slices.Sort(out)
 	return out, nil
 }

@@ -28,3 +28,19 @@ func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 		}
 	}
 }
+
+// stoppedError is the error of a run that a signal has ended before anything was written,
+// be it within a template or while it waited for a lock.
+type stoppedError struct{ cause error }
+
+func (e *stoppedError) Error() string { return "stopped by a signal; nothing was written" }
+
+func (e *stoppedError) Unwrap() error { return e.cause }
+
+// unwritten is the error of a run that has written nothing.
+func unwritten(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return &stoppedError{err}
+	}
+	return err
+}

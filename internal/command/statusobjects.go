@@ -40,17 +40,21 @@ func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 			well = append(well, s)
 		}
 	}
-	switch ready := len(states) - len(troubled); {
+	switch {
 	case len(states) == 0:
 		return "RESOURCES: none\n"
 	case len(troubled) == 0:
 		fmt.Fprintf(&out, "RESOURCES: all %d are ready\n", len(states))
 	default:
-		fmt.Fprintf(&out, "RESOURCES: %d of %d are ready\n", ready, len(states))
+		fmt.Fprintf(&out, "RESOURCES: %d of %d are ready\n", len(states)-len(troubled), len(states))
 	}
 	width := 0
-	for _, s := range append(slices.Clone(troubled), well...) {
+	for _, s := range troubled {
 		width = max(width, len(s.String()))
+	}
+	ready := together(well)
+	for _, line := range ready {
+		width = max(width, len(line[0]))
 	}
 	for len(troubled) > 0 {
 		var reasons []apply.Reason
@@ -67,13 +71,39 @@ func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 			fmt.Fprintf(&out, "      %s\n", mask.Text(reason.String()))
 		}
 	}
-	for _, s := range well {
-		fmt.Fprintf(&out, "  ✓ %-*s  %s\n", width, s.ID, s.Why)
+	for _, line := range ready {
+		fmt.Fprintf(&out, "  ✓ %-*s  %s\n", width, line[0], line[1])
 	}
 	if len(others) > 0 {
 		fmt.Fprintf(&out, "  ✓ %s\n", strings.Join(kindCounts(others), ", "))
 	}
 	return out.String()
+}
+
+// together are objects that are ready, each with its state. Three or more of a kind that
+// say the same of themselves are told together, "34 PrometheusRules", unless they are
+// what runs pods.
+func together(well []engine.ObjectState) [][2]string {
+	const fold, told = 3, -1
+	alike := func(s engine.ObjectState) [2]string { return [2]string{s.Kind, s.Why} }
+	same := map[[2]string]int{}
+	for _, s := range well {
+		if !kinds.Of(s.GroupKind()).SelectsPods {
+			same[alike(s)]++
+		}
+	}
+	var out [][2]string
+	for _, s := range well {
+		switch n := same[alike(s)]; {
+		case n == told:
+		case n < fold:
+			out = append(out, [2]string{s.String(), s.Why})
+		default:
+			out = append(out, [2]string{report.CountOfKind(n, s.Kind), s.Why})
+			same[alike(s)] = told
+		}
+	}
+	return out
 }
 
 // kindCounts are "2 ConfigMaps", "1 Secret": by kind.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
@@ -138,7 +139,7 @@ func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engi
 		return engine.Source{}, err
 	}
 	return engine.Source{
-		Chart: loaded, Fetched: p.charts[o.chart.request(path)].pin,
+		Chart: loaded, Fetched: p.charts[o.chart.request(path)].pin, Lock: source.LockOf(loaded),
 		Warnings: append(warnings, more...), Values: given, Reuse: o.reuse.mode(),
 		Folder: chartFolder(path), Path: inRepository,
 		Origin: func(path []string) values.Origin { return sources.Origin(path, read) },

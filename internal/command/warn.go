@@ -50,7 +50,7 @@ func (p *program) warnings(made *plan.Plan) {
 	if made.Summary.Warnings == 0 {
 		return
 	}
-	for _, problem := range p.masked(made).Problems {
+	for _, problem := range p.shownProblems(made) {
 		if problem.Blocking {
 			continue
 		}

@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,20 +38,20 @@ type driftWatch struct {
 	// wanted says whether a change of its objects is a reason for a pass over a HelmRelease.
 	wanted func(key client.ObjectKey, last time.Time) bool
 
+	metrics *metrics
+	log     logr.Logger
+	// begin are kinds whose watch is to begin.
+	begin workqueue.TypedRateLimitingInterface[schema.GroupVersionKind]
+	// kinds are those that were asked for; what says whether their objects are known is nil
+	// until they are watched.
 	kindsMu sync.Mutex
-	kinds   map[schema.GroupVersionKind]*watchedKind
+	kinds   map[schema.GroupVersionKind]func() bool
 
 	lastMu sync.Mutex
 	last   map[client.ObjectKey]time.Time
 }
 
-// watchedKind is a kind that is watched, or the reason why it is not.
-type watchedKind struct {
-	synced func() bool
-	failed error
-}
-
-func newDriftWatch(m manager.Manager, config *rest.Config, o Options, wanted func(client.ObjectKey, time.Time) bool) (*driftWatch, error) {
+func newDriftWatch(m manager.Manager, config *rest.Config, o Options, metrics *metrics, wanted func(client.ObjectKey, time.Time) bool) (*driftWatch, error) {
 	origin, err := labels.NewRequirement(flux.OriginName, selection.Exists, nil)
 	if err != nil {
 		return nil, err
@@ -63,10 +63,15 @@ func newDriftWatch(m manager.Manager, config *rest.Config, o Options, wanted fun
 	if err != nil {
 		return nil, err
 	}
-	return &driftWatch{
-		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, cache: c, live: m.GetAPIReader(), wanted: wanted,
-		changed: make(chan event.GenericEvent, maxWaiting), kinds: map[schema.GroupVersionKind]*watchedKind{}, last: map[client.ObjectKey]time.Time{},
-	}, m.Add(c)
+	if err := m.Add(c); err != nil {
+		return nil, err
+	}
+	d := &driftWatch{
+		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, cache: c, live: m.GetAPIReader(), wanted: wanted, metrics: metrics, log: m.GetLogger(),
+		changed: make(chan event.GenericEvent, maxWaiting), kinds: map[schema.GroupVersionKind]func() bool{}, last: map[client.ObjectKey]time.Time{},
+		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](o.MinRetryDelay, o.MaxRetryDelay)),
+	}
+	return d, m.Add(d)
 }
 
 // stateAnnotation holds, of an object in the cache, all that counts of it.
@@ -96,8 +101,8 @@ func state(in any) (any, error) {
 }
 
 // sees says whether all kinds of the HelmRelease's objects are watched. Those that are
-// not are from now on, where that may be.
-func (d *driftWatch) sees(ctx context.Context, hr *flux.HelmRelease) bool {
+// not are from now on, as soon as that may be.
+func (d *driftWatch) sees(hr *flux.HelmRelease) bool {
 	if hr.Status.Inventory == nil {
 		return false
 	}
@@ -108,47 +113,9 @@ func (d *driftWatch) sees(ctx context.Context, hr *flux.HelmRelease) bool {
 			return false
 		}
 		k := schema.GroupVersionKind{Group: parts[len(parts)-2], Version: entry.Version, Kind: parts[len(parts)-1]}
-		w := d.watch(ctx, k)
-		all = all && w.failed == nil && w.synced()
+		all = d.watched(k) && all
 	}
 	return all
-}
-
-// watch begins to watch a kind. One that can't be listed is not tried again: its
-// HelmReleases are looked at at each interval.
-func (d *driftWatch) watch(ctx context.Context, k schema.GroupVersionKind) *watchedKind {
-	d.kindsMu.Lock()
-	defer d.kindsMu.Unlock()
-	if w := d.kinds[k]; w != nil {
-		return w
-	}
-	w := &watchedKind{}
-	d.kinds[k] = w
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(k.GroupVersion().WithKind(k.Kind + "List"))
-	if w.failed = d.live.List(ctx, list, client.Limit(1)); w.failed != nil {
-		return w
-	}
-	o := &metav1.PartialObjectMetadata{}
-	o.SetGroupVersionKind(k)
-	informer, err := d.cache.GetInformer(ctx, o, cache.BlockUntilSynced(false))
-	if w.failed = err; err != nil {
-		return w
-	}
-	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(o any, first bool) { d.turn(!first, o) },
-		UpdateFunc: func(was, is any) { d.turn(true, was, is) },
-		DeleteFunc: func(o any) {
-			if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
-				o = gone.Obj
-			}
-			d.turn(true, o)
-		},
-	})
-	if w.failed = err; err == nil {
-		w.synced = registered.HasSynced
-	}
-	return w
 }
 
 // turn notes what has changed, one object or the same one before and after.

@@ -12,12 +12,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-// flights are passes that go on without a worker: one that waits until what it has sent is
-// ready gives its worker back, and its end puts its HelmRelease into the queue again. What
-// changes meanwhile is looked at, and ends the wait when the plan would be another one.
+// flights are passes that go on without a worker: one that waits for a hook, or until what it
+// has sent is ready, gives its worker back, and its end puts its HelmRelease into the queue
+// again. What changes meanwhile is looked at once everything is sent, and ends the wait when
+// the plan would be another one: no hook is broken off.
 type flights struct {
 	inner *reconciler
-	// ended gets the HelmReleases whose pass has ended without a worker.
+	// ended gets the HelmReleases whose pass has ended without a worker, or waits and has to be
+	// looked at.
 	ended chan event.TypedGenericEvent[client.Object]
 
 	mu      sync.Mutex
@@ -28,14 +30,16 @@ type flights struct {
 // flight is one pass.
 type flight struct {
 	cancel context.CancelCauseFunc
-	// left is closed once the pass waits, done at its end.
+	// left is closed once the pass needs no worker, done at its end.
 	left, done chan struct{}
 	result     ctrl.Result
 	err        error
+	// waits says that the pass has sent everything.
+	waits bool
 	// asked is what the HelmRelease asked for when it was last looked at; stale says that this
-	// has changed since the pass began.
-	asked mark
-	stale bool
+	// has changed since the pass began, unjudged that nobody has asked yet what that means.
+	asked           mark
+	stale, unjudged bool
 }
 
 func newFlights(inner *reconciler) *flights {
@@ -91,30 +95,48 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 	f.mu.Unlock()
 	f.all.Go(func() {
 		defer cancel(nil)
-		out.result, out.err = f.inner.Reconcile(context.WithValue(ctx, waiting{}, sync.OnceFunc(func() { close(out.left) })), request)
+		leave := sync.OnceFunc(func() { close(out.left) })
+		on := pauses{hook: leave, waiting: func() {
+			f.mu.Lock()
+			out.waits = true
+			unjudged := out.unjudged
+			f.mu.Unlock()
+			if leave(); unjudged {
+				f.enqueue(process, request.NamespacedName)
+			}
+		}}
+		out.result, out.err = f.inner.Reconcile(context.WithValue(ctx, pausesKey{}, on), request)
 		close(out.done)
 		select {
 		case <-out.left: // nobody waits for it
-			o := &helmRelease{}
-			o.Namespace, o.Name = request.Namespace, request.Name
-			select {
-			case f.ended <- event.TypedGenericEvent[client.Object]{Object: o}:
-			case <-process.Done():
-			}
+			f.enqueue(process, request.NamespacedName)
 		default:
 		}
 	})
 	return out
 }
 
+// enqueue has a worker look at the HelmRelease.
+func (f *flights) enqueue(process context.Context, key client.ObjectKey) {
+	o := &helmRelease{}
+	o.Namespace, o.Name = key.Namespace, key.Name
+	select {
+	case f.ended <- event.TypedGenericEvent[client.Object]{Object: o}:
+	case <-process.Done():
+	}
+}
+
 // look ends a pass that waits for what its HelmRelease does not ask for any more.
 func (f *flights) look(ctx context.Context, key client.ObjectKey, running *flight) {
 	asked := f.askedOf(ctx, key)
 	f.mu.Lock()
-	same := asked == running.asked
-	running.asked, running.stale = asked, running.stale || !same
+	if asked != running.asked {
+		running.asked, running.stale, running.unjudged = asked, true, true
+	}
+	judge := running.unjudged && running.waits
+	running.unjudged = running.unjudged && !judge
 	f.mu.Unlock()
-	if same {
+	if !judge {
 		return
 	}
 	if differs, err := f.inner.supersedes(ctx, key); err == nil && differs {
@@ -164,10 +186,13 @@ func (f *flights) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable: replicas that share have no leader.
 func (f *flights) NeedLeaderElection() bool { return false }
 
-// waiting is the key of what a pass calls when it begins to wait.
-type waiting struct{}
+// pauses are what a pass calls when it begins with a hook, and when it waits.
+type pauses struct{ hook, waiting func() }
 
-func waitingOf(ctx context.Context) func() {
-	call, _ := ctx.Value(waiting{}).(func())
-	return call
+// pausesKey is their key in a context.
+type pausesKey struct{}
+
+func pausesOf(ctx context.Context) pauses {
+	on, _ := ctx.Value(pausesKey{}).(pauses)
+	return on
 }

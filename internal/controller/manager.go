@@ -146,7 +146,7 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	if err := m.Add(r.flights); err != nil {
 		return nil, err
 	}
-	if r.drift, err = newDriftWatch(m, config, o, r.watched); err != nil {
+	if r.drift, err = newDriftWatch(m, config, o, counted, r.watched); err != nil {
 		return nil, err
 	}
 	if o.AutomaticShards {

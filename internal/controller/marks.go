@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
-	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // fingerprint tells contents apart.
@@ -72,14 +71,11 @@ func (r *reconciler) around(ctx context.Context, hr *flux.HelmRelease) fingerpri
 	for _, ref := range hr.Spec.ValuesFrom {
 		version(ref.Kind, local(ref.Name))
 	}
-	if k := hr.Spec.KubeConfig; k != nil && k.SecretRef != nil {
-		version(kinds.Secret.Kind, local(k.SecretRef.Name))
+	if holder := hr.Spec.KubeConfig.Holder(); holder != nil {
+		version(holder.Kind, local(holder.Name))
 	}
 	for _, dep := range hr.Spec.DependsOn {
-		key := local(dep.Name)
-		if dep.Namespace != "" {
-			key.Namespace = dep.Namespace
-		}
+		key := dependency(hr, dep)
 		o := &helmRelease{}
 		err := r.client.Get(ctx, key, o)
 		note(key, o.UID, o.ResourceVersion, fmt.Sprint(err))
@@ -87,12 +83,17 @@ func (r *reconciler) around(ctx context.Context, hr *flux.HelmRelease) fingerpri
 	return fingerprint(h.Sum(nil))
 }
 
+// dependency is where what the HelmRelease depends on is.
+func dependency(hr *flux.HelmRelease, on flux.Dependency) client.ObjectKey {
+	on = on.In(hr.Metadata.Namespace)
+	return client.ObjectKey{Namespace: on.Namespace, Name: on.Name}
+}
+
 // knows says whether all that the HelmRelease depends on is cached: what is in another
 // shard is not.
 func (r *reconciler) knows(ctx context.Context, hr *flux.HelmRelease) bool {
 	for _, dep := range hr.Spec.DependsOn {
-		ref := dep.In(hr.Metadata.Namespace)
-		if r.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &helmRelease{}) != nil {
+		if r.client.Get(ctx, dependency(hr, dep), &helmRelease{}) != nil {
 			return false
 		}
 	}

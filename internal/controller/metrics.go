@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -12,9 +13,10 @@ import (
 // metrics are those that controller-runtime does not have: gotk's by gotk's names, and
 // our own.
 type metrics struct {
-	duration *prometheus.HistogramVec
-	unread   prometheus.Counter
-	taken    prometheus.Gauge
+	duration  *prometheus.HistogramVec
+	unread    prometheus.Counter
+	taken     prometheus.Gauge
+	unwatched *prometheus.GaugeVec
 }
 
 // newMetrics registers them beside controller-runtime's.
@@ -31,8 +33,11 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		taken: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "kubectl_release_rendering_bytes", Help: "Memory that passes which render are taken to use at present, of --memory-budget.",
 		}),
+		unwatched: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "kubectl_release_unwatched_kinds", Help: "1 for each kind whose drift is looked for at the interval alone, because it can't be watched yet.",
+		}, []string{"group", "kind"}),
 	}
-	for _, c := range []prometheus.Collector{m.duration, m.unread, m.taken} {
+	for _, c := range []prometheus.Collector{m.duration, m.unread, m.taken, m.unwatched} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
@@ -47,6 +52,15 @@ func (m *metrics) passed(key client.ObjectKey, took time.Duration) {
 func (m *metrics) skipped() { m.unread.Inc() }
 
 func (m *metrics) rendering(bytes int64) { m.taken.Add(float64(bytes)) }
+
+// watches notes whether objects of a kind are watched for drift.
+func (m *metrics) watches(k schema.GroupKind, yes bool) {
+	if yes {
+		m.unwatched.DeleteLabelValues(k.Group, k.Kind)
+		return
+	}
+	m.unwatched.WithLabelValues(k.Group, k.Kind).Set(1)
+}
 
 func (m *metrics) forget(key client.ObjectKey) {
 	m.duration.DeleteLabelValues(flux.KindHelmRelease, key.Name, key.Namespace)

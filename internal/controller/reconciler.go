@@ -76,7 +76,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
 	// What is on another cluster is not watched.
-	seen := hr.Spec.KubeConfig == nil && r.knows(ctx, hr) && (hr.DriftMode() == "" || r.drift.sees(ctx, hr))
+	seen := hr.Spec.KubeConfig == nil && r.knows(ctx, hr) && (hr.DriftMode() == "" || r.drift.sees(hr))
 	looked := r.look(ctx, hr)
 	if seen && r.synced.unchanged(key, looked) {
 		r.metrics.skipped()
@@ -100,7 +100,7 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 	o, hr := v.object, v.hr
 	was := hr.Status
 	in := reconcile.Sources{
-		Waiting: waitingOf(ctx),
+		Hook: pausesOf(ctx).hook, Waiting: pausesOf(ctx).waiting,
 		// Records on another cluster are not watched.
 		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(o), looked),
 	}

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
-	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // Indexes of HelmReleases, by what they depend on.
@@ -34,8 +34,8 @@ var indexes = map[string]func(*flux.HelmRelease) []string{
 		for _, ref := range hr.Spec.ValuesFrom {
 			out = append(out, flux.Reference{Kind: ref.Kind, Namespace: hr.Metadata.Namespace, Name: ref.Name}.String())
 		}
-		if k := hr.Spec.KubeConfig; k != nil && k.SecretRef != nil {
-			out = append(out, flux.Reference{Kind: kinds.Secret.Kind, Namespace: hr.Metadata.Namespace, Name: k.SecretRef.Name}.String())
+		if holder := hr.Spec.KubeConfig.Holder(); holder != nil {
+			out = append(out, holder.In(hr.Metadata.Namespace).String())
 		}
 		return out
 	},
@@ -86,12 +86,16 @@ func (r *reconciler) whoever(index, kind string) handler.EventHandler {
 	})
 }
 
+// asking are the annotations that ask for a pass; forceAt and resetAt alone do not.
+var asking = []string{flux.AnnotationRequestedAt, planAnnotation, approveAnnotation}
+
 // asked passes a HelmRelease on that is new, going, or asked for something: its own
 // status is no reason for a pass.
 var asked = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		was, is := e.ObjectOld, e.ObjectNew
-		return !reflect.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
+		other := func(name string) bool { return was.GetAnnotations()[name] != is.GetAnnotations()[name] }
+		return slices.ContainsFunc(asking, other) ||
 			len(was.GetFinalizers()) != len(is.GetFinalizers()) ||
 			(was.GetDeletionTimestamp() == nil) != (is.GetDeletionTimestamp() == nil)
 	},

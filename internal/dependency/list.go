@@ -35,7 +35,7 @@ func List(path string, o chartload.Options) ([]Status, []chart.Warning, error) {
 		return nil, nil, err
 	}
 	have := inCharts(files)
-	lock := lockIn(loaded)
+	lock, _ := resolve.LockIn(loaded) // one that can't be read promises nothing
 	list, declared := []Status{}, map[string]bool{}
 	for _, d := range loaded.Metadata.Dependencies {
 		declared[d.Name] = true
@@ -54,19 +54,6 @@ func List(path string, o chartload.Options) ([]Status, []chart.Warning, error) {
 		warnings = append(warnings, chart.Warning{Where: chartsFolder + "/" + h.File, What: what})
 	}
 	return list, warnings, nil
-}
-
-// lockIn is the lock of a chart, or nil: one that can't be read promises nothing.
-func lockIn(c *chart.Chart) *resolve.Lock {
-	name := resolve.LockName(c.Metadata)
-	for _, f := range c.Raw {
-		if f.Name == name {
-			if lock, err := resolve.ParseLock(f.Data); err == nil {
-				return lock
-			}
-		}
-	}
-	return nil
 }
 
 // inCharts is what is in charts/, in the order of the names.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
@@ -12,9 +13,9 @@ import (
 // that has any: a *source.DigestError when one is another. What is unpacked can't be
 // checked, and what is missing is not looked for.
 func Verify(c *chart.Chart) error {
-	lock := lockIn(c)
-	if lock == nil {
-		return nil
+	lock, err := resolve.LockIn(c)
+	if lock == nil || err != nil {
+		return nil //nolint:nilerr // one that can't be read promises nothing
 	}
 	digests, unpacked := map[string]string{}, map[string]bool{}
 	for _, f := range c.Raw {

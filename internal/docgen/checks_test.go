@@ -63,6 +63,21 @@ var checked = [45]string{
 	"internal/command/checks_test.go",
 }
 
+// things say for each of the ten things that no peer's pull request shows (§7) in which file it
+// is: "Thing 7:" stands there as checks do.
+var things = [10]string{
+	"internal/command/testdata/offline/manymatrix.txtar",
+	"e2e/testdata/script/comment.txtar",
+	"e2e/testdata/script/comment.txtar",
+	"internal/forge/since_test.go",
+	"e2e/testdata/script/comment.txtar",
+	"e2e/testdata/script/comment.txtar",
+	"e2e/testdata/script/comment.txtar",
+	"internal/command/testdata/offline/manymatrix.txtar",
+	"e2e/approval_test.go",
+	"e2e/testdata/script/comment.txtar",
+}
+
 // flows are tests named after the flows of §5.
 var flows = []string{"TestFlowA", "TestFlowB", "TestFlowC", "TestFlowD", "TestFlowE"}
 
@@ -79,19 +94,35 @@ func holds(t *testing.T, file, text string) bool {
 // No check of the specification has lost what shows it.
 func TestEveryCheckOfPullRequestsIsShown(t *testing.T) {
 	for i, file := range checked {
-		words := fmt.Sprintf("Check %d:", i+1)
-		if strings.HasSuffix(file, ".go") {
-			if !aboveTest(t, file, words) {
-				t.Errorf("%s: %q is above no test", file, words)
-			}
-		} else if !holds(t, file, "\n# "+words) {
-			t.Errorf("%s has no part %q", file, words)
-		}
+		begins(t, file, fmt.Sprintf("Check %d:", i+1))
 	}
 	for _, name := range flows {
 		if !holds(t, "e2e/flows_test.go", "func "+name) {
 			t.Errorf("no test is named %s…", name)
 		}
+	}
+}
+
+// Each of the ten things is told where a reader finds it, and shown by a test.
+func TestTenThingsAreToldAndShown(t *testing.T) {
+	const page = "docs/pull-requests.md"
+	for i, file := range things {
+		begins(t, file, fmt.Sprintf("Thing %d:", i+1))
+		if !holds(t, page, fmt.Sprintf("\n%d. **", i+1)) {
+			t.Errorf("%s does not tell of thing %d", page, i+1)
+		}
+	}
+}
+
+// begins holds that a file has a part, or a test, that begins with the words.
+func begins(t *testing.T, file, words string) {
+	t.Helper()
+	if strings.HasSuffix(file, ".go") {
+		if !aboveTest(t, file, words) {
+			t.Errorf("%s: %q is above no test", file, words)
+		}
+	} else if !holds(t, file, "\n# "+words) {
+		t.Errorf("%s has no part %q", file, words)
 	}
 }
 

@@ -33,14 +33,17 @@ func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*pl
 }
 
 // PlanOffline plans without any cluster: nobody is asked for records or
-// objects, and lookups find what api has for them. The values are those given.
+// objects, and lookups find what api has for them. The values are those given; those that
+// are reused are a baseline's that is a chart.
 func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := api.Facts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b.Offline = true
-	d.Source.Reuse, b.Source.Reuse = values.ResetValues, values.ResetValues
+	b.Offline, b.Source.Reuse = true, values.ResetValues
+	if d.Source.Reuse != values.ReuseValues || b.Kind != plan.AgainstChart {
+		d.Source.Reuse = values.ResetValues
+	}
 	// Charts that ask for the revision see that of a first upgrade.
 	first := &release.Revision{Version: 1, ApplyMethod: release.ServerSide, Info: release.Info{Status: release.StatusDeployed}}
 	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b, recordLimit: releasestore.MaxSize, lookupGiven: api.Lookup != nil}
@@ -144,6 +147,12 @@ func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (b
 	}
 	if b.revision == nil {
 		op, g.history = plan.Install, nil
+	}
+	if c.baseline.Offline && c.Source.Reuse == values.ReuseValues {
+		if c.Source, err = reuse(c.Source, release.History{b.revision}); err != nil {
+			return b, rendered{}, err
+		}
+		c.Source.Reuse = values.ResetValues
 	}
 	target, err := targetOf(ctx, c.Deployment, g, op)
 	return b, target, err

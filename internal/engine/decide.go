@@ -27,10 +27,11 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if err := qualify(ctx, e.Cluster, &in, sent); err != nil {
 		return nil, err
 	}
-	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
+	// The record is encoded for that, which takes some times its size: before there is more to keep.
+	if err := measure(&in, e.recordLimit()); err != nil {
 		return nil, err
 	}
-	if err := measure(&in, e.recordLimit()); err != nil {
+	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
 		return nil, err
 	}
 	e.retainedHistory(&in)
@@ -117,7 +118,7 @@ func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, er
 		if err != nil {
 			return nil, err
 		}
-		shareAlike(objects)
+		shareAlike(objects, known)
 		known = objects // the next revision is most like this one
 		sent = append(sent, plan.Sent{Revision: r.Version, Objects: objects})
 	}
@@ -177,10 +178,10 @@ func namespaced(lists []*[]manifest.Object, qualify func([]manifest.Object) []ma
 }
 
 func gvks(in plan.Input, sent []plan.Sent) []schema.GroupVersionKind {
-	var all []schema.GroupVersionKind
+	all := map[schema.GroupVersionKind]bool{}
 	add := func(objects []manifest.Object) {
 		for _, o := range objects {
-			all = append(all, o.GVK())
+			all[o.GVK()] = true
 		}
 	}
 	for _, s := range sent {
@@ -192,8 +193,7 @@ func gvks(in plan.Input, sent []plan.Sent) []schema.GroupVersionKind {
 		add(in.Target.HookObjects)
 		add(in.Target.CRDs)
 	}
-	slices.SortFunc(all, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
-	return slices.Compact(all)
+	return slices.SortedFunc(maps.Keys(all), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
 }
 
 // refs are the objects whose live state the plan needs.

@@ -36,6 +36,9 @@ type Deployment struct {
 	Source     Source
 	ServerSide ServerSide
 	Options    plan.Options
+	// Anew says that the records which are there are gone by then, with a release that is
+	// uninstalled first: the plan is made as if there were none.
+	Anew bool
 }
 
 // PlanDeployment plans an install or upgrade.
@@ -43,6 +46,9 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	g, err := e.gather(ctx, d.Release)
 	if err != nil {
 		return nil, err
+	}
+	if d.Anew {
+		g.history, g.pending = nil, plan.Pending{}
 	}
 	op, err := d.operation(g.history)
 	if err != nil {
@@ -138,7 +144,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	}
 	record := newRecord(d, r, version, g.history)
 	t, err := newTarget(record, crds, chartRef(source.Chart))
-	t.Source = source.Fetched
+	t.Source, t.Lock = source.Fetched, source.Lock
 	return rendered{Target: t, warnings: problems(source, r.Warnings)}, g.lookups.quoted(err)
 }
 

@@ -59,12 +59,17 @@ type goals func(release.History) []*release.Revision
 
 // history reads what planning and applying need of the records: whole are those
 // that are written again or rendered from, of the others that count as stored what
-// they sent; the rest are outlines.
+// they sent, of a few when their hooks have run; the rest are outlines.
 func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (release.History, error) {
 	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
 		for _, r := range append(plan.Sources(h), plan.Attempts(h)...) {
 			parts[r.Version] = release.Sent
+		}
+		for _, r := range plan.Timed(h) {
+			if _, needed := parts[r.Version]; !needed {
+				parts[r.Version] = release.HookRuns
+			}
 		}
 		whole := []*release.Revision{h.Last(), h.LastSuccessful()}
 		for _, goal := range also {

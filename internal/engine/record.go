@@ -3,6 +3,8 @@ package engine
 import (
 	"maps"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -71,7 +73,7 @@ func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartR
 	if err != nil {
 		return plan.Target{}, err
 	}
-	shareAlike(objects)
+	shareAlike(objects, nil)
 	hooks, err := hookObjects(record)
 	if err != nil {
 		return plan.Target{}, err
@@ -79,10 +81,22 @@ func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartR
 	return plan.Target{Record: record, Objects: objects, HookObjects: hooks, CRDs: crds, Chart: ref}, nil
 }
 
-// shareAlike keeps once what neighbours have in common: manifests are sorted by kind.
-func shareAlike(objects []manifest.Object) {
-	for i := 1; i < len(objects); i++ {
-		jsontree.Share(objects[i].Doc.Object, objects[i-1].Doc.Object)
+// shareAlike keeps once what objects have in common with their neighbours, since manifests are
+// sorted by kind, and with what another revision has in their place.
+func shareAlike(objects, others []manifest.Object) {
+	same := make(map[manifest.ID]*unstructured.Unstructured, len(others))
+	for _, o := range others {
+		same[o.ID] = o.Doc
+	}
+	var last any
+	for _, o := range objects {
+		switch other := same[o.ID]; {
+		case other == nil:
+			jsontree.Share(o.Doc.Object, last, nil)
+		case other != o.Doc:
+			jsontree.Share(o.Doc.Object, last, other.Object)
+		}
+		last = o.Doc.Object
 	}
 }
 

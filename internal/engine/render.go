@@ -26,6 +26,8 @@ type Source struct {
 	Warnings []chart.Warning
 	// Fetched is where the chart was fetched from; nil for a folder or a file.
 	Fetched *plan.ChartSource
+	// Lock is that of the chart's dependencies, or nil.
+	Lock *plan.ChartLock
 	// Values are the user's own.
 	Values map[string]any
 	// Secrets are contents of Secrets that Values come from: they are masked where they

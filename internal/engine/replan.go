@@ -119,7 +119,7 @@ func (e *Engine) replan(ctx context.Context, p *plan.Plan, g gathered, op plan.O
 		if err != nil {
 			return nil, err
 		}
-		target.Source = p.ChartSource
+		target.Source, target.Lock = p.ChartSource, p.ChartLock
 		in.Target = &target
 		if p.Operation != plan.Test {
 			in.Values = valuesChanges(g.history, record)

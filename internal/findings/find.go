@@ -77,7 +77,7 @@ func (f *finder) problems() {
 			found.Step = step.ID
 			// What is missing is no line of the chart's: a permission, or a lock.
 			if found.Place.File == "" && p.Kind != plan.ProblemPermission && p.Kind != plan.ProblemLocked {
-				found.Place = f.placeOf(step, anyChange)
+				found.Place = f.placeOf(step, among(step, slices.Concat(p.Fields, fieldsOf(step, p.Risk))))
 			}
 		}
 		about := fmt.Sprint(p.Object)
@@ -92,6 +92,8 @@ var digits = regexp.MustCompile(`\d+`)
 
 func rule(p plan.Problem) string {
 	switch {
+	case p.Kind == plan.ProblemPolicy && p.Risk == "":
+		return "policy/expression"
 	case p.Kind == plan.ProblemPolicy:
 		return "policy/" + string(p.Risk)
 	case p.Blocking:
@@ -108,7 +110,8 @@ func (f *finder) steps() {
 		found := Finding{Title: f.words.Name(s.Object), Step: s.ID, Level: Note}
 		for _, r := range s.Told() {
 			risk := found
-			risk.Rule, risk.Message, risk.Place = "risk/"+string(r), f.words.Risk(s, r), f.placeOf(s, ofRisk(r))
+			risk.Rule, risk.Message = "risk/"+string(r), f.words.Risk(s, r)
+			risk.Place = f.placeOf(s, among(s, fieldsOf(s, r)))
 			if r == plan.RiskData || r == plan.RiskDelete || r == plan.RiskRecreate {
 				risk.Level = Warning
 			}

@@ -84,6 +84,37 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// A finding stands at the line of the field that it is about, and not of another one that changes
+// as well: an immutable field, and the risk that is denied.
+func TestFindingsStandAtTheirField(t *testing.T) {
+	changed := func(path, value string) plan.Change {
+		return plan.Change{Path: path, From: int64(2), To: int64(1), Cause: plan.CauseValues, Detail: value}
+	}
+	db := step(plan.OpPatch, deployment("db"), 7, changed("spec.paused", "paused"), changed("spec.replicas", "replicas"), changed("spec.selector.matchLabels", "app"))
+	db.Risk = plan.RiskScaleDown
+	p := &plan.Document{
+		Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{db}}}}},
+		Problems: []plan.Problem{
+			{Kind: plan.ProblemImmutable, Step: db.ID, Object: db.Object, Fields: []string{"spec.selector"}, Blocking: true, What: "a field is immutable"},
+			{Kind: plan.ProblemPolicy, Risk: plan.RiskScaleDown, Step: db.ID, Object: db.Object, Blocking: true, What: "it would be scaled down, which is denied"},
+			{Kind: plan.ProblemInvalid, Step: db.ID, Object: db.Object, Blocking: true, What: "a webhook does not want it"},
+		},
+	}
+	for i, name := range []string{"paused", "replicas", "app"} {
+		p.Values = append(p.Values, plan.Change{Path: name, Cause: plan.CauseValues, Place: plan.Place{File: name, Line: i + 1}})
+	}
+	got := map[string]string{}
+	for _, f := range Of(p) {
+		got[f.Rule] = f.Place.File
+	}
+	want := map[string]string{"blocked/immutable": "app", "policy/scale-down": "replicas", "blocked/invalid": "paused", "risk/scale-down": "replicas"}
+	for rule, file := range want {
+		if got[rule] != file {
+			t.Errorf("%s is at %q, want %q", rule, got[rule], file)
+		}
+	}
+}
+
 // The same finding of the next plan has the same fingerprint, whatever its line, its words
 // or its place among others; no two findings of a plan share one.
 func TestFingerprintsStay(t *testing.T) {

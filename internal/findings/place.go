@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"slices"
 	"strings"
 	"text/template"
 
@@ -51,10 +52,32 @@ func (f *finder) switchedOff() plan.Place {
 
 func anyChange(plan.Change) bool { return true }
 
-// ofRisk picks the changes that make a risk.
-func ofRisk(r plan.Risk) func(plan.Change) bool {
-	if r != plan.RiskScaleDown {
-		return anyChange
+// fieldsOf are those of the object that make a risk; none where it is the whole object.
+func fieldsOf(s *plan.Step, r plan.Risk) (out []string) {
+	gravest, _, changes := s.Gravest()
+	switch {
+	case r == plan.RiskStateful && changes:
+		out = append(out, gravest.Path)
+	case r == plan.RiskScaleDown, r == plan.RiskData && s.Op == plan.OpPatch:
+		for _, c := range s.Changes {
+			if strings.HasSuffix(strings.ToLower(c.Path), "replicas") {
+				out = append(out, c.Path)
+			}
+		}
 	}
-	return func(c plan.Change) bool { return strings.HasSuffix(strings.ToLower(c.Path), "replicas") }
+	return out
+}
+
+// among picks the changes of fields, and of what is in them; all where none of them changes.
+func among(s *plan.Step, fields []string) func(plan.Change) bool {
+	picks := func(c plan.Change) bool {
+		return slices.ContainsFunc(fields, func(field string) bool {
+			rest, in := strings.CutPrefix(c.Path, field)
+			return in && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		})
+	}
+	if slices.ContainsFunc(s.Changes, picks) {
+		return picks
+	}
+	return anyChange
 }

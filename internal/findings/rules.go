@@ -14,7 +14,7 @@ func ruleText(rule string) string {
 	case "risk":
 		return riskTexts[plan.Risk(of)]
 	case "policy":
-		return "A policy denies it. " + riskTexts[plan.Risk(of)]
+		return strings.TrimSpace("A policy denies it. " + riskTexts[plan.Risk(of)])
 	case "blocked":
 		return blockedTexts[plan.ProblemKind(of)]
 	case "warning":

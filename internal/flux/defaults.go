@@ -3,6 +3,8 @@ package flux
 import (
 	"encoding/json"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Strategies of HelmCharts: which change makes a new artifact.
@@ -17,12 +19,20 @@ const (
 	defaultMaxHistory = 5
 )
 
-// Timeout is that of an action: its own, else spec.timeout, else five minutes.
+// Timeout is that of actions without one of their own: spec.timeout, else five minutes.
 func (hr *HelmRelease) Timeout() time.Duration {
 	if hr.Spec.Timeout == nil {
 		return defaultTimeout
 	}
 	return hr.Spec.Timeout.Duration
+}
+
+// TimeoutOf is the timeout of an action: its own, where it has one.
+func (hr *HelmRelease) TimeoutOf(own *metav1.Duration) time.Duration {
+	if own == nil {
+		return hr.Timeout()
+	}
+	return own.Duration
 }
 
 // MaxHistory is how many records are kept, 0 for all.

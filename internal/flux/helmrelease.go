@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // HelmRelease says which chart to keep released, with which values and how.
@@ -108,6 +110,18 @@ func (d Dependency) String() string { return d.Namespace + "/" + d.Name }
 type KubeConfig struct {
 	ConfigMapRef *LocalReference `json:"configMapRef,omitempty"`
 	SecretRef    *KeyReference   `json:"secretRef,omitempty"`
+}
+
+// Holder is the object in the HelmRelease's namespace that has them, nil without one.
+func (k *KubeConfig) Holder() *Reference {
+	switch {
+	case k == nil:
+	case k.SecretRef != nil:
+		return &Reference{Kind: kinds.Secret.Kind, Name: k.SecretRef.Name}
+	case k.ConfigMapRef != nil:
+		return &Reference{Kind: kinds.ConfigMap.Kind, Name: k.ConfigMapRef.Name}
+	}
+	return nil
 }
 
 // KeyReference names a key of an object in the same namespace.

@@ -22,8 +22,7 @@ const (
 	// attempts is how often a request is sent at most.
 	attempts = 4
 	// longestWait is the longest Retry-After that is waited for.
-	longestWait = time.Minute
-	// requestTimeout bounds a request with all that comes back.
+	longestWait    = time.Minute
 	requestTimeout = 30 * time.Second
 	maxAnswer      = 16 << 20
 	maxPages       = 100
@@ -35,6 +34,8 @@ type client struct {
 	header http.Header
 	token  string
 	sleep  func(context.Context, time.Duration) error
+	// timeout bounds a request with all that comes back.
+	timeout time.Duration
 }
 
 // StatusError is an answer that is no success.
@@ -78,10 +79,13 @@ func (c *client) send(ctx context.Context, method, path string, body, into any) 
 }
 
 // again says whether a request may be sent again, and after how long: a refused one when
-// the server says when, one that got lost when it changes nothing that it has not changed.
+// the server says when or is at work on the same thing, one that got lost when it changes
+// nothing that it has not changed.
 func (c *client) again(method string, err error, pause time.Duration) (time.Duration, bool) {
 	status, answered := errors.AsType[*StatusError](err)
 	switch {
+	case answered && status.Code == http.StatusConflict: // https://gitlab.com/gitlab-org/gitlab/-/merge_requests/208340
+		return pause, true
 	case answered && (status.Code == http.StatusTooManyRequests || status.Code == http.StatusForbidden):
 		if status.after == 0 && status.Code == http.StatusTooManyRequests {
 			return pause, true
@@ -96,7 +100,7 @@ func (c *client) again(method string, err error, pause time.Duration) (time.Dura
 var errElsewhere = errors.New("it redirects to another server, where the token is not sent")
 
 func (c *client) once(ctx context.Context, method, path string, body, into any) (next string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	address := path
 	if !strings.Contains(path, "://") {

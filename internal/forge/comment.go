@@ -48,7 +48,8 @@ var ErrNoMarker = errors.New("it does not begin with the marker that -o markdown
 // Put makes the comment of a plan, or brings it up to date. The text begins with its
 // marker: a comment is the plan's own when that is its first line and the token's user has
 // written it. Of several the newest is edited, the others are hidden. The same text is not
-// sent again, so that nobody is notified.
+// sent again, so that nobody is notified. What differs from what somebody has approved is told
+// first, on GitHub and Gitea.
 func Put(ctx context.Context, f Forge, text string, o CommentOptions) (Outcome, error) {
 	marker, rest, _ := strings.Cut(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if !strings.HasPrefix(marker, "<!-- ") || !strings.HasSuffix(marker, " -->") {
@@ -106,14 +107,18 @@ func put(ctx context.Context, f Forge, c comment) (Outcome, error) {
 			_ = f.Hide(ctx, old) // what can't be hidden stays
 		}
 	}()
-	run, text := written(newest.Body)
+	text := c.rest
+	before := shownBefore(ctx, f, text, newest)
+	c.rest = before.head(false) + text
+	run, there := written(newest.Body)
 	_, wanted := written(shorten(c.body(), f.Limit()))
 	switch {
 	case run > c.Run && c.Run > 0:
 		return Outcome{Done: Skipped, URL: newest.URL, Why: fmt.Sprintf("run %d, which is newer, has written it", run)}, nil
-	case strings.TrimSpace(text) == strings.TrimSpace(wanted):
+	case strings.TrimSpace(there) == strings.TrimSpace(wanted):
 		return Outcome{Done: Unchanged, URL: newest.URL, Why: "it says the same"}, nil
 	}
+	c.rest = before.head(true) + text
 	url, err := sized(f, c, func(body string) (string, error) { return f.Edit(ctx, newest.ID, body) })
 	if code(err) == http.StatusNotFound { // deleted since it was listed
 		url, err = sized(f, c, func(body string) (string, error) { return f.Create(ctx, body) })

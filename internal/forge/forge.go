@@ -20,6 +20,8 @@ func Kinds() []string { return []string{"github", "gitlab", "gitea", "bitbucket"
 // Comment is a comment on a pull request.
 type Comment struct {
 	ID, Author, Body, URL string
+	// Updated is when it was last written; zero where the forge is not asked.
+	Updated time.Time
 	// node is GitHub's ID in GraphQL.
 	node string
 }
@@ -107,5 +109,5 @@ func (e Environment) number(fallback string) string {
 // client is one for an API at an address.
 func (e Environment) client(base string, header http.Header, token string) *client {
 	header.Set("User-Agent", e.UserAgent)
-	return &client{base: strings.TrimSuffix(base, "/"), header: header, token: token, sleep: e.Sleep}
+	return &client{base: strings.TrimSuffix(base, "/"), header: header, token: token, sleep: e.Sleep, timeout: requestTimeout}
 }

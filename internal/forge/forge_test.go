@@ -35,8 +35,12 @@ type server struct {
 	refuse map[string][]http.HandlerFunc
 	// requests are "METHOD /path", bodies those of requests that have one.
 	requests, bodies []string
+	// sent are requests as they were sent, with their bodies.
+	sent []string
 	// perPage is how many comments a page has.
 	perPage int
+	// reviews are those of the pull request, in JSON; "" may not be read.
+	reviews string
 	// noUser: /user is not for this token, as for that of a GitHub job.
 	noUser bool
 }
@@ -52,6 +56,7 @@ func serve(t *testing.T) *server {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	s.sent = append(s.sent, strings.TrimSpace(r.Method+" "+r.RequestURI+" "+string(body))+"\n")
 	if len(body) > 0 {
 		s.bodies = append(s.bodies, string(body))
 	}
@@ -96,6 +101,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(r.URL.Path, "/check-runs"), strings.Contains(r.URL.Path, "/statuses"):
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"id":9,"html_url":"https://forge.example/check/9"}`)
+	case strings.HasSuffix(r.URL.Path, "/reviews") && s.reviews == "":
+		answer(http.StatusForbidden, `{"message":"Resource not accessible by integration"}`)(w, r)
+	case strings.HasSuffix(r.URL.Path, "/reviews"):
+		fmt.Fprint(w, s.reviews)
 	case r.Method == http.MethodGet:
 		s.page(w, r)
 	case r.Method == http.MethodPost:
@@ -118,6 +127,7 @@ func (s *server) one(id int) map[string]any {
 		"content": map[string]string{"raw": toBitbucket(c.Body)}, "links": map[string]any{"html": map[string]string{"href": "https://forge.example/c/" + strconv.Itoa(id)}},
 		"comments": []any{map[string]any{"id": 1, "content": c.Body, "author": by}},
 		"id":       id, "node_id": "N" + strconv.Itoa(id), "body": c.Body, "html_url": "https://forge.example/c/" + strconv.Itoa(id), "user": by, "author": by,
+		"updated_at": c.Updated,
 	}
 }
 
@@ -256,7 +266,11 @@ func TestComment(t *testing.T) {
 		{name: "limited-for-too-long", text: body, refuse: map[string]http.HandlerFunc{"POST": answer(403, `{"message":"limit"}`, "Retry-After", "3600")}, done: Forbidden, writes: 1},
 		{name: "server-error", there: ours(of(3, body)), text: body + "more\n", refuse: map[string]http.HandlerFunc{"GET": answer(502, "<html>"), "PATCH": answer(500, ""), "PUT": answer(500, "")}, done: Edited, writes: 2, pauses: []time.Duration{time.Second, time.Second}},
 		{name: "gone", there: ours(of(3, body)), text: body + "more\n", refuse: map[string]http.HandlerFunc{"PATCH": answer(404, `{"message":"Not Found"}`), "PUT": answer(404, `{"message":"404 Not found"}`)}, done: Created, writes: 2},
-		{name: "pages", there: append(append(ours(of(3, body)), make([]Comment, 30)...), ours("another")...), text: body + "more\n", done: Edited, writes: 1},
+		{name: "pages", there: append(make([]Comment, 30), ours(of(3, body))...), text: body + "more\n", done: Edited, writes: 1, check: func(t *testing.T, s *server, _ Outcome) {
+			if len(s.comments) != 31 || s.comments[30].Body != of(7, body+"more\n") {
+				t.Errorf("%+v", s.comments[30:])
+			}
+		}},
 	} {
 		for _, kind := range Kinds() {
 			t.Run(tc.name+"/"+kind, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // github is a pull request of GitHub, by its REST API of version 2022-11-28
@@ -63,6 +64,7 @@ type issueComment struct {
 	User struct {
 		Login string `json:"login"`
 	} `json:"user"`
+	Updated time.Time `json:"updated_at"`
 }
 
 func (g *github) Author(ctx context.Context) (string, error) {
@@ -86,7 +88,7 @@ func (g *github) Comments(ctx context.Context) ([]Comment, error) {
 	}
 	var out []Comment
 	for _, c := range found {
-		out = append(out, Comment{ID: strconv.FormatInt(c.ID, 10), Author: c.User.Login, Body: c.Body, URL: c.URL, node: c.Node})
+		out = append(out, Comment{ID: strconv.FormatInt(c.ID, 10), Author: c.User.Login, Body: c.Body, URL: c.URL, Updated: c.Updated, node: c.Node})
 	}
 	return out, nil
 }

@@ -45,6 +45,44 @@ func Head(ctx context.Context, root string) (string, error) {
 	return commit(ctx, root, "HEAD")
 }
 
+// Remotes are the URLs of the repository's remotes as git uses them, credentials included;
+// none where there is no repository.
+func Remotes(ctx context.Context, root string) []string {
+	text, err := git(ctx, root, nil, "remote", "--verbose")
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(text) {
+		if _, rest, ok := strings.Cut(line, "\t"); ok {
+			url, _, _ := strings.Cut(rest, " (")
+			out = append(out, url)
+		}
+	}
+	return out
+}
+
+// Branch is the name of the branch that a ref means, here or at a remote: "main" of main,
+// origin/main, and of HEAD where it is checked out; "" of what is no branch.
+func Branch(ctx context.Context, root, ref string) string {
+	for _, name := range []string{ref, "origin/" + ref} {
+		full, err := git(ctx, root, nil, "rev-parse", "--verify", "--quiet", "--symbolic-full-name", "--end-of-options", name)
+		if err != nil {
+			continue
+		}
+		if branch, ok := strings.CutPrefix(full, "refs/heads/"); ok {
+			return branch
+		}
+		name, ok := strings.CutPrefix(full, "refs/remotes/")
+		_, branch, _ := strings.Cut(name, "/")
+		if !ok {
+			return ""
+		}
+		return branch
+	}
+	return ""
+}
+
 // pullRequestRef is what GitHub calls the merge commit that it makes of a pull request.
 var pullRequestRef = regexp.MustCompile(`^refs/pull/\d+/merge$`)
 

@@ -1,55 +1,98 @@
 package jsontree
 
-// Share returns v with the parts that are equal to with's in the same places replaced by
-// these, so that documents which are much alike are kept once: objects of one kind that a
-// chart generates have most of their fields in common, and a map takes some hundred
-// bytes. v is changed; afterwards neither may be changed in place.
-func Share(v, with any) any {
-	shared, _ := share(v, with)
+import "reflect"
+
+// Share returns v with the parts that are equal to a's, or else to b's, in the same places
+// replaced by these, so that documents which are much alike are kept once: objects of one kind
+// that a chart generates have most of their fields in common, and so have two revisions of an
+// object, and a map takes some hundred bytes. v is changed; afterwards none of them may be
+// changed in place. nil stands for no other document.
+func Share(v, a, b any) any {
+	shared, _, _ := share(v, a, b)
 	return shared
 }
 
-func share(v, with any) (shared any, same bool) {
+// missing is what a document has in a place that it does not have: no value is equal to it.
+type missing struct{}
+
+func share(v, a, b any) (shared any, isA, isB bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		w, ok := with.(map[string]any)
-		if !ok {
-			return v, false
-		}
-		same = len(v) == len(w)
-		for key, value := range v {
-			other, ok := w[key]
-			if !ok {
-				same = false
-				continue
-			}
-			next, equal := share(value, other)
-			v[key] = next
-			same = same && equal
-		}
-		if same {
-			return w, true
-		}
-		return v, false
+		return shareMap(v, a, b)
 	case []any:
-		w, ok := with.([]any)
-		if !ok {
-			return v, false
-		}
-		same = len(v) == len(w)
-		for i := range min(len(v), len(w)) {
-			next, equal := share(v[i], w[i])
-			v[i] = next
-			same = same && equal
-		}
-		if same && len(v) > 0 {
-			return w, true
-		}
-		return v, same
+		return shareList(v, a, b)
 	case nil, string, bool, int64, float64:
-		if v == with {
-			return with, true
+		switch isA, isB = v == a, v == b; {
+		case isA:
+			return a, isA, isB
+		case isB:
+			return b, isA, isB
 		}
 	}
-	return v, false
+	return v, false, false
+}
+
+func shareMap(v map[string]any, a, b any) (shared any, isA, isB bool) {
+	inA, isA := a.(map[string]any)
+	inB, isB := b.(map[string]any)
+	switch {
+	case isA && Identical(v, inA):
+		return v, true, false
+	case !isA && !isB:
+		return v, false, false
+	}
+	isA, isB = isA && len(v) == len(inA), isB && len(v) == len(inB)
+	for key, value := range v {
+		next, equalA, equalB := share(value, field(inA, key), field(inB, key))
+		if equalA || equalB {
+			v[key] = next
+		}
+		isA, isB = isA && equalA, isB && equalB
+	}
+	switch {
+	case isA:
+		return a, isA, isB
+	case isB:
+		return b, isA, isB
+	}
+	return v, false, false
+}
+
+func shareList(v []any, a, b any) (shared any, isA, isB bool) {
+	inA, isA := a.([]any)
+	inB, isB := b.([]any)
+	isA, isB = isA && len(v) == len(inA), isB && len(v) == len(inB)
+	for i, value := range v {
+		next, equalA, equalB := share(value, item(inA, i), item(inB, i))
+		if equalA || equalB {
+			v[i] = next
+		}
+		isA, isB = isA && equalA, isB && equalB
+	}
+	switch {
+	case isA && len(v) > 0:
+		return a, isA, isB
+	case isB && len(v) > 0:
+		return b, isA, isB
+	}
+	return v, isA, isB
+}
+
+func field(m map[string]any, key string) any {
+	if v, ok := m[key]; ok {
+		return v
+	}
+	return missing{}
+}
+
+func item(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return missing{}
+}
+
+// Identical says that two maps are one and the same, as what Share has shared is.
+func Identical(a, b map[string]any) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }

@@ -10,21 +10,22 @@ import (
 func TestShareChangesNoValue(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
-		a, b := tree(random, 4), tree(random, 4)
-		wantA, wantB := Copy(a), Copy(b)
-		if got := Share(a, b); !reflect.DeepEqual(got, wantA) || !reflect.DeepEqual(b, wantB) {
-			t.Fatalf("%v shared with %v is %v", wantA, wantB, got)
+		v, a, b := tree(random, 4), tree(random, 4), tree(random, 4)
+		wantV, wantA, wantB := Copy(v), Copy(a), Copy(b)
+		if got := Share(v, a, b); !reflect.DeepEqual(got, wantV) || !reflect.DeepEqual(a, wantA) || !reflect.DeepEqual(b, wantB) {
+			t.Fatalf("%v shared with %v and %v is %v", wantV, wantA, wantB, got)
 		}
 	}
 }
 
 func TestShareKeepsEqualPartsOnce(t *testing.T) {
 	labels := func() any { return map[string]any{"app": "web", "tier": "front"} }
-	first := map[string]any{"name": "a", "labels": labels(), "ports": []any{int64(80)}}
-	second := map[string]any{"name": "b", "labels": labels(), "ports": []any{int64(80)}}
-	got := Share(second, first).(map[string]any)
-	for _, key := range []string{"labels", "ports"} {
-		if reflect.ValueOf(got[key]).Pointer() != reflect.ValueOf(first[key]).Pointer() {
+	first := map[string]any{"name": "a", "labels": labels(), "ports": []any{int64(80)}, "env": map[string]any{"a": nil}}
+	other := map[string]any{"name": "b", "labels": labels(), "env": map[string]any{"b": nil}}
+	second := map[string]any{"name": "b", "labels": labels(), "ports": []any{int64(80)}, "env": map[string]any{"b": nil}}
+	got := Share(second, first, other).(map[string]any)
+	for key, with := range map[string]map[string]any{"labels": first, "ports": first, "env": other} {
+		if reflect.ValueOf(got[key]).Pointer() != reflect.ValueOf(with[key]).Pointer() {
 			t.Errorf("%s is kept twice", key)
 		}
 	}

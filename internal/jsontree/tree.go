@@ -109,6 +109,9 @@ func sameMaps(a, b map[string]any) bool {
 	if len(a) != len(b) {
 		return false
 	}
+	if Identical(a, b) {
+		return true
+	}
 	for k, av := range a {
 		if bv, ok := b[k]; !ok || !Same(av, bv) {
 			return false

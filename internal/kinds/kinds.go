@@ -33,6 +33,7 @@ var (
 	PersistentVolume         = schema.GroupKind{Kind: "PersistentVolume"}
 	PersistentVolumeClaim    = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	Pod                      = schema.GroupKind{Kind: "Pod"}
+	PodDisruptionBudget      = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
 	ReplicaSet               = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
 	ReplicationController    = schema.GroupKind{Kind: "ReplicationController"}
 	ResourceQuota            = schema.GroupKind{Kind: "ResourceQuota"}

@@ -57,7 +57,7 @@ var storage = []Kind{
 // policies say how pods are placed, run and kept running.
 var policies = []Kind{
 	{
-		GroupKind: schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, Tiers: one(Inputs),
+		GroupKind: PodDisruptionBudget, Tiers: one(Inputs),
 		Details: []Detail{
 			{Show: Value, Label: "minAvailable", Path: "spec.minAvailable"},
 			{Show: Value, Label: "maxUnavailable", Path: "spec.maxUnavailable"},

@@ -145,6 +145,9 @@ func ParseDocument(doc, source string) ([]Object, error) {
 	if onlyComments(doc) { // a parser would copy it, however long it is
 		return nil, nil
 	}
+	if tree, ok := plainTree(doc); ok {
+		return flatten(&unstructured.Unstructured{Object: tree}, source)
+	}
 	raw, err := yaml.YAMLToJSON([]byte(doc))
 	if err != nil {
 		return nil, fmt.Errorf("%s: parse YAML: %w", source, err)

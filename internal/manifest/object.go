@@ -46,7 +46,7 @@ func (id ID) IsSecret() bool { return id.GroupKind() == kinds.Secret }
 // Key is the unambiguous form "apps/Deployment/shop/web" ("core" has no group,
 // cluster-scoped kinds have an empty namespace).
 func (id ID) Key() string {
-	return fmt.Sprintf("%s/%s/%s/%s", id.Group, id.Kind, id.Namespace, id.Name)
+	return id.Group + "/" + id.Kind + "/" + id.Namespace + "/" + id.Name
 }
 
 // Compare orders IDs by group, kind, namespace and name.

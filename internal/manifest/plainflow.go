@@ -5,69 +5,96 @@ import (
 	"strings"
 )
 
-// isFlow says whether a line is one flow collection of simple scalars and other
-// such collections.
-func isFlow(text string) bool {
-	rest, ok := cutFlow(text, 0)
-	return ok && rest == ""
-}
-
-// cutFlow cuts the collection that a text begins with.
-func cutFlow(text string, depth int) (rest string, ok bool) {
-	const maxDepth = 8
-	closing := byte(']')
+// cutFlow cuts the flow collection that a text begins with: one of simple scalars and
+// other such collections, on one line.
+func (p *plainReader) cutFlow(text string, depth int) (v any, rest string, ok bool) {
 	if text[0] == '{' {
-		closing = '}'
+		return p.cutFlowMapping(text[1:], depth)
 	}
-	text = strings.TrimLeft(text[1:], " ")
-	if text != "" && text[0] == closing {
-		return strings.TrimLeft(text[1:], " "), true
-	}
-	var keys []string
-	for text != "" && depth < maxDepth {
-		if closing == '}' {
-			key := flowWord(text)
-			after, found := strings.CutPrefix(text[len(key):], ": ")
-			if !found || !isWord(key) || slices.Contains(keys, key) {
-				return "", false
-			}
-			keys = append(keys, key)
-			text = strings.TrimLeft(after, " ")
-		}
-		if text, ok = cutFlowValue(text, depth); !ok || text == "" {
-			return "", false
-		}
-		switch text[0] {
-		case closing:
-			return strings.TrimLeft(text[1:], " "), true
-		case ',':
-			text = strings.TrimLeft(text[1:], " ")
-		default:
-			return "", false
-		}
-	}
-	return "", false
+	return p.cutFlowSequence(text[1:], depth)
 }
 
-func cutFlowValue(text string, depth int) (rest string, ok bool) {
+// maxFlowDepth is how deep flow collections may be nested to be plain.
+const maxFlowDepth = 8
+
+func (p *plainReader) cutFlowSequence(text string, depth int) (v any, rest string, ok bool) {
+	list := []any{}
+	for first := true; depth < maxFlowDepth; first = false {
+		text = strings.TrimLeft(text, " ")
+		if first && strings.HasPrefix(text, "]") {
+			return list, strings.TrimLeft(text[1:], " "), true
+		}
+		var more bool
+		if v, text, more, ok = p.cutFlowValue(text, ']', depth); !ok {
+			break
+		}
+		if p.build {
+			list = append(list, v)
+		}
+		if !more {
+			return list, text, true
+		}
+	}
+	return nil, "", false
+}
+
+func (p *plainReader) cutFlowMapping(text string, depth int) (v any, rest string, ok bool) {
+	table := map[string]any{}
+	var keys []string
+	for first := true; depth < maxFlowDepth; first = false {
+		text = strings.TrimLeft(text, " ")
+		if first && strings.HasPrefix(text, "}") {
+			return table, strings.TrimLeft(text[1:], " "), true
+		}
+		key := flowWord(text)
+		after, found := strings.CutPrefix(text[len(key):], ": ")
+		if !found || !isWord(key) || slices.Contains(keys, key) {
+			break
+		}
+		keys = append(keys, key)
+		var more bool
+		if v, text, more, ok = p.cutFlowValue(strings.TrimLeft(after, " "), '}', depth); !ok {
+			break
+		}
+		if p.build {
+			table[key] = v
+		}
+		if !more {
+			return table, text, true
+		}
+	}
+	return nil, "", false
+}
+
+// cutFlowValue cuts a value and the comma behind it, or what closes its collection: then
+// there are no more.
+func (p *plainReader) cutFlowValue(text string, closing byte, depth int) (v any, rest string, more, ok bool) {
+	if v, rest, ok = p.cutFlowItem(text, depth); !ok || rest == "" || rest[0] != ',' && rest[0] != closing {
+		return nil, "", false, false
+	}
+	return v, strings.TrimLeft(rest[1:], " "), rest[0] == ',', true
+}
+
+func (p *plainReader) cutFlowItem(text string, depth int) (v any, rest string, ok bool) {
 	if text == "" {
-		return "", false
+		return nil, "", false
 	}
 	switch first := text[0]; first {
 	case '[', '{':
-		return cutFlow(text, depth+1)
+		return p.cutFlow(text, depth+1)
 	case '"', '\'':
 		end := strings.IndexByte(text[1:], first) + 1
 		if end == 0 || strings.IndexByte(text[:end], '\\') >= 0 {
-			return "", false
+			return nil, "", false
 		}
-		return strings.TrimLeft(text[end+1:], " "), true
+		return text[1:end], strings.TrimLeft(text[end+1:], " "), true
 	}
 	word := flowWord(text)
 	if word == "" || !isLetter(word[0]) && !isDigit(word[0]) {
-		return "", false
+		return nil, "", false
 	}
-	return strings.TrimLeft(text[len(word):], " "), true
+	v, ok = p.plainValue(word)
+	return v, strings.TrimLeft(text[len(word):], " "), ok
 }
 
 // flowWord is the word that a text begins with, "" when it begins otherwise.

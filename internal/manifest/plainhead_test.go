@@ -161,6 +161,7 @@ func TestNearlyPlainHeads(t *testing.T) {
 
 func agree(t *testing.T, text string) (plain bool) {
 	t.Helper()
+	agreeOnTree(t, text)
 	got, plain := plainHead(text)
 	if !plain {
 		return false

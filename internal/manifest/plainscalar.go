@@ -55,40 +55,45 @@ func isDigit(b byte) bool  { return b >= '0' && b <= '9' }
 
 // scalar reads a value that begins on this line. Lines that go on with it are
 // indented deeper than its parent.
-func (p *plainReader) scalar(parent int, text string) bool {
+func (p *plainReader) scalar(parent int, text string) (v any, ok bool) {
 	switch text[0] {
 	case '|', '>':
-		return p.literal(parent, text[1:])
+		return p.literal(parent, text)
 	case '"', '\'':
 		return p.quoted(parent, text)
 	case '[', '{':
-		if text, _ = cutComment(text); !isFlow(text) {
-			return false
+		text, _ = cutComment(text)
+		v, rest, ok := p.cutFlow(text, 0)
+		if !ok || rest != "" {
+			return nil, false
 		}
 		p.advance()
-		return p.ended || p.indent <= parent
+		return v, p.done(parent)
 	default:
 		return p.plain(parent, text)
 	}
 }
 
 // plain reads a scalar without quotes, over as many lines as it has.
-func (p *plainReader) plain(parent int, text string) bool {
+func (p *plainReader) plain(parent int, text string) (v any, ok bool) {
 	if !beginsPlain(text) {
-		return false
+		return nil, false
 	}
 	text, comment := cutComment(text)
 	if text == "" || strings.Contains(text, ": ") || text[len(text)-1] == ':' {
-		return false
+		return nil, false
+	}
+	if v, ok = p.plainValue(text); !ok {
+		return nil, false
 	}
 	p.advance()
-	if p.ended || p.indent <= parent {
-		return true
+	if p.done(parent) {
+		return v, true
 	}
-	if comment { // it ends the scalar, so this line is none of it
-		return false
+	if comment || p.build { // a comment ends the scalar, so this line is none of it
+		return nil, false
 	}
-	return p.plainRest(parent)
+	return nil, p.plainRest(parent)
 }
 
 // beginsPlain says whether a scalar without quotes may begin so. What JSON has
@@ -131,29 +136,32 @@ func cutComment(text string) (before string, comment bool) {
 }
 
 // quoted reads a scalar in quotes up to the closing one.
-func (p *plainReader) quoted(parent int, text string) bool {
+func (p *plainReader) quoted(parent int, text string) (v any, ok bool) {
 	quote := text[0]
 	text = text[1:]
 	for {
 		end, ok := closing(text, quote)
-		if !ok {
-			return false
+		if !ok || end < 0 && p.build {
+			return nil, false
 		}
 		if end >= 0 {
 			after := text[end+1:]
 			if trimmed := strings.TrimLeft(after, " "); trimmed != "" && (trimmed == after || trimmed[0] != '#') {
-				return false
+				return nil, false
+			}
+			if p.build {
+				v = quotedText(text[:end], quote)
 			}
 			p.advance()
-			return p.ended || p.indent <= parent
+			return v, p.done(parent)
 		}
 		for text = ""; text == ""; text = p.text {
 			line, more := p.line()
 			if !more {
-				return false
+				return nil, false
 			}
 			if p.set(line); p.text != "" && p.indent <= parent {
-				return false
+				return nil, false
 			}
 		}
 	}
@@ -179,17 +187,19 @@ func closing(text string, quote byte) (end int, ok bool) {
 }
 
 // literal reads the lines of a block scalar.
-func (p *plainReader) literal(parent int, header string) bool {
+func (p *plainReader) literal(parent int, header string) (v any, ok bool) {
 	header, _ = cutComment(header)
-	if header != "" && header != "-" && header != "+" {
-		return false
+	folded, chomping := header[0] == '>', header[1:]
+	if chomping != "" && chomping != "-" && chomping != "+" || folded && p.build {
+		return nil, false
 	}
+	var lines []string
 	content, blank := -1, 0
 	for {
 		before := p.rest
 		line, more := p.line()
 		if !more {
-			return content > 0
+			return p.literalText(lines, content, chomping), content > 0 && (p.closed || !p.build)
 		}
 		trimmed := strings.TrimLeft(line, " ")
 		indent := len(line) - len(trimmed)
@@ -200,12 +210,15 @@ func (p *plainReader) literal(parent int, header string) bool {
 			}
 		case content < 0:
 			if content = indent; indent <= parent || blank > indent {
-				return false
+				return nil, false
 			}
 		case indent < content:
 			p.rest = before
 			p.advance()
-			return indent <= parent
+			return p.literalText(lines, content, chomping), indent <= parent
+		}
+		if p.build {
+			lines = append(lines, line)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func InSync(stored, live, target *unstructured.Unstructured) bool {
 	}
 	root := apitypes.Of(target.GroupVersionKind())
 	s, t := serverfields.WithoutStringData(stored).Object, serverfields.WithoutStringData(target).Object
-	return inSyncDocs(s, live.Object, t, root) && !addsNull(s, t)
+	return inSyncDocs(s, live.Object, t, root) && (stored == target || !addsNull(s, t))
 }
 
 // addsNull says that target has a null where stored has nothing: it removes what

@@ -37,15 +37,15 @@ func (p *pass) action(a decision.Action) action {
 	hr := p.hr
 	switch a {
 	case decision.Install:
-		return action{"install", releasing, timeout(hr, install(hr).Timeout), p.install}
+		return action{"install", releasing, hr.TimeoutOf(install(hr).Timeout), p.install}
 	case decision.Upgrade:
-		return action{"upgrade", releasing, timeout(hr, upgrade(hr).Timeout), p.upgrade}
+		return action{"upgrade", releasing, hr.TimeoutOf(upgrade(hr).Timeout), p.upgrade}
 	case decision.Test:
-		return action{"test", testing, timeout(hr, hr.Tests().Timeout), p.test}
+		return action{"test", testing, hr.TimeoutOf(hr.Tests().Timeout), p.test}
 	case decision.RollBack:
-		return action{"rollback", remediating, timeout(hr, rollback(hr).Timeout), p.rollBack}
+		return action{"rollback", remediating, hr.TimeoutOf(rollback(hr).Timeout), p.rollBack}
 	case decision.Uninstall:
-		return action{"uninstall", remediating, timeout(hr, uninstall(hr).Timeout), p.remedyByUninstall}
+		return action{"uninstall", remediating, hr.TimeoutOf(uninstall(hr).Timeout), p.remedyByUninstall}
 	case decision.Resume:
 		return p.resuming()
 	case decision.Unlock:

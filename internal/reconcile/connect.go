@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -13,9 +12,12 @@ import (
 
 // Access says which cluster a release goes to, and as whom.
 type Access struct {
-	// Kubeconfig is the content of spec.kubeConfig's Secret; nil is the cluster that
-	// HelmReleases are in.
+	// Kubeconfig is the content of spec.kubeConfig's Secret, Server what its ConfigMap names;
+	// with neither it is the cluster that HelmReleases are in.
 	Kubeconfig []byte
+	Server     *Server
+	// Holder is the object that says so, "Secret/shop/remote"; "" for neither.
+	Holder string
 	// User is impersonated: "system:serviceaccount:apps:deployer"; "" is nobody.
 	User string
 }
@@ -44,11 +46,18 @@ func (p *pass) accessTo(ctx context.Context) (Access, error) {
 		out.User = "system:serviceaccount:" + namespace + ":" + account
 	}
 	k := p.hr.Spec.KubeConfig
-	switch {
-	case k == nil:
+	holder := k.Holder()
+	if holder == nil {
 		return out, nil
-	case k.SecretRef == nil:
-		return out, errors.New("spec.kubeConfig.configMapRef is not supported: name a Secret")
+	}
+	out.Holder = holder.In(namespace).String()
+	if k.SecretRef == nil {
+		o, err := p.r.Local.Lookup(ctx, "v1", kinds.ConfigMap.Kind, namespace, k.ConfigMapRef.Name)
+		if err != nil {
+			return out, fmt.Errorf("could not get KubeConfig configmap '%s/%s': %w", namespace, k.ConfigMapRef.Name, err)
+		}
+		out.Server, err = serverOf(o, p.r.DefaultServiceAccount)
+		return out, err
 	}
 	secret, err := p.r.Local.Lookup(ctx, "v1", kinds.Secret.Kind, namespace, k.SecretRef.Name)
 	if err != nil {

@@ -37,3 +37,30 @@ current-context: c`
 		}
 	}
 }
+
+// A kubeconfig that is replaced, as those with short-lived tokens are again and again, takes its
+// connection with it; the same one has the same connection.
+func TestConnectionsOfReplacedKubeconfigs(t *testing.T) {
+	connect := reconcile.NewConnector(&rest.Config{Host: "https://local.invalid"}, cluster.Options{CacheDir: t.TempDir()})
+	with := func(holder, token string) *reconcile.Connection {
+		t.Helper()
+		c, err := connect(t.Context(), reconcile.Access{Holder: holder, Kubeconfig: []byte(`
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://remote.invalid"}}]
+users: [{name: u, user: {token: ` + token + `}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+current-context: c`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	a, other := with("Secret/shop/a", "one"), with("Secret/shop/b", "one")
+	if with("Secret/shop/a", "one") != a || with("Secret/shop/b", "one") != other || a == other {
+		t.Error("the same kubeconfig is connected to once more, or two share a connection")
+	}
+	if with("Secret/shop/a", "two") == a || with("Secret/shop/a", "one") == a {
+		t.Error("a kubeconfig that was replaced is kept")
+	}
+}

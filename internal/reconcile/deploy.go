@@ -72,7 +72,7 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 }
 
 // attempted notes what has come of an install or upgrade: err is why it has failed. An
-// error is one that has left no record.
+// error is one that has left no record, or that passes.
 func (p *pass) attempted(ctx context.Context, attempt flux.Attempt, outcome apply.Outcome, err error) error {
 	s := &p.hr.Status
 	if outcome.Recorded {
@@ -98,7 +98,7 @@ func (p *pass) attempted(ctx context.Context, attempt flux.Attempt, outcome appl
 	reason := title(attempt) + "Failed"
 	p.mark(released, metav1.ConditionFalse, reason, message)
 	p.tell(Event{Warning: true, Reason: reason, Message: message, Metadata: metadata(m.Version, s.LastAttemptedConfigDigest, m.AppVersion, s.LastAttemptedRevisionDigest)})
-	if !outcome.Recorded {
+	if !outcome.Recorded || apply.Passes(err) {
 		return err
 	}
 	p.count()

@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -42,6 +43,11 @@ type bench struct {
 	// ctx is that of passes, creates hears of each object that is to be created.
 	ctx     context.Context
 	creates func(name string)
+	// refuse is why a patch of a ConfigMap is not taken, nil where it is.
+	refuse func(patch string) error
+	// creating is why no Job is created.
+	creating error
+	connect  reconcile.Connector
 }
 
 // objects are those of the cluster that HelmReleases are in, "ConfigMap/name".
@@ -70,6 +76,7 @@ func newBench(t *testing.T, spec string) *bench {
 			Templates: []*chart.File{{Name: "templates/settings.yaml", Data: []byte(settings)}},
 		},
 	}
+	b.refuses("bad", apierrors.NewForbidden(resourceOf("configmaps"), "web", nil))
 	for _, name := range []string{"shop", "other"} {
 		namespace := &unstructured.Unstructured{}
 		namespace.SetAPIVersion("v1")
@@ -77,18 +84,29 @@ func newBench(t *testing.T, spec string) *bench {
 		namespace.SetName(name)
 		b.cluster.Put(namespace)
 	}
-	var api engine.Cluster = picky{b.cluster, func(name string) { b.creates(name) }}
+	var api engine.Cluster = picky{b.cluster, b}
 	connection := &reconcile.Connection{Cluster: api, Records: b.records.CoreV1(), Locker: releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})}
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	b.r = &reconcile.Reconciler{
 		Local: b.local, Now: func() time.Time { return now }, Identity: releasestore.NewIdentity("test"), ToolVersion: "test",
-		Connect: func(_ context.Context, a reconcile.Access) (*reconcile.Connection, error) {
-			b.access = append(b.access, a)
-			return connection, nil
-		},
+		Connect: func(ctx context.Context, a reconcile.Access) (*reconcile.Connection, error) { return b.connect(ctx, a) },
+	}
+	b.connect = func(_ context.Context, a reconcile.Access) (*reconcile.Connection, error) {
+		b.access = append(b.access, a)
+		return connection, nil
 	}
 	b.apply("interval: 10m\nchartRef: {kind: HelmChart, name: app}\n" + spec)
 	return b
+}
+
+// refuses has the ConfigMap with the text not taken.
+func (b *bench) refuses(text string, why error) {
+	b.refuse = func(patch string) error {
+		if strings.Contains(patch, fmt.Sprintf(`"text":%q`, text)) {
+			return why
+		}
+		return nil
+	}
 }
 
 // apply gives the HelmRelease another spec, and so another generation.

@@ -63,9 +63,10 @@ type Sources struct {
 	// pass: keep charts by their digests. ErrArtifactGone says that it is not there (yet).
 	// The chart is not changed.
 	Chart func(ctx context.Context) (*chart.Chart, error)
-	// Waiting is called, where it is set, once the pass has sent what it has to send and waits
-	// until that is ready.
-	Waiting func()
+	// Hook is called, where it is set, when the pass begins with a hook, and Waiting once it
+	// has sent what it has to send and waits until that is ready. Hook may be called more
+	// than once.
+	Hook, Waiting func()
 	// RecordsUnchanged says that no record of the release has been written since a pass
 	// that ended in sync, with the status that the HelmRelease has: they are not read then
 	// unless there is something to do. Without drift detection such a pass sends no request

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -22,31 +21,34 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// picky is a cluster that does not take a ConfigMap with the text "bad", which no dry run
-// tells, and in which Jobs named "fails" fail.
+// picky is a cluster that does not take what the bench refuses, which no dry run tells, and in which Jobs named "fails" fail.
 type picky struct {
 	*clusterfake.Cluster
-	// creates hears of each object that is to be created.
-	creates func(name string)
+	bench *bench
 }
 
 func (p picky) Patch(ctx context.Context, ref apply.Ref, patch apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	if ref.Kind == "ConfigMap" && strings.Contains(string(patch.Data), `"text":"bad"`) {
-		return nil, apierrors.NewForbidden(resourceOf("configmaps"), ref.Name, nil)
+	if ref.Kind == "ConfigMap" {
+		if err := p.bench.refuse(string(patch.Data)); err != nil {
+			return nil, err
+		}
 	}
 	return p.Cluster.Patch(ctx, ref, patch, o)
 }
 
 func (p picky) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	p.creates(u.GetName())
+	p.bench.creates(u.GetName())
+	if p.bench.creating != nil && u.GroupVersionKind().GroupKind() == kinds.Job {
+		return nil, p.bench.creating
+	}
 	if u.GroupVersionKind().GroupKind() == kinds.Job && u.GetName() == "fails" {
 		return clusterfake.FailingJobs{Cluster: p.Cluster}.Create(ctx, u, o)
 	}
 	return p.Cluster.Create(ctx, u, o)
 }
 
-// passes makes passes until none follows at once, and gives the conditions Ready that were
-// written, each once in a row.
+// passes makes passes until none follows at once, and gives the conditions that were written,
+// each once.
 func (b *bench) passes() []string {
 	b.t.Helper()
 	b.reports = nil
@@ -55,7 +57,7 @@ func (b *bench) passes() []string {
 		out := b.mustPass()
 		for _, s := range append(b.reports, b.hr.Status) {
 			for _, c := range s.Conditions {
-				if said := c.Type + " " + c.Reason; c.Type != "Reconciling" && c.Reason != "Progressing" && !slices.Contains(seen, said) {
+				if said := c.Type + " " + string(c.Status) + " " + c.Reason; c.Type != "Reconciling" && c.Reason != "Progressing" && !slices.Contains(seen, said) {
 					seen = append(seen, said)
 				}
 			}
@@ -78,10 +80,9 @@ func TestCheck32Rollback(t *testing.T) {
 	if b.stored() != "superseded failed superseded failed deployed" || b.text() != "one" {
 		t.Errorf("records %s, text %q", b.stored(), b.text())
 	}
-	for _, want := range []string{"Released UpgradeFailed", "Ready RollbackSucceeded", "Remediated RollbackSucceeded", "Stalled RetriesExceeded"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %s in %s", want, got)
-		}
+	want := "Released True InstallSucceeded, Ready False UpgradeFailed, Released False UpgradeFailed, Ready False RollbackSucceeded, Remediated True RollbackSucceeded, Stalled True RetriesExceeded"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if s := b.hr.Status; s.Failures != 2 || s.UpgradeFailures != 2 || s.ObservedGeneration != 2 {
 		t.Errorf("%+v", s)
@@ -117,7 +118,7 @@ func TestCheck33Uninstall(t *testing.T) {
 	b.mustPass()
 	b.apply(base + "upgrade: {remediation: {retries: 1, strategy: uninstall}}\nvalues: {text: bad}")
 	got := strings.Join(b.passes(), ", ")
-	if !strings.Contains(got, "Remediated UninstallSucceeded") || !strings.Contains(got, "Released InstallFailed") || b.stored() != "failed" {
+	if !strings.Contains(got, "Remediated True UninstallSucceeded") || !strings.Contains(got, "Released False InstallFailed") || b.stored() != "failed" {
 		t.Errorf("%s; records %s", got, b.stored())
 	}
 }

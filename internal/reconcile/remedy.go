@@ -27,7 +27,7 @@ func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
 }
 
 // rolledBack notes what has come of a rollback to a revision: err is why it has failed. An
-// error is one that has left no record.
+// error is one that has left no record, or that passes.
 func (p *pass) rolledBack(ctx context.Context, to int, outcome apply.Outcome, err error) error {
 	history := p.hr.Status.Snapshots()
 	prev := history[slices.IndexFunc(history, func(s flux.Snapshot) bool { return s.Version == to })]
@@ -45,7 +45,7 @@ func (p *pass) rolledBack(ctx context.Context, to int, outcome apply.Outcome, er
 	}
 	p.mark(remediated, truth(err == nil), told.Reason, told.Message)
 	p.tell(told)
-	if !outcome.Recorded {
+	if !outcome.Recorded || apply.Passes(err) {
 		return err
 	}
 	return nil
@@ -71,7 +71,7 @@ func (p *pass) remedyByUninstall(ctx context.Context, _ decision.Decision) error
 		message += " failed: " + err.Error()
 		p.mark(remediated, metav1.ConditionFalse, reasonNotUninstalled, message)
 		p.tellOf(cur, true, reasonNotUninstalled, message)
-		if !changed {
+		if !changed || apply.Passes(err) {
 			return err
 		}
 		return nil

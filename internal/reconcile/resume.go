@@ -99,13 +99,13 @@ func (p *pass) resuming() action {
 	hr := p.hr
 	switch p.newest().Info.Status {
 	case release.StatusPendingInstall:
-		return action{"install", releasing, timeout(hr, install(hr).Timeout), p.resume}
+		return action{"install", releasing, hr.TimeoutOf(install(hr).Timeout), p.resume}
 	case release.StatusPendingRollback:
-		return action{"rollback", remediating, timeout(hr, rollback(hr).Timeout), p.resume}
+		return action{"rollback", remediating, hr.TimeoutOf(rollback(hr).Timeout), p.resume}
 	case release.StatusPendingUpgrade, release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled,
 		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
 	}
-	return action{"upgrade", releasing, timeout(hr, upgrade(hr).Timeout), p.resume}
+	return action{"upgrade", releasing, hr.TimeoutOf(upgrade(hr).Timeout), p.resume}
 }
 
 // resume goes on with a revision that a run which is gone has left pending: with the same

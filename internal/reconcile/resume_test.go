@@ -99,8 +99,9 @@ func TestUntoldOutcomeIsCaughtUpWith(t *testing.T) {
 	}
 }
 
-// Check 43, in short: what is pending for another generation is not gone on with.
-func TestPendingOfAnotherGeneration(t *testing.T) {
+// pendingUpgrade has a release whose process was ended at the first hook of an upgrade.
+func pendingUpgrade(t *testing.T) *bench {
+	t.Helper()
 	b := newBench(t, "")
 	b.withHooks("pre-upgrade", "first")
 	b.mustPass()
@@ -111,6 +112,12 @@ func TestPendingOfAnotherGeneration(t *testing.T) {
 		t.Fatal("it did not end")
 	}
 	b.ctx, b.creates = t.Context(), func(string) {}
+	return b
+}
+
+// Check 43, in short: what is pending for another generation is not gone on with.
+func TestPendingOfAnotherGeneration(t *testing.T) {
+	b := pendingUpgrade(t)
 	b.apply(base + "values: {text: three}")
 	b.mustPass()
 	if b.stored() != "superseded failed deployed" || b.text() != "three" {
@@ -139,15 +146,7 @@ func TestSuperseded(t *testing.T) {
 // Supersedes is about what is sent: neither other options nor what stands in the way make
 // another plan of it.
 func TestSupersedes(t *testing.T) {
-	b := newBench(t, "")
-	b.withHooks("pre-upgrade", "first")
-	b.mustPass()
-	b.apply(base + "values: {text: two}")
-	ctx, end := context.WithCancel(t.Context())
-	b.ctx, b.creates = ctx, func(string) { end() }
-	if _, err := b.pass(); err == nil {
-		t.Fatal("it did not end")
-	}
+	b := pendingUpgrade(t)
 	for _, tc := range []struct {
 		why, spec string
 		want      bool

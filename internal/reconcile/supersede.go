@@ -55,12 +55,15 @@ func (p *pass) superseded(attempt flux.Attempt) {
 	p.tell(Event{Reason: canceled, Message: message, Metadata: metadata(m.Version, p.hr.Status.LastAttemptedConfigDigest, m.AppVersion, p.hr.Status.LastAttemptedRevisionDigest)})
 }
 
-// watcher tells once that a run has come to where it only waits.
-type watcher struct{ waits func() }
+// watcher tells when a run has come to a hook, and once that it only waits.
+type watcher struct{ hook, waits func() }
 
 // Observe implements apply.Observer.
 func (w *watcher) Observe(e apply.Event) {
-	if w.waits != nil && e.Type == apply.StageStarted && plan.StageName(e.Stage) == plan.StageWait {
+	switch {
+	case w.hook != nil && e.Type == apply.StepStarted && e.Op == plan.OpRun:
+		w.hook()
+	case w.waits != nil && e.Type == apply.StageStarted && plan.StageName(e.Stage) == plan.StageWait:
 		w.waits()
 		w.waits = nil
 	}

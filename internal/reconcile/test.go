@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -20,7 +21,7 @@ func (p *pass) test(ctx context.Context, _ decision.Decision) error {
 	}
 	defer p.summarize()
 	cur := p.hr.Status.Snapshots()[0]
-	if r := outcome.Revision; r != nil && of(cur, r) {
+	if r := outcome.Revision; r != nil && of(cur, r) && !apply.Passes(err) {
 		next, observed := snapshot(r, cur.Action, cur.OCIDigest)
 		if observed != nil {
 			return observed
@@ -42,7 +43,7 @@ func (p *pass) test(ctx context.Context, _ decision.Decision) error {
 	message := "Helm test failed " + about + err.Error()
 	p.mark(tested, metav1.ConditionFalse, "TestFailed", message)
 	p.tellOf(cur, true, "TestFailed", message)
-	if !ran(cur.TestHooks) {
+	if apply.Passes(err) || !ran(cur.TestHooks) {
 		return err
 	}
 	if remedy, active := p.hr.ActiveRemedy(); active && !remedy.IgnoreTests {

@@ -9,23 +9,23 @@ import (
 // credentialSuffixes end the names of keys that hold credentials. Names are
 // compared without case, punctuation and trailing digits: DB_PASSWORD,
 // rootPassword and password2 all end in "password".
-func credentialSuffixes() []string {
-	return []string{
-		"password", "passwd", "passphrase", "pwd",
-		"token", "secret", "credential", "credentials",
-		"apikey", "privatekey", "accesskey", "secretkey", "signingkey", "encryptionkey", "licensekey", "masterkey", "authkey",
-		"connectionstring", "dsn", "dockerconfigjson",
-	}
+var credentialSuffixes = [...]string{
+	"password", "passwd", "passphrase", "pwd",
+	"token", "secret", "credential", "credentials",
+	"apikey", "privatekey", "accesskey", "secretkey", "signingkey", "encryptionkey", "licensekey", "masterkey", "authkey",
+	"connectionstring", "dsn", "dockerconfigjson",
 }
 
 // referenceSuffixes look like credentials and only name where one is kept.
-func referenceSuffixes() []string { return []string{"existingsecret", "pullsecret"} }
+var referenceSuffixes = [...]string{"existingsecret", "pullsecret"}
 
 // isCredential says whether a key of an object, of values or of the
-// environment is named like a credential.
+// environment is named like a credential. It is asked about each key of each object.
 func isCredential(name string) bool {
-	plain := strings.TrimRight(letters(name), "0123456789")
-	return endsInOneOf(plain, credentialSuffixes()) && !endsInOneOf(plain, referenceSuffixes())
+	for name != "" && letter(name[len(name)-1]) == 0 {
+		name = name[:len(name)-1] // punctuation and digits at the end
+	}
+	return endsInOneOf(name, credentialSuffixes[:]) && !endsInOneOf(name, referenceSuffixes[:])
 }
 
 // isCredentialPath says the same of a change's path. The value of an
@@ -41,25 +41,38 @@ func isCredentialPath(parts []string) bool {
 	return isCredential(parts[n-1])
 }
 
-func letters(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		}
-		return -1
-	}, name)
-}
-
-func endsInOneOf(s string, suffixes []string) bool {
+func endsInOneOf(name string, suffixes []string) bool {
 	for _, suffix := range suffixes {
-		if strings.HasSuffix(s, suffix) {
+		if endsIn(name, suffix) {
 			return true
 		}
 	}
 	return false
+}
+
+// endsIn compares from the end, without case and punctuation.
+func endsIn(name, suffix string) bool {
+	at := len(name)
+	for left := len(suffix); left > 0; {
+		if at--; at < 0 {
+			return false
+		}
+		switch c := letter(name[at]); {
+		case c == suffix[left-1]:
+			left--
+		case c != 0 || name[at] >= '0' && name[at] <= '9':
+			return false
+		}
+	}
+	return true
+}
+
+// letter is a letter in lower case, 0 for all else.
+func letter(c byte) byte {
+	if c |= 0x20; c >= 'a' && c <= 'z' {
+		return c
+	}
+	return 0
 }
 
 // assignment finds "--password=x", "-password=x" and "DB_PASSWORD=x" and

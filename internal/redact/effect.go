@@ -13,9 +13,12 @@ import (
 // digest. Of secrets it holds that they change, since somebody who knows all else
 // could test guesses; with key, of any length, also to what, as an HMAC. "" is for a
 // plan that can't be listed.
-func EffectDigest(p *plan.Plan, key []byte) string {
-	m := NewMask(p)
-	m.spell = func(secret string) string {
+func EffectDigest(p *plan.Plan, key []byte) string { return NewMask(p).EffectDigest(p, key) }
+
+// EffectDigest is the function EffectDigest with a mask that was made of p.
+func (m *Mask) EffectDigest(p *plan.Plan, key []byte) string {
+	spelled := *m
+	spelled.spell = func(secret string) string {
 		if len(key) == 0 {
 			return "(sensitive)"
 		}
@@ -23,9 +26,23 @@ func EffectDigest(p *plan.Plan, key []byte) string {
 		h.Write([]byte(secret))
 		return "(sensitive " + hex.EncodeToString(h.Sum(nil)) + ")"
 	}
-	list, err := m.plan(p).EffectList()
+	list, err := spelled.Plan(withoutUnchanged(p)).EffectList()
 	if err != nil {
 		return ""
 	}
 	return plan.Digest(list)
+}
+
+// withoutUnchanged is the plan without the steps that do nothing, which are most of many
+// plans and no effect.
+func withoutUnchanged(p *plan.Plan) *plan.Plan {
+	var steps []plan.Step
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op != plan.OpNone {
+			steps = append(steps, *s)
+		}
+	})
+	out := *p
+	out.Stages = []plan.Stage{{Waves: []plan.Wave{{Steps: steps}}}}
+	return &out
 }

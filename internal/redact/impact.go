@@ -35,6 +35,17 @@ func (m *Mask) impact(i plan.Impact) plan.Impact {
 	return i
 }
 
+func (m *Mask) reviews(reviews []plan.Review) []plan.Review {
+	out := slices.Clone(reviews)
+	for i := range out {
+		out[i].Asked = slices.Clone(out[i].Asked)
+		for j := range out[i].Asked {
+			out[i].Asked[j].Why = m.Text(out[i].Asked[j].Why)
+		}
+	}
+	return out
+}
+
 func (m *Mask) grants(grants []plan.Grant) []plan.Grant {
 	out := slices.Clone(grants)
 	for i, g := range out {

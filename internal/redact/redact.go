@@ -39,10 +39,11 @@ import (
 // What must not be seen of the other plans is hidden, too: the plan of a way back
 // quotes the run that it undoes.
 func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
-	return NewMask(p, others...).plan(p)
+	return NewMask(p, others...).Plan(p)
 }
 
-func (m *Mask) plan(p *plan.Plan) *plan.Plan {
+// Plan is the function Plan with a mask that was made of p, and maybe of others.
+func (m *Mask) Plan(p *plan.Plan) *plan.Plan {
 	p = hide(p, m.all)
 	out := *p
 	out.Record, out.Secrets = nil, nil
@@ -62,12 +63,8 @@ func (m *Mask) plan(p *plan.Plan) *plan.Plan {
 	out.Options.Policy = m.policy(p.Options.Policy)
 	out.Values = m.changes(p.Values, false)
 	out.Impact = m.impact(p.Impact)
-	out.Problems = slices.Clone(p.Problems)
-	for i := range out.Problems {
-		out.Problems[i].What = m.Text(out.Problems[i].What)
-		out.Problems[i].Do = m.Text(out.Problems[i].Do)
-		out.Problems[i].Place = m.place(out.Problems[i].Place)
-	}
+	out.Reviews = m.reviews(p.Reviews)
+	out.Problems = m.Problems(p.Problems)
 	out.Stages = slices.Clone(p.Stages)
 	for i := range out.Stages {
 		out.Stages[i].Waves = slices.Clone(out.Stages[i].Waves)
@@ -80,6 +77,16 @@ func (m *Mask) plan(p *plan.Plan) *plan.Plan {
 		}
 	}
 	return &out
+}
+
+// Problems are a plan's as they may be shown.
+func (m *Mask) Problems(problems []plan.Problem) []plan.Problem {
+	out := slices.Clone(problems)
+	for i := range out {
+		out[i].What, out[i].Do = m.Text(out[i].What), m.Text(out[i].Do)
+		out[i].Place = m.place(out[i].Place)
+	}
+	return out
 }
 
 // collect finds the values that must not be printed. Objects come first: they

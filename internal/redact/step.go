@@ -128,7 +128,7 @@ func (m *Mask) policy(p plan.Policy) plan.Policy {
 	p.Deny, p.Allow = slices.Clone(p.Deny), slices.Clone(p.Allow)
 	for _, rules := range [][]plan.Rule{p.Deny, p.Allow} {
 		for i := range rules {
-			rules[i].Because = m.Text(rules[i].Because)
+			rules[i].Because, rules[i].Expression = m.Text(rules[i].Because), m.Text(rules[i].Expression)
 		}
 	}
 	return p

@@ -16,12 +16,14 @@ const (
 	// Outline is what lists show: status, times, description, the chart's metadata.
 	// Reading it ends as soon as these are found.
 	Outline
+	// HookRuns is an Outline with the hooks, which say when they have run.
+	HookRuns
 )
 
 // Part is how much of the record the revision holds.
 func (r *Revision) Part() Part { return r.part }
 
-// ReadPart reads Sent or Outline from a record in JSON, and keeps nothing of the
+// ReadPart reads Sent, Outline or HookRuns from a record in JSON, and keeps nothing of the
 // rest on the way. most is how many bytes of JSON may be kept. Errors are those
 // of in, ErrTooLarge, and of JSON that can't be read. What lies behind the last
 // field that is needed is not looked at.
@@ -44,12 +46,18 @@ func ReadPart(in io.Reader, p Part, most int) (*Revision, error) {
 // partFields are the fields of a part, and those behind which reading ends. In
 // records of Helm and ours those of an Outline are near the beginning.
 func partFields(p Part) (keep fields, needed []string) {
-	if p == Outline {
-		return fields{
+	if p == Outline || p == HookRuns {
+		keep = fields{
 			"name": nil, "version": nil,
 			"info":  {"status": nil, "description": nil, "first_deployed": nil, "last_deployed": nil, "deleted": nil, "rollback_revision": nil},
 			"chart": {"metadata": {"name": nil, "version": nil, "appVersion": nil, "annotations": nil}},
-		}, []string{"info", "chart"}
+		}
+		needed = []string{"info", "chart"}
+		if p == HookRuns {
+			keep["hooks"] = nil
+			needed = append(needed, "hooks")
+		}
+		return keep, needed
 	}
 	return fields{
 		"name": nil, "version": nil, "namespace": nil, "apply_method": nil,

@@ -18,7 +18,7 @@ func TestPartsOfHelmsRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := read(t, data)
-		for _, p := range []Part{Sent, Outline} {
+		for _, p := range []Part{Sent, Outline, HookRuns} {
 			// A byte at a time: no boundary of a buffer matters.
 			r, err := ReadPart(iotest.OneByteReader(strings.NewReader(string(data))), p, 1<<20)
 			if err != nil {
@@ -31,7 +31,10 @@ func TestPartsOfHelmsRecords(t *testing.T) {
 			if p == Sent && (r.Manifest != whole.Manifest || len(r.Hooks) != len(whole.Hooks) || len(r.Config) != len(whole.Config)) {
 				t.Errorf("%s: what was sent is %+v", helm, r)
 			}
-			if p == Outline && r.Manifest+r.Info.Notes != "" {
+			if p == HookRuns && len(r.Hooks) != len(whole.Hooks) {
+				t.Errorf("%s: the hooks are %+v", helm, r.Hooks)
+			}
+			if p != Sent && r.Manifest+r.Info.Notes != "" {
 				t.Errorf("%s: the outline is %+v", helm, r)
 			}
 		}

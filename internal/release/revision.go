@@ -50,6 +50,9 @@ type Revision struct {
 
 	// Labels are the user's own labels. The store keeps them beside the record.
 	Labels map[string]string `json:"-"`
+	// Modified is when the record was last written after it was made, in whole seconds; zero
+	// when it never was. The store keeps it beside the record.
+	Modified time.Time `json:"-"`
 
 	// stored is the record as it was read, field by field, and storedChart the
 	// chart that was decoded from it: what MarshalJSON starts from.
@@ -128,7 +131,7 @@ func (r *Revision) Annotations() map[string]string {
 // Objects parses the revision's manifest, but for the documents that known objects were
 // parsed from. Errors name the template.
 func (r *Revision) Objects(known ...manifest.Object) ([]manifest.Object, error) {
-	if r.part == Outline {
+	if r.part == Outline || r.part == HookRuns {
 		return nil, fmt.Errorf("manifest of %s: only its outline was read", r)
 	}
 	objects, err := manifest.Parse(r.Manifest, known...)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Key identifies an entry: no two of a set have the same.
@@ -103,6 +104,9 @@ type Chart struct {
 	Repo string `json:"repo,omitempty"`
 	// Version is a version or a range of them; "" is the newest.
 	Version string `json:"version,omitempty"`
+	// Tags is an expression that tags of a registry have to fit which Version chooses among,
+	// as Flux chooses them (see resolve.Request); "" for all, as Helm does.
+	Tags string `json:"-"`
 	// Source is the one that Path is of, where not all files of the tree are in it.
 	Source Source `json:"-"`
 }
@@ -164,6 +168,30 @@ type Options struct {
 	// ServerSide is auto, true or false; "" is auto.
 	ServerSide  string `yaml:"serverSide,omitempty" json:"serverSide,omitempty"`
 	Description string `yaml:"description,omitempty" json:"description,omitempty"`
+	// ReuseValues puts the values on top of those of the newest revision. No file can say it:
+	// what is released then depends on what was.
+	ReuseValues bool `yaml:"-" json:"-"`
+	// Replace, KeepHistory and Cascade are those of plan.Options, for entries with a manager.
+	Replace     bool   `yaml:"-" json:"-"`
+	KeepHistory bool   `yaml:"-" json:"-"`
+	Cascade     string `yaml:"-" json:"-"`
+}
+
+// Of is the options as a plan has them; defaults are what no entry says.
+func (o Options) Of(defaults plan.Options) plan.Options {
+	out := defaults
+	out.Atomic, out.CleanupOnFail = o.Atomic, o.CleanupOnFail
+	out.Wait, out.WaitForJobs = o.Wait || o.Atomic, o.WaitForJobs
+	out.Force, out.ForceConflicts, out.TakeOwnership = o.Force, o.ForceConflicts, o.TakeOwnership
+	out.NoHooks, out.SkipCRDs, out.UpdateCRDs, out.CreateNamespace = o.NoHooks, o.SkipCRDs, o.UpdateCRDs, o.CreateNamespace
+	out.Description, out.Replace, out.KeepHistory, out.Cascade = o.Description, o.Replace, o.KeepHistory, o.Cascade
+	if o.Timeout != 0 {
+		out.Timeout = o.Timeout
+	}
+	if o.HistoryMax != nil {
+		out.HistoryMax = *o.HistoryMax
+	}
+	return out
 }
 
 // Cluster is one of the clusters that a set's file names.
@@ -181,6 +209,8 @@ type Set struct {
 	Entries []Entry
 	// Clusters are those that keys name.
 	Clusters map[string]Cluster
+	// Appliers are by their names, "Kustomization flux-system/apps".
+	Appliers map[string]Applier
 	// Warnings are about fields that were read and mean nothing here.
 	Warnings []string
 	// Unread are what should declare entries and can't be read, with why not: nobody

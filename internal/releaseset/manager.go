@@ -29,9 +29,9 @@ type Manager interface {
 	Writer() Writer
 	// ChartValues are files that replace the values of the chart itself.
 	ChartValues() ChartValues
-	// Version is the version that the templates of a chart see, "" for its own. digest is
-	// that of the artifact that it was fetched as, "" where nothing was.
-	Version(of *chart.Metadata, digest string) (string, error)
+	// Version is the version that the templates of a chart see, "" for its own. from is where
+	// it was fetched, nil where nothing was.
+	Version(of *chart.Metadata, from *plan.ChartSource) (string, error)
 	// Sum stands for all that the release depends on besides chart and values.
 	Sum() string
 	// Rewrite changes what the chart renders.
@@ -45,8 +45,18 @@ type Manager interface {
 	Live(found Live, is *chart.Metadata, rewritten bool) (Verdict, error)
 	// Overlook takes out of a step that corrects drift what the controller leaves alone.
 	Overlook(s *plan.Step)
-	// Removed is what it does when the object is gone.
-	Removed() Verdict
+	// Removed is what it does when the object is gone, and by is what the set has by then
+	// that applied it.
+	Removed(by map[string]Applier) Verdict
+}
+
+// Applier is what applies the objects of managers, such as a Kustomization of Flux's: what
+// becomes of an object that leaves its files.
+type Applier struct {
+	// Suspended appliers do nothing; those that prune delete what has left.
+	Suspended, Prunes bool
+	// Broken is why nobody knows what it applies, "" where that is known.
+	Broken string
 }
 
 // ChartValues are files of values that are merged in order.
@@ -69,8 +79,10 @@ type Writer struct {
 	// ServiceAccount is the one that the controller impersonates, in the namespace of
 	// its object; "" for none.
 	ServiceAccount types.NamespacedName
-	// Elsewhere says why the release is in another cluster than the controller's
-	// object, "" when it is not.
+	// Kubeconfig is that of the cluster that the release is in; nil is the one of the
+	// controller's object.
+	Kubeconfig []byte
+	// Elsewhere says why nobody knows that cluster, "" where it is known.
 	Elsewhere string
 }
 
@@ -107,4 +119,11 @@ type Verdict struct {
 	OldChart bool `json:"-"`
 	// Version is the one that the chart's templates see, "" for its own.
 	Version string `json:"-"`
+	// Leaves is the release that the action uninstalls before it makes another one, with
+	// its records in the namespace LeavesIn, by the options LeavesBy; nil where it makes none.
+	Leaves   *release.Key `json:"-"`
+	LeavesIn string       `json:"-"`
+	LeavesBy Options      `json:"-"`
+	// Options are those of the action, nil where they are the entry's.
+	Options *Options `json:"-"`
 }

@@ -67,6 +67,12 @@ func (s *Set) Join(others ...*Set) error {
 		s.Entries = append(s.Entries, other.Entries...)
 		s.Warnings = append(s.Warnings, other.Warnings...)
 		s.Unread = append(s.Unread, other.Unread...)
+		for name, a := range other.Appliers {
+			if s.Appliers == nil {
+				s.Appliers = map[string]Applier{}
+			}
+			s.Appliers[name] = a
+		}
 		for name, c := range other.Clusters {
 			if s.Clusters == nil {
 				s.Clusters = map[string]Cluster{}

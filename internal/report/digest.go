@@ -1,7 +1,13 @@
 package report
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -27,4 +33,36 @@ func short(digest string) string {
 		return digest[:length] + "…"
 	}
 	return digest
+}
+
+// setEffects are the effects of a set's plans, with their releases, in the order of these; one
+// that is "" is not known.
+func setEffects(d *releaseset.Document) []string {
+	var out []string
+	for _, r := range d.Releases {
+		switch {
+		case r.Plan == nil:
+		case r.Plan.EffectDigest == "":
+			return nil
+		default:
+			out = append(out, r.Key.String()+" "+r.Plan.EffectDigest)
+		}
+	}
+	slices.Sort(out)
+	return append(out, "set") // so that there are two at least, and they are hashed
+}
+
+// effectLine is hidden in a comment: by it the next one says what has changed since somebody
+// approved. It is "" where a plan has no effect digest.
+func effectLine(s plan.Summary, digests ...string) string {
+	const length = 16
+	if slices.Contains(digests, "") || len(digests) == 0 {
+		return ""
+	}
+	effect := strings.TrimPrefix(digests[0], "sha256:")
+	if len(digests) > 1 {
+		effect = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(digests, "\n"))))
+	}
+	return fmt.Sprintf("<!-- effect=%s to-create=%d to-change=%d to-recreate=%d to-delete=%d hooks=%d scaled-down=%d risks-for-data=%d blocked=%d -->\n",
+		escape.Line(effect[:min(length, len(effect))]), s.Create, s.Patch+s.Replace+s.Adopt, s.Recreate, s.Delete, s.Hooks, s.Risks.ScaleDown, s.Risks.Data, s.Blocking)
 }

@@ -103,6 +103,9 @@ func headerNotes(p *plan.Document, v view) []note {
 	if p.ChartSource != nil {
 		add("source", sourceText(*p.ChartSource, v.full))
 	}
+	if l := p.ChartLock; l != nil && (v.full || l.OutOfSync != "" || l.Pinned > 0) { // else it says nothing of what is rendered
+		add("lock", escape.Line(p.ChartLock.String()))
+	}
 	add("values", user...)
 	add("defaults", defaults...)
 	if n := p.Summary.Drifted; n > 0 {
@@ -235,14 +238,20 @@ func furtherOptions(o plan.Options) []string {
 	return out
 }
 
-// ruleText is "data of StatefulSet.apps named db-* (policy.yaml)".
+// ruleText is "data of StatefulSet.apps named db-* where step.drift (policy.yaml)".
 func ruleText(r plan.Rule) string {
 	text := string(r.Risk)
+	if text == "" {
+		text = "steps"
+	}
 	if len(r.Kinds) > 0 {
 		text += " of " + strings.Join(r.Kinds, ", ")
 	}
 	if len(r.Names) > 0 {
 		text += " named " + strings.Join(r.Names, ", ")
+	}
+	if r.Expression != "" {
+		text += " where " + strings.Join(strings.Fields(r.Expression), " ")
 	}
 	return text + " (" + r.Source + ")"
 }

@@ -12,10 +12,10 @@ import (
 
 // HTML prints the plan as one self-contained page that loads nothing: steps
 // fold, a box searches them, and it follows the reader's choice of light or
-// dark. It prints secrets when the plan holds them: see redact.Plan. Errors are
-// those of w.
+// dark. What no browser lays out at once is cut, and says so: see the limits below. It prints
+// secrets when the plan holds them: see redact.Plan. Errors are those of w.
 func HTML(w io.Writer, p *plan.Document) error {
-	page, err := newPage(p, view{bodies: true, context: 3})
+	page, err := newPage(p, htmlView())
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,18 @@ func HTML(w io.Writer, p *plan.Document) error {
 	return err
 }
 
+// So many changes of an object, lines of a text and characters of a value are on a page: with
+// 20,000 changes, Chromium took seconds to unfold it.
+const htmlRows, htmlLines, htmlValue = 1000, 2000, 10_000
+
+func htmlView() view { return view{bodies: true, context: 3, rows: htmlRows, lines: htmlLines} }
+
+// elsewhere is where all of a plan is that is cut on a page.
+const elsewhere = " (-o json has all)"
+
 // body is what comes of the plan, stage by stage.
 func (h *htmlWriter) body(p *page) {
+	h.timeline(p.hooks)
 	for i, s := range p.sections {
 		h.section(i+1, s)
 	}
@@ -101,7 +111,7 @@ func (h *htmlWriter) opening(p *page) {
 	}
 	h.tag("p", "verdict", p.verdict)
 	h.WriteString("\n")
-	h.notes(p.impact)
+	h.notes(append(reviewsNote(p.reviews), p.impact...))
 	h.notices("risks", "Look at these first", p.risks)
 	h.notices("warnings", "Warnings", p.warnings)
 	h.notes(p.notes)
@@ -181,16 +191,24 @@ func (h *htmlWriter) entry(e entry) {
 	}
 	if len(e.rows) > 0 {
 		h.WriteString(" ")
-		h.tag("small", "", count(len(e.rows), "change", "changes"))
+		h.tag("small", "", count(len(e.rows)+e.hiddenRows, "change", "changes"))
 	}
 	h.printf("</%s>", inner)
 	if len(e.rows) > 0 {
 		h.rows(e.rows)
+		h.hidden(e.hiddenRows, "more change", "more changes")
 	}
 	if len(e.body) > 0 {
 		h.tag("pre", "", strings.Join(e.body, "\n"))
 	}
 	h.printf("</%s>\n", outer)
+}
+
+// hidden tells how much of something was cut.
+func (h *htmlWriter) hidden(n int, one, many string) {
+	if n > 0 {
+		h.tag("small", "", "… "+count(n, one, many)+elsewhere)
+	}
 }
 
 func (h *htmlWriter) rows(rows []row) {
@@ -199,9 +217,14 @@ func (h *htmlWriter) rows(rows []row) {
 		h.WriteString("<tr>")
 		h.tag("td", "path", r.path)
 		h.WriteString("<td>")
-		h.tag("span", "", r.values(0))
+		text := r.values(0)
+		if len(text) > htmlValue {
+			text = r.values(htmlValue) + elsewhere
+		}
+		h.tag("span", "", text)
 		if r.tally != "" {
 			h.diff(r.diff)
+			h.hidden(r.hiddenLines, "more line", "more lines")
 		}
 		h.WriteString("</td>")
 		if r.change.Cause == plan.CauseDrift {

@@ -20,14 +20,14 @@ ul { margin: .2rem 0; padding-left: 1.4rem }
 .entry { padding: .15rem 0; scroll-margin: 1rem } div.entry { padding-left: 1.1rem } summary { cursor: pointer }
 .create code { color: var(--create) } .patch code, .replace code, .adopt code, .drift { color: var(--change) }
 .delete code, .recreate code { color: var(--destroy) } .run code { color: var(--hook) }
-table { border-collapse: collapse; margin: .3rem 0 .6rem 1rem } td { border-top: 1px solid var(--line); padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: anywhere }
+table { border-collapse: collapse; margin: .3rem 0 .6rem 1rem } th { text-align: left; padding: 0 .8rem 0 0 } details > p { margin: .3rem 0 0 1rem } td { border-top: 1px solid var(--line); padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: anywhere }
 ins { color: var(--create); text-decoration: none } del { color: var(--destroy); text-decoration: none }
 input { font: inherit; padding: .3rem .5rem; width: min(24rem, 60%) } button { font: inherit }
 `
 
 // htmlSetStyle is added for the plan of a set.
 const htmlSetStyle = `
-table.set { margin-left: 0; width: 100% } .set th { text-align: left; padding-right: .8rem } .set td { vertical-align: top } .set .blocked td { background: var(--box) } .set .blocked td:nth-child(2) { color: var(--destroy) }
+table.set { margin-left: 0; width: 100% } .set .blocked td { background: var(--box) } .set .blocked td:nth-child(2) { color: var(--destroy) }
 .dangers { color: var(--destroy) } details.release { border-top: 1px solid var(--line); padding: .3rem 0; scroll-margin: 1rem }
 `
 
@@ -48,7 +48,7 @@ if (search) {
   });
   for (const [id, open] of [["open", true], ["close", false]]) {
     document.getElementById(id).addEventListener("click", () => {
-      for (const e of entries) { if (e.tagName === "DETAILS") { e.open = open; } }
+      for (const e of document.querySelectorAll("details")) { e.open = open; }
     });
   }
 }

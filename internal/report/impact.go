@@ -20,6 +20,8 @@ func impact(p *plan.Document, v view, names namer) []note {
 	var notes []note
 	for _, n := range []note{
 		{label: "restarts", items: w.restarts(p.Impact)},
+		{lines: true, label: "rollout", items: w.rollouts(p.Impact.Rollouts)},
+		{label: "took", items: w.earlier(p.Impact.Runs)},
 		{label: "images", items: w.images(p.Impact.Images)},
 		{label: "limits", items: w.limits(p.Impact.Limits)},
 		{lines: true, label: "traffic", items: w.traffic(p.Impact.NetworkPolicies)},

@@ -61,7 +61,7 @@ func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 	if o.Rest != nil {
 		m.restName = code(escape.Line(o.RestName))
 	}
-	m.head(Marker(p, o.Marker), page)
+	m.head(Marker(p, o.Marker)+"\n"+effectLine(p.Summary, p.EffectDigest), page)
 	if !page.quiet() {
 		m.details(page, whole)
 	}
@@ -122,7 +122,7 @@ func (m *markdown) item(line string) bool {
 }
 
 func (m *markdown) head(first string, p *page) {
-	m.add(first + "\n")
+	m.add(first)
 	m.add("### " + inline(p.title) + "\n\n")
 	m.opening(p)
 }
@@ -141,6 +141,7 @@ func (m *markdown) opening(p *page) {
 		m.add("**" + inline(p.dangers) + "**\n\n")
 	}
 	m.add("**" + inline(p.verdict) + "**\n")
+	m.reviews(p.reviews)
 	m.notes(p.impact)
 	m.alert("WARNING", "", p.risks)
 	m.alert("NOTE", "", p.warnings)
@@ -151,8 +152,8 @@ func (m *markdown) opening(p *page) {
 func (m *markdown) notes(notes []note) {
 	for _, n := range notes {
 		const shown = 40
-		if !m.item("- " + inline(n.label) + ": " + codes(n.items, shown) + "\n") {
-			m.omit(inline(n.label), "- "+inline(n.label)+": "+codes(n.items, len(n.items))+"\n")
+		if !m.item(n.markdown(shown)) {
+			m.omit(inline(n.label), n.markdown(len(n.items)))
 		}
 	}
 }
@@ -204,6 +205,7 @@ func (m *markdown) details(p, whole *page) {
 			m.entry(e, whole.sections[i].entries[j])
 		}
 	}
+	m.timeline(p.hooks)
 	if !m.plain {
 		m.add("\n<details><summary>The stages as a picture</summary>\n\n```mermaid\n" + mermaid(p) + "```\n\n</details>\n")
 	}

@@ -53,6 +53,25 @@ func codes(items []string, limit int) string {
 	return strings.Join(out, ", ")
 }
 
+// markdown is the note as an item of a list, with at most so many of its own: what is said in
+// sentences has a line each.
+func (n note) markdown(limit int) string {
+	text := "- " + inline(n.label) + ":"
+	switch {
+	case !n.lines:
+		return text + " " + codes(n.items, limit) + "\n"
+	case len(n.items) == 1:
+		return text + " " + inline(n.items[0]) + "\n"
+	}
+	for _, item := range n.items[:min(limit, len(n.items))] {
+		text += "\n  - " + inline(item)
+	}
+	if more := len(n.items) - limit; more > 0 {
+		text += fmt.Sprintf("\n  - %d more", more)
+	}
+	return text + "\n"
+}
+
 // code is a code span that s can't leave.
 func code(s string) string {
 	ticks := "`"

@@ -11,6 +11,8 @@ import (
 // ending is what happens when a plan's run fails.
 type ending struct {
 	text string
+	// point is the stage and step from which on not all of it is undone, "" without any.
+	point string
 	// lasting is what the way back does not undo; hidden says how many of those
 	// were left out.
 	lasting []notice
@@ -38,12 +40,27 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	for _, l := range f.Rollback.Lasting {
 		out.lasting = append(out.lasting, notice{name: names.name(l.Object), text: escape.Line(l.What)})
 	}
+	if len(f.Rollback.Lasting) > 0 {
+		out.point = pointOfNoReturn(p, f.Rollback.Lasting[0], names)
+	}
 	const shown = 8
 	if !v.full && len(out.lasting) > shown {
 		out.hidden = len(out.lasting) - shown
 		out.lasting = out.lasting[:shown]
 	}
 	return out
+}
+
+// pointOfNoReturn is "Job/web-migrate in pre-upgrade hooks: what is done before it is undone": the
+// first step of which something lasts.
+func pointOfNoReturn(p *plan.Document, first plan.Lasting, names namer) string {
+	where := ""
+	p.Steps(func(stage plan.StageName, s *plan.Step) {
+		if s.ID == first.Step {
+			where = escape.Line(string(stage))
+		}
+	})
+	return names.name(first.Object) + " in " + where + ": until then all of it is undone"
 }
 
 func cleanups(f *plan.OnFailure) int {
@@ -92,6 +109,7 @@ func wayBack(r *plan.RollbackPreview) string {
 const (
 	endingTitle  = "If it fails"
 	lastingTitle = "not undone"
+	pointTitle   = "Point of no return"
 )
 
 // ending prints the failure path below the stages.
@@ -101,6 +119,9 @@ func (t *textWriter) ending(e *ending) {
 	}
 	t.line("")
 	t.wrapped(endingTitle+": ", e.text, "  ")
+	if e.point != "" {
+		t.wrapped("   "+pointTitle+": ", e.point, "     ")
+	}
 	for _, n := range e.lasting {
 		t.wrapped("   "+lastingTitle+": ", n.name+": "+n.text, "     ")
 	}
@@ -116,6 +137,9 @@ func (m *markdown) ending(e *ending) {
 	title := "\n#### " + endingTitle + "\n\n" + inline(e.text) + "\n"
 	if !m.add(title) {
 		m.omit("what happens on failure", title)
+	}
+	if e.point != "" {
+		m.add("\n**" + pointTitle + "**: " + inline(e.point) + "\n")
 	}
 	for i, n := range e.lasting {
 		if m.item("- " + lastingTitle + ": **" + inline(n.name) + "**: " + inline(n.text) + "\n") {
@@ -133,6 +157,9 @@ func (h *htmlWriter) ending(e *ending) {
 	h.WriteString("<section>\n")
 	h.tag("h2", "", endingTitle)
 	h.tag("p", "", e.text)
+	if e.point != "" {
+		h.tag("p", "", pointTitle+": "+e.point)
+	}
 	for _, n := range e.lasting {
 		h.WriteString(`<div class="entry">`)
 		h.tag("span", "", lastingTitle+": ")

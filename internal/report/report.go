@@ -31,6 +31,9 @@ type page struct {
 	blocking []notice
 	warnings []notice
 	risks    []notice
+	// hooks are those that run; reviews who is asked for one.
+	hooks    timeline
+	reviews  []asked
 	sections []section
 	// ending is what happens on failure, nil when there is nothing to say.
 	ending *ending
@@ -118,6 +121,7 @@ func newPage(p *plan.Document, v view) (*page, error) {
 	out.risks = risks(p, names)
 	out.dangers, out.verdict = Dangers(p.Summary.Risks), summaryLine(p)
 	out.impact = impact(p, v, names)
+	out.hooks, out.reviews = timelineOf(p, names), reviewsOf(p, names)
 	var err error
 	if out.sections, err = sections(p, v, names, folded); err != nil {
 		return nil, err

@@ -51,11 +51,19 @@ func statefulChange(s *plan.Step) string {
 
 // gravestPair tells an image by its name and versions, which a cut would hide.
 func gravestPair(c plan.Change) string {
-	from, fromOK := c.From.(string)
-	to, toOK := c.To.(string)
-	if strings.HasSuffix(c.Path, ".image") && fromOK && toOK && !c.Sensitive {
-		return imagePair(from, to)
+	if text, ok := imageChange(c); ok {
+		return text
 	}
 	const limit = 60
 	return pair(c, limit)
+}
+
+// imageChange is imagePair of a change that is one of an image.
+func imageChange(c plan.Change) (text string, ok bool) {
+	from, fromOK := c.From.(string)
+	to, toOK := c.To.(string)
+	if !strings.HasSuffix(c.Path, ".image") || !fromOK || !toOK || c.Sensitive {
+		return "", false
+	}
+	return imagePair(from, to), true
 }

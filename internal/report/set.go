@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +20,11 @@ type setPage struct {
 	digests bool
 	// rest counts what has no row.
 	rest string
+	// matrices are what differs from cluster to cluster; alike are releases that change alike in
+	// all. reviews are who is asked for one.
+	matrices []matrix
+	alike    []string
+	reviews  []asked
 	// unread are what can't be read of what declares the set.
 	unread, warnings []string
 }
@@ -52,6 +56,8 @@ func newSetPage(d *releaseset.Document) *setPage {
 	if p.rows = p.each; len(p.rows) > mostRows {
 		p.rows = grouped(p.rows)
 	}
+	p.matrices, p.alike = matricesOf(d)
+	p.reviews = setReviews(p.each)
 	if n := d.Summary.Untouched; n > 0 {
 		p.rest = isAre(n, "release") + " not touched."
 	}
@@ -122,7 +128,7 @@ func newSetRow(r *releaseset.Planned) setRow {
 	row.objects, row.risks = objectsText(r.Plan.Summary), strings.TrimPrefix(Dangers(r.Plan.Summary.Risks), "Risks: ")
 	row.notes = strings.Join(rowNotes(r), ", ")
 	if r.Verdict != nil {
-		row.op = verdictText(r.Verdict)
+		row.op = actedText(r)
 		row.notes = strings.Join(append(rowNotes(r), escape.Line(strings.Join(r.Verdict.Notes, "; "))), ", ")
 	}
 	return row
@@ -131,6 +137,19 @@ func newSetRow(r *releaseset.Planned) setRow {
 // verdictText is "uninstall, then install".
 func verdictText(v *releaseset.Verdict) string {
 	return strings.Join(append([]string{v.Action}, v.Then...), ", then ")
+}
+
+// actedText is verdictText with the numbers of an upgrade that is planned in a cluster, and
+// with "blocked" in front of what can't be done as it is.
+func actedText(r *releaseset.Planned) string {
+	text := verdictText(r.Verdict)
+	if r.Plan.Against == nil && r.Plan.Operation == plan.Upgrade && r.Verdict.Action == string(plan.Upgrade) {
+		text = fmt.Sprintf("upgrade %d → %d", r.Plan.FromRevision, r.Plan.ToRevision) + strings.TrimPrefix(text, r.Verdict.Action)
+	}
+	if r.Plan.Blocked() {
+		return "blocked " + text
+	}
+	return text
 }
 
 // operationText is "blocked", or what is done: "upgrade 7 → 8".
@@ -208,60 +227,6 @@ func estimated(p *plan.Document) bool {
 		found = found || s.Fidelity == plan.FidelityEstimated && s.Op != plan.OpNone
 	})
 	return found
-}
-
-// grouped has equal changes share a row: those of the same chart, operation, objects and
-// risks whose fields change alike.
-func grouped(rows []setRow) []setRow {
-	first := map[string]int{}
-	var out []setRow
-	for _, row := range rows {
-		key := row.signature()
-		if i, ok := first[key]; ok && row.Plan != nil {
-			out[i].like = append(out[i].like, row)
-			continue
-		}
-		first[key] = len(out)
-		out = append(out, row)
-	}
-	return out
-}
-
-// signature is equal for equal changes, whatever the releases are called.
-func (r setRow) signature() string {
-	if r.Plan == nil {
-		return r.name
-	}
-	parts := []string{r.chart, string(r.Plan.Operation), r.objects, r.risks, r.notes}
-	r.Plan.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Op == plan.OpNone || s.Op == plan.OpRecord {
-			return
-		}
-		text := string(s.Op) + s.Object.Kind
-		for _, c := range s.Changes {
-			text += fmt.Sprint(c.Path, c.From, c.To)
-		}
-		parts = append(parts, text)
-	})
-	slices.Sort(parts[5:])
-	return strings.ReplaceAll(strings.Join(parts, "\n"), r.Release.Name, "*")
-}
-
-// others is " and 3 others", "" for a row of one release.
-func (r setRow) others() string {
-	if len(r.like) == 0 {
-		return ""
-	}
-	return " and " + count(len(r.like), "other", "others")
-}
-
-// otherNames are those of like.
-func (r setRow) otherNames() []string {
-	var out []string
-	for _, other := range r.like {
-		out = append(out, other.name)
-	}
-	return out
 }
 
 // shortDigest is the beginning of the digest. Releases that share a row have none in

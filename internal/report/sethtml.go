@@ -20,7 +20,9 @@ func SetHTML(w io.Writer, d *releaseset.Document) error {
 	}
 	h.list("dangers", p.unread)
 	h.list("warnings", p.warnings)
+	h.notes(reviewsNote(p.reviews))
 	h.setTable(p)
+	h.matrices(p.matrices)
 	if p.rest != "" {
 		h.tag("p", "facts", p.rest)
 	}
@@ -89,7 +91,7 @@ func (h *htmlWriter) setRelease(r setRow) error {
 	if r.Plan == nil {
 		return nil
 	}
-	page, err := newPage(r.Plan, view{bodies: true, context: 3})
+	page, err := newPage(r.Plan, htmlView())
 	if err != nil {
 		return err
 	}

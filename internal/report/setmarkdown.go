@@ -32,6 +32,8 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 	}
 	m.setHead(SetMarker(d, o.Marker), d, p)
 	shown := m.setTable(p)
+	m.budget = budget * 3 / 5
+	m.matrices(p.matrices, p.alike)
 	m.budget = budget
 	if p.rest != "" {
 		m.add("\n<sub>" + inline(p.rest) + "</sub>\n")
@@ -66,9 +68,14 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
 	m.add(first + "\n")
 	m.add(fmt.Sprintf("<!-- head=%s base=%s set=%s -->\n", escape.Line(d.Head), escape.Line(d.Base), d.Digest))
+	m.add(effectLine(d.Summary.Objects, setEffects(d)...))
 	m.add("### " + inline(p.title) + "\n\n")
 	if p.dangers != "" {
 		m.add("**" + inline(p.dangers) + "**\n\n")
+	}
+	m.reviews(p.reviews)
+	if len(p.reviews) > 0 {
+		m.add("\n")
 	}
 	for _, text := range p.unread {
 		m.add("> [!CAUTION]\n> " + inline(text) + "\n\n")
@@ -85,7 +92,7 @@ func (m *markdown) setTable(p *setPage) (shown int) {
 		return 0
 	}
 	heads := p.heads()
-	m.add("| " + strings.Join(heads, " | ") + " |\n" + strings.Repeat("| --- ", len(heads)) + "|\n")
+	m.add(tableHead(heads))
 	const some = 3
 	for i, r := range p.rows {
 		if !m.add(r.markdown(len(heads), len(r.like))) && !m.add(r.markdown(len(heads), some)) {

@@ -72,7 +72,7 @@ func (t *textWriter) page(p *page, summary bool) {
 		t.line(t.paint(bad, p.dangers))
 	}
 	t.verdict(p.verdict)
-	t.notes(p.impact, 6)
+	t.notes(append(reviewsNote(p.reviews), p.impact...), 6)
 	if len(p.risks)+len(p.warnings) > 0 {
 		t.line("")
 		t.notices("!", bad, p.risks)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
@@ -53,13 +54,14 @@ func pair(c plan.Change, limit int) string {
 		return "removed (was " + item(c.Path, before, limit-len("removed (was )")) + ")"
 	}
 	from, to = shortDigests(from, to)
-	if limit > 0 && len(from)+len(to) > limit {
-		from, to = shortPin(from), shortPin(to)
-	}
 	const arrow = 3
-	if limit > 0 && width(from)+width(to)+arrow > limit {
-		from, to = cutPair(from, to, limit-arrow)
+	if limit < 1 || width(from)+width(to)+arrow <= limit {
+		return from + " → " + to
 	}
+	if text, ok := imageChange(c); ok && width(text) <= limit {
+		return text
+	}
+	from, to = cutPair(shortPin(from), shortPin(to), limit-arrow)
 	return from + " → " + to
 }
 
@@ -124,6 +126,7 @@ func cutPair(from, to string, room int) (string, string) {
 	const least, shown = 2, 5
 	if same > least+1 && same+shown > half {
 		kept := min(max(least, half-1-(max(len(a), len(b))-same)), same-1)
+		kept -= toWord(a[same-kept : same])
 		from, to = "…"+string(a[same-kept:]), "…"+string(b[same-kept:])
 	}
 	switch {
@@ -136,6 +139,16 @@ func cutPair(from, to string, room int) (string, string) {
 		from, to = cut(from, half), cut(to, half)
 	}
 	return from, to
+}
+
+// toWord is how far a text that was cut is cut on for it not to begin within a word: to the
+// first slash in its first half, else to another mark there; 0 where there is none.
+func toWord(text []rune) int {
+	text = text[:len(text)/2]
+	if i := slices.Index(text, '/'); i >= 0 {
+		return i
+	}
+	return max(0, slices.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 }
 
 // onlyDifferent leaves out what two lists begin and end with alike, and what

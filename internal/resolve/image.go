@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -36,11 +37,16 @@ func (i Image) Name() string { return i.Path[strings.LastIndexByte(i.Path, '/')+
 // The grammar of names and tags:
 // https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#pulling-manifests
 var (
-	imageHost = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?$`)
-	imagePath = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
-	imageTag  = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$`)
-	sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	imageHost  = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?$`)
+	imagePath  = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
+	tagLetters = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]*$`)
+	lowerHex   = regexp.MustCompile(`^[0-9a-f]+$`)
 )
+
+// isTag and isSHA256 count by themselves: an expression with a count is compiled to so many
+// copies, whenever the program starts.
+func isTag(text string) bool   { return len(text) <= 128 && tagLetters.MatchString(text) }
+func isSHA256(hex string) bool { return len(hex) == 64 && lowerHex.MatchString(hex) }
 
 // ParseImage reads oci://HOST/PATH[:TAG][@DIGEST].
 func ParseImage(text string) (i Image, digest string, err error) {
@@ -54,7 +60,7 @@ func ParseImage(text string) (i Image, digest string, err error) {
 	i.Host, i.Path, _ = strings.Cut(rest, "/")
 	if at := strings.LastIndexByte(i.Path, ':'); at > strings.LastIndexByte(i.Path, '/') {
 		i.Path, i.Tag = i.Path[:at], TagOf(i.Path[at+1:])
-		if !imageTag.MatchString(i.Tag) {
+		if !isTag(i.Tag) {
 			return i, "", fmt.Errorf("%s: %q is not a tag", text, i.Tag)
 		}
 	}
@@ -81,7 +87,7 @@ func splitDigest(text string) (rest, digest string, err error) {
 // it with.
 func Digest(text string) (string, error) {
 	hex := strings.TrimPrefix(text, "sha256:")
-	if !sha256Hex.MatchString(hex) {
+	if !isSHA256(hex) {
 		return "", fmt.Errorf("%q is not a digest: sha256: and 64 hexadecimal digits", text)
 	}
 	return "sha256:" + hex, nil
@@ -107,7 +113,7 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 		r.Digest = digest
 	}
 	if tag != "" {
-		if tag != TagOf(tag) || !imageTag.MatchString(tag) {
+		if tag != TagOf(tag) || !isTag(tag) {
 			return Reference{}, fmt.Errorf("--tag %s is not a tag", tag)
 		}
 		if r.Version.Version != "" || image.Tag != "" && image.Tag != tag {
@@ -128,11 +134,21 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 }
 
 // ChooseTag picks among a registry's tags the one of the highest version that is
-// wanted. Tags that are no semantic versions do not count. Errors: *NoVersionError.
+// wanted. Tags that are no semantic versions do not count. Errors: *NoVersionError; Tags is
+// no expression.
 func (r Reference) ChooseTag(tags []string) (string, error) {
-	versions := versionsOf(tags)
 	if len(tags) == 0 {
 		return "", errors.New(r.Image.String() + " has no tags")
+	}
+	versions := versionsOf(tags)
+	if r.Tags != "" {
+		expression, err := regexp.Compile(r.Tags)
+		if err != nil {
+			return "", fmt.Errorf("%s: the expression that tags have to fit: %w", r.Image, err)
+		}
+		versions = slices.DeleteFunc(slices.Clone(tags), func(tag string) bool {
+			return strings.Count(tag, ".") < 2 || !expression.MatchString(tag)
+		})
 	}
 	i, err := Choose(versions, r.Version)
 	if err != nil {

@@ -75,6 +75,16 @@ func ParseLock(data []byte) (*Lock, error) {
 	return &l, nil
 }
 
+// LockIn is the lock that a loaded chart has, or nil. Errors: it can't be read.
+func LockIn(c *chart.Chart) (*Lock, error) {
+	for _, f := range c.Raw {
+		if f.Name == LockName(c.Metadata) {
+			return ParseLock(f.Data)
+		}
+	}
+	return nil, nil
+}
+
 // NewLock is the lock of dependencies, declared as in Chart.yaml with URLs in the
 // place of aliases, and what was chosen for each of them.
 func NewLock(declared []*chart.Dependency, chosen []Locked, now time.Time) (*Lock, error) {

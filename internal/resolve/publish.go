@@ -98,6 +98,21 @@ func (p *Publication) Merge(other *Index) error {
 	return nil
 }
 
+// Prune keeps the newest versions of each chart, at most so many, and says how many others
+// were left out.
+func (p *Publication) Prune(most int) (left int) {
+	for name, versions := range p.versions {
+		newest := Descending(versions)[:min(most, len(versions))]
+		entries, kept := make([]any, 0, len(newest)), make([]string, 0, len(newest))
+		for _, i := range newest {
+			entries, kept = append(entries, p.entries[name][i]), append(kept, versions[i])
+		}
+		left += len(versions) - len(kept)
+		p.entries[name], p.versions[name] = entries, kept
+	}
+	return left
+}
+
 // Bytes is the index as Helm writes it, the versions of a chart in descending order; as
 // JSON where that is asked for. When it says what before said, it is generated when
 // before was.

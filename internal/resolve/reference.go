@@ -29,7 +29,14 @@ type Request struct {
 	Devel bool
 	// Tag is a registry's tag, taken as it is.
 	Tag string
+	// Tags, where it is not "", is an expression: Version chooses among those of a registry's
+	// tags that it fits, by the rules of Flux's source-controller instead of Helm's: v1.2.3 is
+	// a version, too.
+	Tags string
 }
+
+// AnyTag is the expression of Request.Tags that all tags fit.
+const AnyTag = "."
 
 // Kind is where a chart lives.
 type Kind int
@@ -61,6 +68,8 @@ type Reference struct {
 	// Digest is "sha256:" and hex, or "": what the archive, or of an image the
 	// manifest, has to be.
 	Digest string
+	// Tags is the request's.
+	Tags string
 }
 
 // Parse understands a request in Helm 4.3.1's order: what is there on this machine
@@ -73,7 +82,7 @@ func Parse(r Request, local func(path string) bool, schemes []string) (Reference
 	if err != nil {
 		return Reference{}, fmt.Errorf("--version %s: %w", r.Version, err)
 	}
-	ref := Reference{Version: Wanted{Version: version, Devel: r.Devel}, Digest: digest}
+	ref := Reference{Version: Wanted{Version: version, Devel: r.Devel, Range: r.Tags != ""}, Digest: digest, Tags: r.Tags}
 	switch {
 	case name == "":
 		return Reference{}, errors.New("the name of the chart is empty")

@@ -28,6 +28,13 @@ type Settings struct {
 	CredsStore string `json:"credsStore,omitempty"`
 	// Verify are the charts that have to be signed.
 	Verify []Rule `json:"verify,omitempty"`
+	// Hosts are those of hosts.yaml, which is a file of its own.
+	Hosts Hosts `json:"-"`
+}
+
+// Plain says whether a registry is spoken to without TLS.
+func (s Settings) Plain(host string) bool {
+	return slices.Contains(s.PlainHTTP, host) || s.Hosts[HostName(host)].PlainHTTP
 }
 
 // ParseSettings reads sources.yaml. A key that is not known is an error: a typing
@@ -71,7 +78,8 @@ func (s Settings) Names(host string) bool {
 		i, _, err := ParseImage(strings.TrimRight(prefix, "/") + "/x")
 		return err == nil && IsRegistry(prefix) && i.Host == host
 	}
-	return slices.Contains(s.Registries, host) || slices.Contains(s.PlainHTTP, host) || s.Realms[host] != nil ||
+	_, kept := s.Hosts[HostName(host)]
+	return kept || slices.Contains(s.Registries, host) || slices.Contains(s.PlainHTTP, host) || s.Realms[host] != nil ||
 		slices.ContainsFunc(s.Mirrors, func(m Mirror) bool { return of(m.Prefix) }) ||
 		slices.ContainsFunc(s.Verify, func(r Rule) bool { return of(r.Prefix) })
 }

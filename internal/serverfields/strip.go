@@ -56,7 +56,7 @@ func StripServerAssigned(after, before, sent *unstructured.Unstructured) *unstru
 	case kinds.Pod:
 		stripTokenVolume(section(doc), section(before.Object))
 	}
-	jsontree.Share(doc, after.Object) // mostly all but the metadata
+	jsontree.Share(doc, after.Object, nil) // mostly all but the metadata
 	return out
 }
 

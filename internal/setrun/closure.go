@@ -34,7 +34,7 @@ func (s *Side) closure(e *releaseset.Entry) closure {
 		}
 		add("chart", sum)
 	} else {
-		add("chart", checksumOf(e.Chart))
+		add("chart", checksumOf([]any{e.Chart, e.Chart.Tags}))
 		if !pinned(e.Chart) && !e.Uninstalled {
 			c.unknown = "chart without an exact version"
 		}
@@ -67,7 +67,7 @@ func (s *Side) closure(e *releaseset.Entry) closure {
 }
 
 func (s *Side) fileSum(name string) string {
-	data, err := releaseset.ReadFile(s.Tree, name)
+	data, err := s.readFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return missing

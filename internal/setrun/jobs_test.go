@@ -20,6 +20,8 @@ type nowhere struct{}
 
 func (nowhere) Engine(string, releaseset.Cluster, string) (*engine.Engine, error) { return nil, nil }
 
+func (nowhere) Foreign(context.Context, []byte, string) (*engine.Engine, error) { return nil, nil }
+
 func (nowhere) Offline(string, releaseset.Cluster) (engine.Offline, error) {
 	return engine.Offline{Capabilities: &templating.Capabilities{}}, nil
 }

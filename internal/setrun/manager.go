@@ -3,11 +3,9 @@ package setrun
 import (
 	"context"
 	"fmt"
-	"path"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
@@ -49,11 +47,11 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 		}
 		base, rewritten = j.managed.Manager, p.rewritten(j)
 	}
-	v := &releaseset.Verdict{Action: "unknown", Notes: []string{m.Writer().Elsewhere}}
+	v := &releaseset.Verdict{Action: "unknown", Notes: []string{j.elsewhere}}
 	switch {
 	case asked == nil:
 		*v = m.Next(base, head, was, rewritten)
-	case !j.elsewhere():
+	case j.elsewhere == "":
 		if v, err = p.live(ctx, j, head, rewritten); err != nil {
 			return false, err
 		}
@@ -62,13 +60,18 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 		v.Notes = append(v.Notes, j.out.Verdict.Notes...)
 	}
 	j.out.Verdict = v
+	j.head = acting(j.head, v.Options)
 	return v.Plans, nil
 }
 
-// elsewhere says that the controller writes the entry's release to another cluster than
-// the one that is asked.
-func (j *job) elsewhere() bool {
-	return j.asked != nil && j.head != nil && j.head.Manager != nil && j.head.Manager.Writer().Elsewhere != ""
+// acting is an entry with the options of an action, nil for its own.
+func acting(e *releaseset.Entry, o *releaseset.Options) *releaseset.Entry {
+	if o == nil {
+		return e
+	}
+	acted := *e
+	acted.Options = *o
+	return &acted
 }
 
 // engine is what plans an entry, nil where no cluster is asked: as its controller writes,
@@ -91,21 +94,41 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 		j.asked = asked
 		return asked, err
 	}
-	w := e.Manager.Writer()
-	if e == j.head {
-		completed := *e
-		completed.Manager, completed.Values = e.Manager.InCluster(lookup(ctx, asked))
-		j.head, j.own = &completed, asked
+	completed := *e
+	completed.Manager, completed.Values = e.Manager.InCluster(lookup(ctx, asked))
+	if j.own = asked; e == j.head {
+		j.head = &completed
+	} else {
+		j.base = &completed
 	}
+	w := completed.Manager.Writer()
+	if j.elsewhere = w.Elsewhere; j.elsewhere != "" {
+		j.asked = asked
+		return asked, nil
+	}
+	as := func(user string) (*engine.Engine, error) { return p.Clusters.Engine(e.Cluster, cluster, user) }
+	if w.Kubeconfig != nil {
+		as = func(user string) (*engine.Engine, error) { return p.Clusters.Foreign(ctx, w.Kubeconfig, user) }
+		foreign, err := as("")
+		if err != nil {
+			j.asked, j.elsewhere = asked, fmt.Sprintf("the cluster of spec.kubeConfig can't be asked: %v", err)
+			return asked, nil
+		}
+		asked = foreign
+	}
+	j.reader = true
 	if name := w.ServiceAccount; name.Name != "" {
-		as := plan.Permission{Verb: "impersonate", Resource: "serviceaccounts", Namespace: name.Namespace, Name: name.Name}
-		if asked.Cluster.Access(ctx, []plan.Permission{as}).Denied[as] {
+		impersonate := plan.Permission{Verb: "impersonate", Resource: "serviceaccounts", Namespace: name.Namespace, Name: name.Name}
+		if asked.Cluster.Access(ctx, []plan.Permission{impersonate}).Denied[impersonate] {
 			j.out.Verdict = &releaseset.Verdict{Notes: []string{fmt.Sprintf("planned by your own rights: you may not impersonate ServiceAccount %s, which helm-controller does", name)}}
-		} else if asked, err = p.Clusters.Engine(e.Cluster, cluster, "system:serviceaccount:"+name.Namespace+":"+name.Name); err != nil {
+		} else if asked, err = as("system:serviceaccount:" + name.Namespace + ":" + name.Name); err != nil {
 			return nil, err
+		} else {
+			j.reader = false
 		}
 	}
-	j.asked = asked.StoringIn(w.Storage, e.Namespace)
+	j.bare, j.asked = asked, asked.StoringIn(w.Storage, e.Namespace)
+	j.asked.Locker = nil // the controller takes no lock of ours
 	return j.asked, nil
 }
 
@@ -118,12 +141,15 @@ func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritte
 		return nil, found.Unreadable
 	}
 	v, err := m.Live(found, is, rewritten)
+	if err == nil && v.Leaves != nil {
+		v.Notes = append(v.Notes, p.leaving(ctx, j, &v))
+	}
 	if err != nil || !v.Compares {
 		return &v, err
 	}
 	o := options(j.head.Options, p.Defaults)
 	o.FieldManager = m.Writer().FieldManager
-	corrected, err := j.asked.PlanDrift(ctx, j.head.Release(), o, m.Overlook)
+	corrected, err := j.asking(j.asked, func(e *engine.Engine) (*plan.Plan, error) { return e.PlanDrift(ctx, j.head.Release(), o, m.Overlook) })
 	if err != nil {
 		return nil, err
 	}
@@ -189,11 +215,7 @@ func (p *Planner) chartOf(ctx context.Context, j *job, d *engine.Deployment) err
 
 // versioned is the metadata of a chart with the version that its controller gives it.
 func versioned(m releaseset.Manager, of loaded) (*chart.Metadata, error) {
-	digest := ""
-	if of.pin != nil {
-		digest = of.pin.Digest
-	}
-	version, err := m.Version(of.chart.Metadata, digest)
+	version, err := m.Version(of.chart.Metadata, of.pin)
 	if version == "" || err != nil {
 		return of.chart.Metadata, err
 	}
@@ -215,12 +237,14 @@ func (j *job) version(d *engine.Deployment) {
 
 // left notes what becomes of an entry that has left the set, and says whether it is
 // uninstalled.
-func (j *job) left() bool {
-	v := j.base.Manager.Removed()
+func (j *job) left(head *releaseset.Set) bool {
+	v := j.base.Manager.Removed(head.Appliers)
 	if j.successor {
-		v = releaseset.Verdict{Action: "uninstall", Plans: true, Notes: []string{j.base.Manager.String() + " moves to another release: this one is uninstalled with all its objects"}}
+		v.Action, v.Plans = "uninstall", true
+		v.Notes = []string{j.base.Manager.String() + " moves to another release: this one is uninstalled with all its objects"}
 	}
 	j.out.Verdict = &v
+	j.base = acting(j.base, v.Options)
 	return v.Plans
 }
 
@@ -251,44 +275,4 @@ func (j *job) estimate(made *plan.Plan) {
 			s.Fidelity, s.Estimate = plan.FidelityEstimated, "it holds what is not known"
 		}
 	})
-}
-
-// withValues is the chart with other values of its own: those of files, in order.
-func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, error) {
-	own := m.ChartValues()
-	if len(own.Files) == 0 {
-		return c, nil
-	}
-	e := &releaseset.Entry{}
-	for _, name := range own.Files {
-		e.Values = append(e.Values, releaseset.Value{File: name, Optional: own.IgnoreMissing})
-	}
-	sources, read := s.values(e)
-	if own.InChart {
-		read = func(name string) ([]byte, error) { return fileOf(c, name, own.IgnoreMissing) }
-	}
-	merged, _, err := sources.Merge(read)
-	if err != nil {
-		return nil, err
-	}
-	out := *c
-	out.Values = merged
-	return &out, nil
-}
-
-// fileOf is a file of a chart, the values.yaml included.
-func fileOf(c *chart.Chart, name string, optional bool) ([]byte, error) {
-	name = path.Clean(name)
-	if name == "values.yaml" {
-		return yaml.Marshal(c.Values)
-	}
-	for _, f := range c.Files {
-		if f.Name == name {
-			return f.Data, nil
-		}
-	}
-	if optional {
-		return nil, nil
-	}
-	return nil, fmt.Errorf("the chart has no file %s", name)
 }

@@ -47,6 +47,9 @@ type Clusters interface {
 	// Engine is for a cluster that can be asked, as a user who is impersonated, "" for
 	// nobody; nil where none is asked.
 	Engine(name string, c releaseset.Cluster, user string) (*engine.Engine, error)
+	// Foreign is for the cluster of a kubeconfig that somebody else has written. Errors: it is
+	// refused, or nobody answers there.
+	Foreign(ctx context.Context, kubeconfig []byte, user string) (*engine.Engine, error)
 	// Offline stands for one that can't be.
 	Offline(name string, c releaseset.Cluster) (engine.Offline, error)
 }
@@ -76,8 +79,14 @@ type job struct {
 	// asked is the engine that plans the entry, see Planner.engine; drift the plan of what
 	// its controller corrects.
 	asked *engine.Engine
-	// own is that by the rights of whoever plans.
-	own   *engine.Engine
+	// own is that by the rights of whoever plans; reader says that these are not the
+	// controller's.
+	own    *engine.Engine
+	reader bool
+	// elsewhere is why the cluster that the entry's release is in can't be asked, "" where it is.
+	elsewhere string
+	// bare is asked with the records in the release's own namespace.
+	bare  *engine.Engine
 	drift *plan.Plan
 }
 
@@ -180,7 +189,7 @@ func planned(e *releaseset.Entry) *releaseset.Planned {
 func (p *Planner) run(ctx context.Context, j *job) {
 	switch {
 	case j.head == nil && j.base.Manager != nil:
-		if j.out.Touched = true; !j.left() && !p.Prune {
+		if j.out.Touched = true; !j.left(p.Head.Set) && !p.Prune {
 			return
 		}
 	case j.head == nil && !p.Prune:
@@ -202,7 +211,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		return
 	}
 	planned, err := p.verdict(ctx, j)
-	if err == nil && !planned && (!p.All || j.elsewhere()) {
+	if err == nil && !planned {
 		return
 	}
 	var made *plan.Plan

@@ -1,6 +1,7 @@
 package setrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,17 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 	if j.drift != nil {
 		return j.drift, nil
 	}
+	if j.elsewhere != "" {
+		j.out.Verdict.Notes = append(j.out.Verdict.Notes, j.elsewhere)
+		return nil, nil
+	}
+	if j.replaced() {
+		return p.uninstall(ctx, j, j.out.Verdict)
+	}
 	if j.head == nil || j.head.Uninstalled {
-		made, err := asked.PlanUninstall(ctx, e.Release(), options(e.Options, p.Defaults))
+		made, err := j.asking(asked, func(by *engine.Engine) (*plan.Plan, error) {
+			return by.PlanUninstall(ctx, e.Release(), options(e.Options, p.Defaults))
+		})
 		if none := (*engine.NoReleaseError)(nil); errors.As(err, &none) {
 			return nil, nil
 		}
@@ -50,13 +60,51 @@ func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*pl
 	if err != nil {
 		return nil, err
 	}
+	d.Anew = j.out.Verdict != nil && j.out.Verdict.Leaves != nil
 	j.given = append(j.given, d.Source.Values)
 	if err := p.chartOf(ctx, j, &d); err != nil {
 		return nil, err
 	}
 	j.version(&d)
-	return asked.PlanDeployment(ctx, d)
+	return j.asking(asked, func(by *engine.Engine) (*plan.Plan, error) { return by.PlanDeployment(ctx, d) })
 }
+
+// replaced says that the entry's controller uninstalls its release and makes one of the same
+// name: what that deletes is planned, and not how the new one would differ from the old.
+func (j *job) replaced() bool {
+	v := j.out.Verdict
+	return j.head != nil && v != nil && v.Leaves != nil && *v.Leaves == j.head.Release()
+}
+
+// uninstall plans the end of the release that a verdict leaves.
+func (p *Planner) uninstall(ctx context.Context, j *job, v *releaseset.Verdict) (*plan.Plan, error) {
+	return j.asking(j.bare.StoringIn(v.LeavesIn, v.Leaves.Namespace), func(by *engine.Engine) (*plan.Plan, error) {
+		return by.PlanUninstall(ctx, *v.Leaves, options(v.LeavesBy, p.Defaults))
+	})
+}
+
+// leaving says how much there is of the release that a verdict leaves.
+func (p *Planner) leaving(ctx context.Context, j *job, v *releaseset.Verdict) string {
+	made, err := p.uninstall(ctx, j, v)
+	if err != nil {
+		return fmt.Sprintf("what release %s has can't be told: %v", v.Leaves, err)
+	}
+	return fmt.Sprintf("objects of release %s: %d; volumes among them: %d", v.Leaves, made.Summary.Delete+made.Summary.Keep, made.Summary.Risks.Data)
+}
+
+// asking makes a plan by an engine. Whoever plans need not be allowed what the
+// controller is: where that stands against the plan, it is made without dry runs.
+func (j *job) asking(asked *engine.Engine, plans func(*engine.Engine) (*plan.Plan, error)) (*plan.Plan, error) {
+	made, err := plans(asked)
+	if err != nil || !j.reader || !slices.ContainsFunc(made.Problems, isMissing) {
+		return made, err
+	}
+	reading := *asked
+	reading.ReadOnly = true
+	return plans(&reading)
+}
+
+func isMissing(p plan.Problem) bool { return p.Blocking && p.Kind == plan.ProblemPermission }
 
 // offline compares the entry with what the base has of it.
 func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluster) (*plan.Plan, error) {
@@ -75,15 +123,15 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 		base.Kind, base.Source = plan.AgainstChart, before.Source
 		j.given = append(j.given, before.Source.Values)
 	}
-	if j.head == nil || j.head.Uninstalled {
+	if j.head == nil || j.head.Uninstalled || j.replaced() && base.Kind == plan.AgainstChart {
 		if base.Kind != plan.AgainstChart {
 			return nil, nil
 		}
-		o := p.Defaults
-		if j.head != nil {
-			o = options(j.head.Options, p.Defaults)
+		by := cmp.Or(j.head, j.base).Options
+		if j.replaced() {
+			by = j.out.Verdict.LeavesBy
 		}
-		return engine.PlanOfflineUninstall(ctx, api, p.ToolVersion, engine.Deployment{Release: key.Release(), Options: o}, base)
+		return engine.PlanOfflineUninstall(ctx, api, p.ToolVersion, engine.Deployment{Release: key.Release(), Options: options(by, p.Defaults)}, base)
 	}
 	d, err := p.Head.deployment(ctx, j.head, p.Defaults)
 	if err != nil {

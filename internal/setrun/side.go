@@ -42,6 +42,8 @@ type Reading struct {
 	// Sources are charts and trees of Flux's sources by Kind/namespace/name: paths of the
 	// tree, or absolute ones outside of it.
 	Sources map[string]string
+	// Checkout is the repository that the tree is a version of.
+	Checkout releaseset.Checkout
 }
 
 // Open opens a tree and reads the set that files of it declare, which are slash-separated

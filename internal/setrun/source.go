@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -41,8 +45,8 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		return d, err
 	}
 	d.Source = engine.Source{
-		Chart: chart.chart, Fetched: chart.pin, Warnings: append(warnings, chart.warnings...),
-		Values: given, Reuse: values.ResetValues,
+		Chart: chart.chart, Fetched: chart.pin, Lock: source.LockOf(chart.chart), Warnings: append(warnings, chart.warnings...),
+		Values: given, Reuse: reuse(e.Options),
 		Path: func(name string) string { return cmp.Or(tables[name].File, name) },
 		Origin: func(path []string) values.Origin {
 			out := sources.Origin(path, read)
@@ -93,7 +97,7 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 		if text, ok := inline[name]; ok {
 			return text, nil
 		}
-		data, err := releaseset.ReadFile(s.Tree, name)
+		data, err := s.readFile(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && optional[name]:
 			return nil, nil
@@ -106,20 +110,27 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 	}
 }
 
+// readFile reads a file of the tree, or of a folder outside of it that a user has named.
+func (s *Side) readFile(name string) ([]byte, error) {
+	if s.charts.named(name) {
+		return inputfile.ReadInside(name, maxValuesBytes)
+	}
+	return releaseset.ReadFile(s.Tree, name)
+}
+
+// maxValuesBytes is the size of a file of values outside of the tree.
+const maxValuesBytes = 16 << 20
+
+func reuse(o releaseset.Options) values.Reuse {
+	if o.ReuseValues {
+		return values.ReuseValues
+	}
+	return values.ResetValues
+}
+
 func options(o releaseset.Options, defaults plan.Options) plan.Options {
-	out := defaults
-	out.Atomic, out.CleanupOnFail = o.Atomic, o.CleanupOnFail
-	out.Wait, out.WaitForJobs = o.Wait || o.Atomic, o.WaitForJobs
-	out.Force, out.ForceConflicts, out.TakeOwnership = o.Force, o.ForceConflicts, o.TakeOwnership
-	out.NoHooks, out.SkipCRDs, out.UpdateCRDs, out.CreateNamespace = o.NoHooks, o.SkipCRDs, o.UpdateCRDs, o.CreateNamespace
-	out.Description, out.HistoryMax = o.Description, defaultHistory
-	if out.Timeout = o.Timeout; out.Timeout == 0 {
-		out.Timeout = engine.DefaultTimeout
-	}
-	if o.HistoryMax != nil {
-		out.HistoryMax = *o.HistoryMax
-	}
-	return out
+	defaults.Timeout, defaults.HistoryMax = engine.DefaultTimeout, defaultHistory
+	return o.Of(defaults)
 }
 
 // withoutCiphertext is a file that SOPS has encrypted, each value a token of its
@@ -150,4 +161,44 @@ func tokens(v any) any {
 		}
 	}
 	return v
+}
+
+// withValues is the chart with other values of its own: those of files, in order.
+func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, error) {
+	own := m.ChartValues()
+	if len(own.Files) == 0 {
+		return c, nil
+	}
+	e := &releaseset.Entry{}
+	for _, name := range own.Files {
+		e.Values = append(e.Values, releaseset.Value{File: name, Optional: own.IgnoreMissing})
+	}
+	sources, read := s.values(e)
+	if own.InChart {
+		read = func(name string) ([]byte, error) { return fileOf(c, name, own.IgnoreMissing) }
+	}
+	merged, _, err := sources.Merge(read)
+	if err != nil {
+		return nil, err
+	}
+	out := *c
+	out.Values = merged
+	return &out, nil
+}
+
+// fileOf is a file of a chart, the values.yaml included.
+func fileOf(c *chart.Chart, name string, optional bool) ([]byte, error) {
+	name = path.Clean(name)
+	if name == "values.yaml" {
+		return yaml.Marshal(c.Values)
+	}
+	for _, f := range c.Files {
+		if f.Name == name {
+			return f.Data, nil
+		}
+	}
+	if optional {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the chart has no file %s", name)
 }

@@ -86,16 +86,13 @@ func (s *Sources) Find(ctx context.Context, r resolve.Reference) (Found, error) 
 
 func (s *Sources) findRemote(r resolve.Reference) (Found, error) {
 	f := Found{URL: r.URL, Digest: r.Digest, home: r.URL, access: s.Access}
-	if s.Access != (Access{}) {
-		return f, nil
-	}
 	repositories, err := s.Repositories()
 	if err != nil {
 		return Found{}, err
 	}
 	for _, e := range repositories.All() {
 		if resolve.SameOrigin(e.URL, r.URL) && strings.HasPrefix(r.URL, strings.TrimRight(e.URL, "/")+"/") {
-			f.access, f.home = accessOf(e), e.URL
+			f.access, f.home = s.Access.or(accessOf(e)), e.URL
 		}
 	}
 	return f, nil
@@ -172,11 +169,14 @@ func (f *Found) choose(index *resolve.Index, r resolve.Reference, base string) e
 // and sources.yaml demand. Errors: *DigestError when the bytes are not those that were
 // promised, *UnverifiedError, *OfflineError, *StatusError.
 func (s *Sources) Fetch(ctx context.Context, f Found) (Fetched, error) {
-	fetched, err := s.fetch(ctx, f)
-	if err == nil {
-		err = s.verify(ctx, &fetched)
-	}
+	// Two dependencies may be one chart, whose archive is fetched once for both.
+	same := fmt.Sprintf("%s %s %s %+v", f.URL, f.Digest, f.Manifest, f.access)
+	one, err, _ := s.underway.Do(same, func() (any, error) { return s.fetch(ctx, f) })
 	if err != nil {
+		return Fetched{}, err
+	}
+	fetched, _ := one.(Fetched)
+	if err := s.verify(ctx, &fetched); err != nil {
 		return Fetched{}, err
 	}
 	return fetched, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,18 +26,18 @@ import (
 // longest path above the image or else the host.
 func (s *Sources) credential(ctx context.Context, i resolve.Image) (auth.Credential, error) {
 	for _, file := range s.Paths.credentialFiles() {
-		scopes, err := scopesIn(file, i)
+		known, there, err := readCredentialFile(file)
 		if err != nil {
 			return auth.EmptyCredential, err
 		}
-		if scopes == nil {
+		if !there {
 			continue
 		}
 		store, err := credentials.NewStore(file, credentials.StoreOptions{})
 		if err != nil {
 			return auth.EmptyCredential, fmt.Errorf("read the credentials in %s: %w", file, err)
 		}
-		for _, scope := range scopes {
+		for _, scope := range known.scopes(i) {
 			c, err := store.Get(ctx, scope)
 			if err != nil {
 				return auth.EmptyCredential, fmt.Errorf("credentials of %s: %w", i.Host, err)
@@ -74,62 +75,91 @@ func (p Paths) credentialFiles() []string {
 	return append([]string{p.RegistryConfig}, p.OtherCredentials...)
 }
 
-// scopesIn are the names under which a file may know credentials for an image, the
-// longest first: containers-auth.json(5) has namespaces below hosts. They are nil when
-// there is no such file.
-func scopesIn(file string, i resolve.Image) ([]string, error) {
+// credentialFile is Docker's config.json, as far as it says under which names it has
+// credentials.
+type credentialFile struct {
+	Auths       map[string]json.RawMessage `json:"auths"`
+	CredHelpers map[string]string          `json:"credHelpers"`
+	CredsStore  string                     `json:"credsStore"`
+}
+
+// readCredentialFile reads one; there is false where it is not there, or not for us.
+func readCredentialFile(file string) (f credentialFile, there bool, err error) {
 	data, err := inputfile.Read(file, maxConfigBytes)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, nil
+		return f, false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the credentials: %w", err)
+		return f, false, fmt.Errorf("read the credentials: %w", err)
 	}
-	var known struct {
-		Auths map[string]json.RawMessage `json:"auths"`
+	if err := json.Unmarshal(data, &f); err != nil {
+		return f, false, fmt.Errorf("read the credentials in %s: %w", file, err)
 	}
-	if err := json.Unmarshal(data, &known); err != nil {
-		return nil, fmt.Errorf("read the credentials in %s: %w", file, err)
-	}
-	var scopes []string
+	return f, true, nil
+}
+
+// scopes are the names under which the file may know credentials for an image, the longest
+// first: containers-auth.json(5) has namespaces below hosts. A name with a path is for what is
+// below that, and for nothing else on its host; a URL is for its host, as Docker once wrote
+// them.
+func (f credentialFile) scopes(i resolve.Image) []string {
+	var out []string
 	for path := i.Path; path != ""; path = path[:max(0, strings.LastIndexByte(path, '/'))] {
-		if _, ok := known.Auths[i.Host+"/"+path]; ok {
-			scopes = append(scopes, i.Host+"/"+path)
+		if _, ok := f.Auths[i.Host+"/"+path]; ok {
+			out = append(out, i.Host+"/"+path)
 		}
 	}
-	return append(scopes, credentials.ServerAddressFromRegistry(i.Host)), nil
+	host := credentials.ServerAddressFromRegistry(i.Host)
+	if _, ok := f.Auths[host]; ok || f.CredHelpers[host] != "" || f.CredsStore != "" {
+		out = append(out, host)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Auths)) {
+		u, err := url.Parse(name)
+		if name != host && (name == i.Host || err == nil && u.Host == i.Host && (u.Scheme == "https" || u.Scheme == "http")) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Login asks a registry whether it takes a user's password, or a token where there is
-// no user, and keeps it in Helm's file, or in the helper that this names. Nothing is
-// kept when it does not.
-func (s *Sources) Login(ctx context.Context, host, user, password string) error {
+// no user, and keeps it in Helm's file, or in the helper that this names, and in hosts.yaml
+// how the registry is spoken to, where Access says it, which it gives. Nothing is kept
+// when the registry does not take them.
+func (s *Sources) Login(ctx context.Context, host, user, password string) (resolve.Server, error) {
 	image := resolve.Image{Host: host}
 	client, plain, err := s.registryClient(ctx, image)
 	if err != nil {
-		return err
+		return resolve.Server{}, err
 	}
 	if err := os.MkdirAll(filepath.Dir(s.Paths.RegistryConfig), 0o755); err != nil {
-		return err
+		return resolve.Server{}, err
 	}
 	store, err := s.store()
 	if err != nil {
-		return err
+		return resolve.Server{}, err
 	}
 	registry, err := remote.NewRegistry(host)
 	if err != nil {
-		return fmt.Errorf("%q is not the name of a registry", host)
+		return resolve.Server{}, fmt.Errorf("%q is not the name of a registry", host)
 	}
 	client.Cache = nil
 	registry.Client, registry.PlainHTTP = client, plain
 	if err := credentials.Login(ctx, store, registry, given(user, password)); err != nil {
-		return explained("log in to "+host, err)
+		return resolve.Server{}, explained("log in to "+host, err)
 	}
-	return nil
+	if s.Access.Server == (resolve.Server{}) {
+		return resolve.Server{}, nil
+	}
+	return s.keepServer(ctx, host, s.Access.Server)
 }
 
-// Logout forgets the credentials of a registry; not to have any is no error.
+// Logout forgets the credentials of a registry, and how it is spoken to; not to know any of
+// it is no error.
 func (s *Sources) Logout(ctx context.Context, host string) error {
+	if err := s.forgetServer(ctx, host); err != nil {
+		return err
+	}
 	if _, err := os.Stat(s.Paths.RegistryConfig); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -147,20 +177,9 @@ func (s *Sources) Logout(ctx context.Context, host string) error {
 // file, and those that the credential helper in it lists. Errors: the file can't be read; a
 // helper that gives no list has none.
 func (s *Sources) LoggedIn(ctx context.Context) ([]string, error) {
-	data, err := inputfile.Read(s.Paths.RegistryConfig, maxConfigBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the credentials: %w", err)
-	}
-	var known struct {
-		Auths       map[string]json.RawMessage `json:"auths"`
-		CredHelpers map[string]string          `json:"credHelpers"`
-		CredsStore  string                     `json:"credsStore"`
-	}
-	if err := json.Unmarshal(data, &known); err != nil {
-		return nil, fmt.Errorf("read the credentials in %s: %w", s.Paths.RegistryConfig, err)
+	known, there, err := readCredentialFile(s.Paths.RegistryConfig)
+	if err != nil || !there {
+		return nil, err
 	}
 	names := slices.Concat(slices.Collect(maps.Keys(known.Auths)), slices.Collect(maps.Keys(known.CredHelpers)), helperServers(ctx, known.CredsStore))
 	if i := slices.Index(names, credentials.ServerAddressFromRegistry("docker.io")); i >= 0 {

@@ -2,15 +2,12 @@ package source
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,115 +25,25 @@ type Access struct {
 	// PassAll sends the credentials to other origins, too, when an index names them;
 	// never where a redirect leads.
 	PassAll bool
-	// CertFile and KeyFile count together. CAFile takes the place of the system's.
-	CertFile, KeyFile, CAFile string
-	Insecure                  bool
-	PlainHTTP                 bool
+	// Server is zero for what is remembered of the server.
+	resolve.Server
 }
 
 // accessOf is what a repository's entry says.
 func accessOf(r resolve.Repository) Access {
-	return Access{
-		Username: r.Username, Password: r.Password, PassAll: r.PassCredentialsAll,
-		CertFile: r.CertFile, KeyFile: r.KeyFile, CAFile: r.CAFile, Insecure: r.InsecureSkipTLSVerify,
-	}
+	return Access{Username: r.Username, Password: r.Password, PassAll: r.PassCredentialsAll, Server: r.Server()}
 }
 
-// or is the access itself, or the other one where nothing is said.
+// or is the access itself, with the other one's credentials, or what that says of the
+// server, where it says nothing of them.
 func (a Access) or(other Access) Access {
-	if a == (Access{}) {
-		return other
+	if a.Username == "" && a.Password == "" {
+		a.Username, a.Password, a.PassAll = other.Username, other.Password, a.PassAll || other.PassAll
+	}
+	if a.Server == (resolve.Server{}) {
+		a.Server = other.Server
 	}
 	return a
-}
-
-const (
-	// requestTimeout bounds a request with all that comes back, as in Helm.
-	requestTimeout = 120 * time.Second
-	headerTimeout  = 30 * time.Second
-	dialTimeout    = 10 * time.Second
-	maxRedirects   = 10
-)
-
-// client speaks to servers with an access whose credentials are for the origin of
-// home and nobody else.
-func (a Access) client(home string) (*http.Client, error) {
-	own, err := a.transport(true)
-	if err != nil {
-		return nil, err
-	}
-	foreign := own
-	if a.CertFile != "" {
-		if foreign, err = a.transport(false); err != nil {
-			return nil, err
-		}
-	}
-	bound := &bound{access: a, home: home, own: own, foreign: foreign}
-	return &http.Client{
-		Transport: &resuming{next: &retry.Transport{Base: bound, Policy: func() retry.Policy { return patience }}},
-		Timeout:   requestTimeout,
-		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			switch {
-			case len(via) >= maxRedirects:
-				return fmt.Errorf("it redirects more than %d times", maxRedirects)
-			case via[0].URL.Scheme == "https" && r.URL.Scheme != "https":
-				return fmt.Errorf("it redirects from https to %s", resolve.Public(r.URL.String()))
-			}
-			return nil
-		},
-	}, nil
-}
-
-// transport is one of TLS settings; certified says whether the client's certificate
-// is shown.
-func (a Access) transport(certified bool) (*http.Transport, error) {
-	t := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   8,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ResponseHeaderTimeout: headerTimeout,
-		TLSClientConfig:       &tls.Config{InsecureSkipVerify: a.Insecure, MinVersion: tls.VersionTLS12},
-	}
-	if certified && a.CertFile != "" && a.KeyFile != "" {
-		cert, err := tls.LoadX509KeyPair(a.CertFile, a.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the client certificate: %w", err)
-		}
-		t.TLSClientConfig.Certificates = []tls.Certificate{cert}
-	}
-	if a.CAFile != "" {
-		pem, err := os.ReadFile(a.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the CA file: %w", err)
-		}
-		t.TLSClientConfig.RootCAs = x509.NewCertPool()
-		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("CA file %s holds no certificates", a.CAFile)
-		}
-	}
-	return t, nil
-}
-
-// bound adds credentials to the requests for one origin. The header is not part of
-// the request that net/http copies for a redirect.
-type bound struct {
-	access       Access
-	home         string
-	own, foreign http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !resolve.SameOrigin(b.home, r.URL.String()) {
-		return b.foreign.RoundTrip(r)
-	}
-	if b.access.Username != "" && b.access.Password != "" && r.Header.Get("Authorization") == "" {
-		r = r.Clone(r.Context())
-		r.SetBasicAuth(b.access.Username, b.access.Password)
-	}
-	return b.own.RoundTrip(r)
 }
 
 // patience is how often a request is sent again, and when: 0.2 to 3.2 seconds, or
@@ -225,34 +132,6 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 
 func conditional(h http.Header) bool {
 	return h.Get("If-None-Match") != "" || h.Get("If-Modified-Since") != ""
-}
-
-// client keeps connections open from one request to the next.
-func (s *Sources) client(a Access, home string) (*http.Client, error) {
-	u, err := url.Parse(home)
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a URL: %w", home, err)
-	}
-	key := clientKey{access: a, origin: resolve.Origin(u)}
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if c, ok := s.clients[key]; ok {
-		return c, nil
-	}
-	c, err := a.client(home)
-	if err != nil {
-		return nil, err
-	}
-	if s.clients == nil {
-		s.clients = map[clientKey]*http.Client{}
-	}
-	s.clients[key] = c
-	return c, nil
-}
-
-type clientKey struct {
-	access Access
-	origin string
 }
 
 // UnreachedError says that a server could not be asked.

@@ -48,6 +48,9 @@ func (s *Sources) findImage(ctx context.Context, r resolve.Reference) (Found, er
 	wanted := image.String()
 	if image.Tag == "" {
 		wanted += " " + r.Version.String()
+		if r.Tags != "" && r.Tags != resolve.AnyTag {
+			wanted += " of tags " + r.Tags
+		}
 	}
 	if s.Offline {
 		return s.notedImage(image, wanted, r.Digest)
@@ -203,8 +206,13 @@ func layerOf(m ocispec.Manifest, types ...string) (ocispec.Descriptor, error) {
 			return layer, nil
 		}
 	}
-	return ocispec.Descriptor{}, &NotThereError{What: "layer of type " + types[0] + " in it"}
+	return ocispec.Descriptor{}, &noLayerError{types[0]}
 }
+
+// noLayerError says that a manifest has no layer of a type.
+type noLayerError struct{ of string }
+
+func (e *noLayerError) Error() string { return "there is no layer of type " + e.of + " in it" }
 
 // blob reads a layer whose size was checked.
 func (s *Sources) blob(ctx context.Context, f Found, layer ocispec.Descriptor, kind string) (data []byte, cached bool, err error) {

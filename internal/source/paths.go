@@ -82,6 +82,15 @@ func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
 	return p
 }
 
+// hosts is the file beside the credentials of registries that has how these are spoken to;
+// "" where no credentials are kept.
+func (p Paths) hosts() string {
+	if p.RegistryConfig == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(p.RegistryConfig), "hosts.yaml")
+}
+
 // repositoriesLock is the file with which Helm locks repositories.yaml.
 func (p Paths) repositoriesLock() string {
 	if ext := filepath.Ext(p.RepositoryConfig); ext != "" && len(ext) < len(p.RepositoryConfig) {

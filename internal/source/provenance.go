@@ -78,7 +78,7 @@ func (s *Sources) provenanceLayer(ctx context.Context, f Fetched) ([]byte, error
 		return nil, err
 	}
 	layer, err := layerOf(m, provenanceType)
-	if _, none := errors.AsType[*NotThereError](err); none {
+	if _, none := errors.AsType[*noLayerError](err); none {
 		return nil, &UnverifiedError{What: f.Location(), Err: errors.New("it was pushed without a provenance file")}
 	}
 	if err != nil {

@@ -47,7 +47,8 @@ func (s *Sources) repository(ctx context.Context, i resolve.Image) (*remote.Repo
 // Helm, Docker and Podman share, go to it and to where it may have its tokens made.
 func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Client, bool, error) {
 	host := registry.Reference{Registry: i.Host}.Host()
-	plain := s.Access.PlainHTTP || slices.Contains(s.Settings.PlainHTTP, i.Host)
+	access := s.accessTo(i.String())
+	plain := access.PlainHTTP || access.Server == (resolve.Server{}) && s.Settings.Plain(i.Host)
 	if !plain && isLoopback(i.Host) {
 		var err error
 		if plain, err = s.speaksPlain(ctx, host); err != nil {
@@ -58,16 +59,15 @@ func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Cl
 	if plain {
 		home.Scheme = "http"
 	}
-	encrypted := s.Access
-	encrypted.Username, encrypted.Password = "", "" // the registry says how it wants them
-	base, err := s.client(encrypted, home.String())
+	encrypted := access.Server
+	encrypted.PlainHTTP = false
+	base, err := s.client(Access{Server: encrypted}, home.String()) // the registry says how it wants credentials
 	if err != nil {
 		return nil, false, err
 	}
 	guarded := *base
 	guarded.Transport = &guard{registry: home, allowed: append(realms(host), s.Settings.Realms[i.Host]...), next: base.Transport}
 	key := i.Host + "/" + i.Path
-	mine := s.bind(i.String())
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.tokens == nil {
@@ -80,10 +80,10 @@ func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Cl
 		Client: &guarded, Header: http.Header{"User-Agent": {s.UserAgent}}, Cache: s.tokens[key],
 		Credential: func(ctx context.Context, hostport string) (auth.Credential, error) {
 			switch {
-			case hostport != host, !mine && s.Access.Password != "":
+			case hostport != host, access.Password == "" && s.Access.Password != "":
 				return auth.EmptyCredential, nil
-			case s.Access.Password != "":
-				return given(s.Access.Username, s.Access.Password), nil
+			case access.Password != "":
+				return given(access.Username, access.Password), nil
 			}
 			return s.credential(ctx, i)
 		},
@@ -187,11 +187,11 @@ func explained(what string, err error) error {
 	case errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound:
 		return &NotThereError{What: what}
 	case errors.As(err, &refused):
-		text := fmt.Sprintf("%s: %s", what, strings.ToLower(http.StatusText(refused.StatusCode)))
+		why := strings.ToLower(http.StatusText(refused.StatusCode))
 		if len(refused.Errors) > 0 {
-			text += ": " + refused.Errors.Error()
+			why = refused.Errors.Error()
 		}
-		return &RefusedError{text: text, Code: refused.StatusCode}
+		return &RefusedError{text: what + ": " + why, Code: refused.StatusCode}
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return &RefusedError{text: what + ": the registry wants a user name and a password", Code: http.StatusUnauthorized}
 	}

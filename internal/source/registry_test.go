@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
@@ -195,5 +196,17 @@ func TestMirrors(t *testing.T) {
 	f, err = fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: resolve.Image{Host: "ghcr.io", Path: "acme/alpha", Tag: "1.0.0"}})
 	if err != nil || f.URL != "oci://ghcr.io/acme/alpha:1.0.0" {
 		t.Errorf("%+v, %v", f.URL, err)
+	}
+}
+
+// A registry's own words say why it refuses; the status is told where it has none.
+func TestARefusalIsToldOnce(t *testing.T) {
+	for want, refused := range map[string]*errcode.ErrorResponse{
+		"log in to r: unauthorized: authentication required": {StatusCode: http.StatusUnauthorized, Errors: errcode.Errors{{Code: errcode.ErrorCodeUnauthorized, Message: "authentication required"}}},
+		"log in to r: forbidden":                             {StatusCode: http.StatusForbidden},
+	} {
+		if got := explained("log in to r", refused); got.Error() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

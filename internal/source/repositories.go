@@ -92,7 +92,7 @@ func (s *Sources) LockChart(ctx context.Context, folder string) (unlock func(), 
 
 // AddRepository fetches a repository's index and writes its entry, and its password where
 // sources.yaml says. An entry that is there already in the same words is left alone, with
-// nothing fetched: added is false. Errors: *resolve.ExistsError for another entry of the
+// nothing fetched: added is false. Files are kept by their absolute names. Errors: *resolve.ExistsError for another entry of the
 // name, unless replace is set; no index can be read. Nothing is written then.
 func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, replace bool) (added bool, err error) {
 	if err := resolve.ValidRepositoryName(e.Name); err != nil {
@@ -102,6 +102,14 @@ func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, repla
 	if err != nil {
 		return false, err
 	}
+	if same, err := s.same(ctx, known, e, true); err != nil || same {
+		return false, err // by Helm perhaps, which keeps names of files as they are given
+	}
+	files, err := e.Server().Files(filepath.Abs)
+	if err != nil {
+		return false, err
+	}
+	e.CAFile, e.CertFile, e.KeyFile = files.CAFile, files.CertFile, files.KeyFile
 	if same, err := s.same(ctx, known, e, replace); err != nil || same {
 		return false, err
 	}

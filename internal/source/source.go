@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
@@ -56,7 +57,11 @@ type Sources struct {
 
 	mutex   sync.Mutex
 	clients map[clientKey]*http.Client
-	tokens  map[string]auth.Cache
+	// underway are the archives that are being fetched.
+	underway singleflight.Group
+	// transports are those of the clients.
+	transports map[trust]*http.Transport
+	tokens     map[string]auth.Cache
 	// plain are the registries on this machine, and whether they speak no TLS.
 	plain map[string]bool
 	// named is the host for which Access has credentials: the first that is named.
@@ -67,18 +72,16 @@ type Sources struct {
 	offered map[string][]byte
 }
 
-// ReadSettings reads sources.yaml; one that is not there says nothing.
+// ReadSettings reads sources.yaml and hosts.yaml; one that is not there says nothing.
 func (p Paths) ReadSettings() (resolve.Settings, error) {
 	data, err := inputfile.Read(p.Settings, maxConfigBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return resolve.Settings{}, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return resolve.Settings{}, fmt.Errorf("read the settings of sources: %w", err)
 	}
 	settings, err := resolve.ParseSettings(data)
 	if err != nil {
 		return settings, fmt.Errorf("read %s: %w", p.Settings, err)
 	}
-	return settings, nil
+	settings.Hosts, err = p.readHosts()
+	return settings, err
 }

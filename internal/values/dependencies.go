@@ -1,7 +1,6 @@
 package values
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,16 +9,34 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
+// MissingError says which dependencies that a chart declares were not loaded with it.
+type MissingError struct {
+	Chart string
+	Names []string
+}
+
+func (e *MissingError) Error() string {
+	lines := make([]string, len(e.Names))
+	for i, name := range e.Names {
+		lines[i] = fmt.Sprintf("chart %s declares the dependency %s in Chart.yaml, but charts/ does not hold it", e.Chart, name)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // CheckDependencies says which dependencies that c declares were not loaded
 // with it. Subcharts' own dependencies are not looked at, nor are versions.
+// Errors: *MissingError.
 func CheckDependencies(c *chart.Chart) error {
-	var errs []error
+	missing := &MissingError{Chart: c.Name()}
 	for _, d := range c.Metadata.Dependencies {
 		if !hasSubchart(c, d.Name) {
-			errs = append(errs, fmt.Errorf("chart %s declares the dependency %s in Chart.yaml, but charts/ does not hold it", c.Name(), d.Name))
+			missing.Names = append(missing.Names, d.Name)
 		}
 	}
-	return errors.Join(errs...)
+	if len(missing.Names) == 0 {
+		return nil
+	}
+	return missing
 }
 
 // ProcessDependencies returns the tree as it is rendered: subcharts whose

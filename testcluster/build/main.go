@@ -10,7 +10,7 @@
 //
 // Usage, in the folder testcluster:
 //
-//	go run ./build [-q] [testcluster] [helm3] [helm4] [registry] [conftest] [gojq]
+//	go run ./build [-q] [testcluster] [kubectl] [helm3] [helm4] [registry] [conftest] [gojq]
 //	go run ./build -o FILE [-X NAME=VALUE] FOLDER
 package main
 
@@ -70,7 +70,7 @@ func run(ctx context.Context, quiet bool, names []string) error {
 		}
 	}
 	for _, t := range targets() {
-		if len(names) > 0 && !slices.Contains(names, t.name) || len(names) == 0 && t.onDemand {
+		if !t.wanted(names) {
 			continue
 		}
 		built, err := t.bring(ctx, bin)
@@ -80,21 +80,6 @@ func run(ctx context.Context, quiet bool, names []string) error {
 		if !built && !quiet {
 			fmt.Fprintf(os.Stderr, "%s is up to date\n", t.name)
 		}
-	}
-	return linkKubectl(bin)
-}
-
-// linkKubectl makes kubectl another name of testcluster.
-func linkKubectl(bin string) error {
-	if _, err := os.Stat(filepath.Join(bin, "testcluster")); err != nil {
-		return nil
-	}
-	link := filepath.Join(bin, "kubectl")
-	if to, err := os.Readlink(link); err == nil && to == "testcluster" {
-		return nil
-	}
-	if err := os.Symlink("testcluster", link); err != nil {
-		return fmt.Errorf("give testcluster the name kubectl: %w", err)
 	}
 	return nil
 }

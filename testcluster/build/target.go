@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -29,15 +30,27 @@ type target struct {
 	variables []string
 	// onDemand is only built when it is named: few tests need it.
 	onDemand bool
+	// with is a target without which nobody wants this one.
+	with string
+}
+
+// wanted says whether the target is to be built for who names these, or none.
+func (t target) wanted(names []string) bool {
+	if len(names) == 0 {
+		return !t.onDemand
+	}
+	return slices.Contains(names, t.name) || t.with != "" && slices.Contains(names, t.with)
 }
 
 func targets() []target {
+	ofKubernetes := []string{
+		"k8s.io/component-base/version.gitVersion=" + kubernetes,
+		"k8s.io/component-base/version.gitMajor=1",
+		"k8s.io/component-base/version.gitMinor=36",
+	}
 	return []target{
-		{name: "testcluster", folder: ".", variables: []string{
-			"k8s.io/component-base/version.gitVersion=" + kubernetes,
-			"k8s.io/component-base/version.gitMajor=1",
-			"k8s.io/component-base/version.gitMinor=36",
-		}},
+		{name: "testcluster", folder: ".", variables: ofKubernetes},
+		{name: "kubectl", folder: "kubectl", variables: ofKubernetes, with: "testcluster"},
 		{name: "helm3", pkg: "helm.sh/helm/v3/cmd/helm@" + helm3, variables: []string{
 			"helm.sh/helm/v3/internal/version.version=" + helm3,
 			"helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1",
@@ -104,7 +117,7 @@ func (t target) key() (string, error) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (path == "bin" || path == "build" || path == "registry" && t.folder == ".") {
+		if entry.IsDir() && (path == "bin" || path == "build" || (path == "registry" || path == "kubectl") && t.folder == ".") {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !isSource(path) {

@@ -41,6 +41,7 @@ func apiserverArguments(l layout, etcd, secure int, auditLog string) []string {
 		"--authorization-mode=RBAC",
 		"--allow-privileged=true",
 		"--client-ca-file=" + l.file("ca.crt"),
+		"--token-auth-file=" + l.file(tokenFile),
 		"--tls-cert-file=" + l.file("apiserver.crt"),
 		"--tls-private-key-file=" + l.file("apiserver.key"),
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",

@@ -70,10 +70,10 @@ func (a *authority) issueServer(name string, names ...string) (pair, error) {
 	})
 }
 
-// issueClient signs a certificate that authenticates as user, a member of groups.
-func (a *authority) issueClient(user string, groups ...string) (pair, error) {
+// issueClient signs a certificate that authenticates as user.
+func (a *authority) issueClient(user string) (pair, error) {
 	return a.issue(&x509.Certificate{
-		Subject:     pkix.Name{CommonName: user, Organization: groups},
+		Subject:     pkix.Name{CommonName: user},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 }

@@ -12,17 +12,14 @@ type kubeconfig struct {
 	server string
 	ca     []byte
 	user   string
-	client pair
+	token  string
 }
 
 func writeKubeconfig(file string, k kubeconfig) error {
 	const name = "testcluster"
 	config := clientcmdapi.NewConfig()
 	config.Clusters[name] = &clientcmdapi.Cluster{Server: k.server, CertificateAuthorityData: k.ca}
-	config.AuthInfos[k.user] = &clientcmdapi.AuthInfo{
-		ClientCertificateData: k.client.certificate,
-		ClientKeyData:         k.client.key,
-	}
+	config.AuthInfos[k.user] = &clientcmdapi.AuthInfo{Token: k.token}
 	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: k.user}
 	config.CurrentContext = name
 	if err := clientcmd.WriteToFile(*config, file); err != nil {

@@ -39,6 +39,9 @@ func newSpawner() *spawner {
 	return s
 }
 
+// garbage is GOGC of the parts, in percent: there is more memory than processor time.
+const garbage = "300"
+
 // start runs the part called name of our own binary; its output goes to log.
 func (s *spawner) start(name, log string, args ...string) (*process, error) {
 	self, err := os.Executable()
@@ -53,7 +56,7 @@ func (s *spawner) start(name, log string, args ...string) (*process, error) {
 
 	p := &process{name: name, log: log, done: make(chan struct{})}
 	p.command = exec.Command(self, append([]string{name}, args...)...)
-	p.command.Env = append(os.Environ(), LifelineVariable+"=stdin")
+	p.command.Env = append(os.Environ(), LifelineVariable+"=stdin", "GOGC="+garbage)
 	p.command.Stdout, p.command.Stderr = output, output
 	p.command.SysProcAttr = childAttributes()
 	p.lifeline, err = p.command.StdinPipe()

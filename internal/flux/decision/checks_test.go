@@ -132,6 +132,12 @@ func TestCheck23StalledAndResets(t *testing.T) {
 	if notes := decision.Notes(in, got, nil); !slices.ContainsFunc(notes, contains("does not reset")) {
 		t.Errorf("%q", notes)
 	}
+	in.Chart.Version = "1.2.0"
+	expect(t, "another chart version resets", decision.Next(in), decision.Upgrade, "version changes")
+	in.Chart.Version, in.ValuesDigest = "1.1.0", "sha256:other"
+	expect(t, "other values reset", decision.Next(in), decision.Upgrade, "")
+	in.ValuesDigest = noValues
+	expect(t, "nothing has changed again", decision.Next(in), decision.Stall, "")
 	in.HelmRelease.Metadata.Annotations = map[string]string{flux.AnnotationResetAt: "x", flux.AnnotationRequestedAt: "x"}
 	expect(t, "reset by annotation", decision.Next(in), decision.Upgrade, "")
 }
@@ -190,7 +196,7 @@ func TestCheck27WhatIsNotCompared(t *testing.T) {
 	in := released(t, "timeout: 1m, upgrade: {remediation: {retries: 3}, serverSideApply: enabled}, waitStrategy: {name: legacy}")
 	got := decision.Next(in)
 	expect(t, "options", got, decision.Nothing, "")
-	want := "no release now; with the next one take effect: spec.timeout, spec.upgrade.remediation.retries, spec.waitStrategy.name"
+	want := "no release now; from the next action on count: spec.timeout, spec.upgrade.remediation.retries, spec.waitStrategy.name"
 	notes := decision.Notes(in, got, helmRelease(t, "web", "timeout: 2m, upgrade: {serverSideApply: enabled}"))
 	if !slices.Contains(notes, want) {
 		t.Errorf("%q, want %q", notes, want)

@@ -166,6 +166,8 @@ type Decision struct {
 	Resets string
 	// Target is the revision that is rolled back to.
 	Target int
+	// Leaves is the release that a move uninstalls, nil for other actions.
+	Leaves *flux.Snapshot
 	// OnFailure is what follows when an install or upgrade fails.
 	OnFailure *OnFailure
 }

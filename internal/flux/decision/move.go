@@ -29,7 +29,7 @@ func move(in Input) (Decision, bool) {
 			"objects without a namespace of their own are left behind in %s, and objects of the same names in %s are deleted: the uninstall looks in the new namespace",
 			from, to))
 	}
-	d.Then = afterMove(in, history[0])
+	d.Leaves, d.Then = &history[0], afterMove(in, history[0])
 	return d, true
 }
 

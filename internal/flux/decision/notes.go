@@ -40,7 +40,7 @@ func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
 		out = append(out, "the change resumes the release: all that has changed since it was suspended comes now")
 	}
 	if later := Uncompared(base, hr); len(later) > 0 && d.Action == Nothing {
-		out = append(out, "no release now; with the next one take effect: "+strings.Join(later, ", "))
+		out = append(out, "no release now; from the next action on count: "+strings.Join(later, ", "))
 	}
 	return out
 }
@@ -56,7 +56,16 @@ func (in Input) nameInUse(d Decision) bool {
 // one. A change of any other is no reason for a release.
 var compared = []string{
 	"chart", "chartRef", "values", "valuesFrom", "postRenderers", "commonMetadata", "releaseName", "targetNamespace",
-	"storageNamespace", "suspend", "dependsOn", "test", "driftDetection", "kubeConfig", "serviceAccountName",
+	"storageNamespace", "suspend", "dependsOn", "test.enable", "test.ignoreFailures", "test.filters", "driftDetection",
+	"kubeConfig", "serviceAccountName",
+}
+
+// isCompared says whether a pass looks at a field, by its path without "spec.".
+func isCompared(path string) bool {
+	return slices.ContainsFunc(compared, func(field string) bool {
+		rest, ok := strings.CutPrefix(path, field)
+		return ok && (rest == "" || strings.ContainsAny(rest[:1], ".["))
+	})
 }
 
 // Uncompared are the fields of spec that differ and that helm-controller does not
@@ -64,8 +73,7 @@ var compared = []string{
 func Uncompared(base, head *flux.HelmRelease) []string {
 	var out []string
 	for _, change := range fielddiff.Compare(base.Object, head.Object) {
-		name, in := strings.CutPrefix(change.Path, "spec.")
-		if name, _, _ = strings.Cut(name, "."); in && !slices.Contains(compared, name) {
+		if path, in := strings.CutPrefix(change.Path, "spec."); in && !isCompared(path) {
 			out = append(out, change.Path)
 		}
 	}

@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // OnFailure is what follows when an install or upgrade fails after it has
 // written a record.
 type OnFailure struct {
-	// Action is RollBack, Uninstall, Upgrade (RetryOnFailure) or Stall.
+	// Action is RollBack, Uninstall, Upgrade (RetryOnFailure, or a target that is lost) or
+	// Stall.
 	Action Action
-	// Target is the revision that is rolled back to.
+	// Target is the revision that is rolled back to, or would be if its record were there.
 	Target int
 	// Retries is how often it is tried again, below 0 for ever.
 	Retries int
@@ -32,6 +34,8 @@ func (f OnFailure) String() string {
 	switch {
 	case f.NoTarget:
 		return "if it fails there is no rollback target: the HelmRelease stalls"
+	case f.Action == Upgrade && f.Target > 0:
+		return fmt.Sprintf("if it fails it is tried again without a rollback, each time: the record of revision %d, its target, is gone by then or was changed", f.Target)
 	case f.Action == Upgrade:
 		return fmt.Sprintf("if it fails it is tried again every %s", f.Interval)
 	case f.Action == RollBack:
@@ -70,10 +74,37 @@ func (in Input) onFailure(d *Decision) *OnFailure {
 		out.Action = Uninstall
 	default:
 		target, ok := rollbackTarget(history, remedy.IgnoreTests)
-		out.NoTarget = !ok
-		if ok {
-			out.Action, out.Target = RollBack, target.Version
+		out.NoTarget, out.Target = !ok, target.Version
+		switch {
+		case ok && in.verified(target) && !in.pruned(target.Version):
+			out.Action = RollBack
+		case ok:
+			out.Action, out.Retries = Upgrade, -1
 		}
 	}
 	return out
+}
+
+// pruned says whether a record is deleted when the next one is written: before it writes
+// one Helm deletes the oldest beyond spec.maxHistory, but not the newest that is deployed
+// (Helm 4, pkg/storage Create).
+func (in Input) pruned(version int) bool {
+	keep := in.HelmRelease.MaxHistory() - 1
+	if keep < 0 {
+		return false
+	}
+	records := release.NewHistory(in.Records)
+	excess, up := len(records)-keep, records.Deployed()
+	for _, r := range records {
+		switch {
+		case excess <= 0:
+			return false
+		case r == up:
+		case r.Version == version:
+			return true
+		default:
+			excess--
+		}
+	}
+	return false
 }

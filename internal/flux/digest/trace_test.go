@@ -69,3 +69,14 @@ func TestRenderingDigestsEqualTheTraces(t *testing.T) {
 		}
 	}
 }
+
+// A record with a table of values that is empty is one without values.
+func TestRecordsWithoutValues(t *testing.T) {
+	without, err := digest.Record(&release.Revision{Name: "web"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if empty, err := digest.Record(&release.Revision{Name: "web", Config: map[string]any{}}, ""); empty != without || err != nil {
+		t.Errorf("%s, %v, want %s", empty, err, without)
+	}
+}

@@ -44,8 +44,12 @@ func Overlook(hr *flux.HelmRelease, s *plan.Step) {
 			continue
 		}
 		for _, pointer := range rule.Paths {
-			restore(after.Object, s.Before.Object, tokens(pointer))
-			restore(sent.Object, s.Before.Object, tokens(pointer))
+			path := tokens(pointer)
+			// What neither the manifest has nor the apply takes away is somebody else's, and stays so.
+			if has(s.Body.Object, path) || !has(s.After.Object, path) {
+				restore(sent.Object, s.Before.Object, path)
+			}
+			restore(after.Object, s.Before.Object, path)
 		}
 	}
 	left := map[string]bool{}
@@ -98,6 +102,22 @@ func tokens(pointer string) []string {
 		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(parts[i])
 	}
 	return parts
+}
+
+// has says whether there is a value at a path.
+func has(in any, path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	switch in := in.(type) {
+	case map[string]any:
+		below, ok := in[path[0]]
+		return ok && has(below, path[1:])
+	case []any:
+		i, err := strconv.Atoi(path[0])
+		return err == nil && i >= 0 && i < len(in) && has(in[i], path[1:])
+	}
+	return false
 }
 
 // restore gives the value at a path back what it was before.

@@ -10,12 +10,10 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/ext"
 
+	"github.com/kubectl-release/kubectl-release/internal/condition"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 )
-
-// costLimit bounds an evaluation, as Kubernetes does for an expression of a policy.
-const costLimit = 10_000_000
 
 // ErrInvalid says that an expression can't be used, whatever it is evaluated with: it
 // does not compile, or gives no truth value.
@@ -28,31 +26,29 @@ func (invalidError) Is(target error) bool { return target == ErrInvalid }
 // Ready evaluates a readyExpr over two objects. Errors: those for which ErrInvalid holds,
 // and of the evaluation, such as a key that is not there.
 func Ready(text string, self, dep map[string]any) (bool, error) {
-	env, err := environment(cel.Variable("self", cel.DynType), cel.Variable("dep", cel.DynType))
+	env, err := environment("self", "dep")
 	if err != nil {
 		return false, err
 	}
-	parsed, issues := env.Parse(text)
-	if issues.Err() != nil {
-		return false, invalidError{fmt.Errorf("failed to parse the CEL expression '%s': %w", text, issues.Err())}
+	ready, err := condition.Compile(env, text)
+	if errors.Is(err, condition.ErrNoTruthValue) {
+		return false, noTruthValue(text)
 	}
-	checked, issues := env.Check(parsed)
-	if issues.Err() != nil {
-		return false, invalidError{fmt.Errorf("failed to compile the CEL expression '%s': %w", text, issues.Err())}
-	}
-	program, err := env.Program(checked, cel.CostLimit(costLimit))
 	if err != nil {
 		return false, invalidError{err}
 	}
-	out, _, err := program.Eval(map[string]any{"self": self, "dep": dep})
+	holds, _, err := ready.Holds(map[string]any{"self": self, "dep": dep})
+	if errors.Is(err, condition.ErrNoTruthValue) {
+		return false, noTruthValue(text)
+	}
 	if err != nil {
 		return false, fmt.Errorf("failed to evaluate the CEL expression '%s': %w", text, err)
 	}
-	ready, ok := out.Value().(bool)
-	if !ok {
-		return false, invalidError{fmt.Errorf("the CEL expression '%s' gives no truth value", text)}
-	}
-	return ready, nil
+	return holds, nil
+}
+
+func noTruthValue(text string) error {
+	return invalidError{fmt.Errorf("the CEL expression '%s' gives no truth value", text)}
 }
 
 // Judge fills in what the readyExpr of a dependency gives over the HelmRelease that has it.
@@ -85,9 +81,6 @@ func Check(checks []flux.HealthCheck) error {
 	return nil
 }
 
-func environment(variables ...cel.EnvOption) (*cel.Env, error) {
-	return cel.NewEnv(append(variables,
-		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
-		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(), ext.Strings(), ext.Sets(), ext.Encoders(),
-	)...)
+func environment(variables ...string) (*cel.Env, error) {
+	return condition.Environment(variables, ext.Strings(), ext.Sets(), ext.Encoders())
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/condition"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 )
@@ -60,7 +61,7 @@ func rulesOf(c flux.HealthCheck) (out []rule, err error) {
 		if issues.Err() != nil {
 			return nil, issues.Err()
 		}
-		if r.check, err = env.Program(parsed, cel.CostLimit(costLimit)); err != nil {
+		if r.check, err = env.Program(parsed, cel.CostLimit(condition.CostLimit)); err != nil {
 			return nil, err
 		}
 		out = append(out, r)

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,17 +12,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// oci is a chart of a registry: a digest counts more than a range of versions, and that
-// more than a tag, which is "latest" where none is given.
+// oci is a chart of a registry: a digest counts more than a range of versions among the
+// tags that semverFilter takes, and that more than a tag, which is "latest" where none is given.
 func (m *Managed) oci(url string, ref *flux.SourceVersion, layer *flux.LayerSelector) releaseset.Chart {
 	out := releaseset.Chart{Name: url}
 	if ref == nil {
 		ref = &flux.SourceVersion{}
-	}
-	if ref.SemverFilter != "" && ref.Digest == "" && ref.SemVer != "" {
-		m.fields = append(m.fields, "ref.semverFilter of the OCIRepository is not looked at: the newest version of the range is taken")
 	}
 	if layer != nil && layer.Operation == "extract" {
 		m.fields = append(m.fields, "layerSelector of the OCIRepository extracts its layer, which then is no chart that helm-controller can load")
@@ -31,16 +31,14 @@ func (m *Managed) oci(url string, ref *flux.SourceVersion, layer *flux.LayerSele
 		out.Name += "@" + ref.Digest
 		return out
 	case ref.SemVer != "":
-		out.Version = ref.SemVer
+		out.Version, out.Tags = ref.SemVer, cmp.Or(ref.SemverFilter, resolve.AnyTag)
 		return out
 	}
-	if m.tag = ref.Tag; m.tag == "" {
-		m.tag = "latest"
-	}
-	if version := strings.ReplaceAll(m.tag, "_", "+"); exact(version) {
+	tag := cmp.Or(ref.Tag, "latest")
+	if version := resolve.VersionOf(tag); exact(version) {
 		out.Version = version
 	} else {
-		out.Name += ":" + m.tag
+		out.Name += ":" + tag
 	}
 	return out
 }
@@ -50,15 +48,19 @@ func exact(version string) bool {
 	return err == nil
 }
 
-// Version has the digest of an OCIRepository's artifact as its metadata. Errors: the tag
-// is the version of another chart.
-func (m *Managed) Version(of *chart.Metadata, digest string) (string, error) {
-	if m.hr.ChartSource().Kind != flux.KindOCIRepository || digest == "" {
+// Version has the digest of an OCIRepository's artifact as its metadata. Errors: the tag,
+// be it named or chosen among a range, is the version of another chart.
+func (m *Managed) Version(of *chart.Metadata, from *plan.ChartSource) (string, error) {
+	if m.hr.ChartSource().Kind != flux.KindOCIRepository || from == nil {
 		return "", nil
 	}
-	revision := digest
-	if m.tag != "" {
-		revision = m.tag + "@" + digest
+	image, _, err := resolve.ParseImage(from.URL)
+	if err != nil {
+		return "", err
+	}
+	revision := from.Digest
+	if image.Tag != "" {
+		revision = image.Tag + "@" + revision
 	}
 	version, _, err := flux.VersionOf(of.Version, revision)
 	return version, err

@@ -16,6 +16,9 @@ import (
 func (m *Managed) InCluster(lookup releaseset.Lookup) (releaseset.Manager, []releaseset.Value) {
 	out := *m
 	values := out.compose(lookup)
+	if out.err == nil {
+		out.err = out.reach(lookup)
+	}
 	return &out, values
 }
 

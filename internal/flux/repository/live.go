@@ -27,9 +27,10 @@ func (m *Managed) Writer() releaseset.Writer {
 	if name := m.hr.Spec.ServiceAccountName; name != "" {
 		out.ServiceAccount = types.NamespacedName{Namespace: m.hr.Metadata.Namespace, Name: name}
 	}
-	if m.hr.Spec.KubeConfig != nil {
-		out.Elsewhere = "spec.kubeConfig names another cluster, and is not followed: what happens there is not known"
+	if m.hr.Spec.KubeConfig != nil && m.kubeconfig == nil {
+		out.Elsewhere = "spec.kubeConfig names another cluster, and is not followed" + m.unreached + ": what happens there is not known"
 	}
+	out.Kubeconfig = m.kubeconfig
 	return out
 }
 

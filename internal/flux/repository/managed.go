@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
 	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
+	"github.com/kubectl-release/kubectl-release/internal/flux/options"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
@@ -32,9 +33,11 @@ type Managed struct {
 	repository flux.Reference
 	// chartValues replace the chart's own values.
 	chartValues releaseset.ChartValues
-	// tag is that of an OCIRepository, "" where it has a digest or a range of versions.
-	tag   string
-	cycle []string
+	cycle       []string
+	// kubeconfig is that of the cluster that spec.kubeConfig names, nil while it is not known;
+	// unreached says why.
+	kubeconfig []byte
+	unreached  string
 	// fields are notes about fields that are not planned.
 	fields []string
 	composed
@@ -102,6 +105,9 @@ func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritt
 	}
 	in.HelmRelease = &next
 	v := m.verdict(in, before, was, m.pinned(is))
+	if before != nil && v.Options != nil && v.Options.ReuseValues && v.Action == string(decision.Upgrade) {
+		v.Notes = append(v.Notes, "spec.upgrade.preserveValues keeps the values that were released before: those of the base are taken for them, and what it no longer has is not known")
+	}
 	for _, dep := range m.hr.Spec.DependsOn {
 		if dep.ReadyExpr != "" {
 			v.Notes = append(v.Notes, fmt.Sprintf("readyExpr of dependency %s is not evaluated without a cluster: it is taken to hold", dep.Name))
@@ -128,8 +134,16 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 	}
 	d := decision.Next(in)
 	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d), Version: version}
+	o := options.Upgrade(m.hr, release.NewHistory(in.Records).Last())
+	if d.Action == decision.Install || slices.Contains(d.Then, decision.Install) {
+		o = options.Install(m.hr)
+	}
+	out.Options = &o
 	out.Compares = d.State == decision.InSync && d.Action == decision.Nothing && m.hr.DriftMode() != "" && in.Drift == decision.DriftNotLooked
 	out.Notes = slices.Concat(d.Because, decision.Notes(in, d, baseline), m.fields, m.notes)
+	if d.Leaves != nil {
+		m.leaves(&out, *d.Leaves, in.HelmRelease.Status.StorageNamespace)
+	}
 	if out.OldChart = out.Plans && before != nil && m.keepsArtifact(before, in, was); out.OldChart {
 		out.Notes = append(out.Notes, fmt.Sprintf("chart version %s is unchanged: the change of the chart's files does not come with it", was.Version))
 	}
@@ -140,6 +154,14 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 		out.Notes = append(out.Notes, name+" is not known: it is taken to be the same before and after")
 	}
 	return out
+}
+
+// leaves notes the release that is uninstalled to make another one.
+func (m *Managed) leaves(v *releaseset.Verdict, was flux.Snapshot, storage string) {
+	v.Leaves, v.LeavesIn, v.LeavesBy = &release.Key{Namespace: was.Namespace, Name: was.Name}, storage, options.Uninstall(m.hr)
+	if *v.Leaves == (release.Key{Namespace: m.hr.ReleaseNamespace(), Name: m.hr.ReleaseName()}) {
+		v.Notes = append(v.Notes, "shown is what the uninstall deletes; all that the chart has is made anew")
+	}
 }
 
 // with says which metadata a version is estimated with.
@@ -181,13 +203,6 @@ func plans(d decision.Decision) bool {
 	return false
 }
 
-// Removed is what becomes of the release when the HelmRelease leaves the
-// repository.
-func (m *Managed) Removed() releaseset.Verdict {
-	d := decision.Removed(m.hr, m.owner)
-	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
-}
-
 // deployed is the status of a HelmRelease that was released as it says.
 func (m *Managed) deployed(was *chart.Metadata) flux.HelmReleaseStatus {
 	return flux.HelmReleaseStatus{
@@ -202,10 +217,11 @@ func (m *Managed) deployed(was *chart.Metadata) flux.HelmReleaseStatus {
 	}
 }
 
-// record is the one that a snapshot is of; its digest is not checked.
+// record is the one that a snapshot is of, applied by the server, as helm-controller does
+// unless it is told otherwise; its digest is not checked.
 func record(s flux.Snapshot) *release.Revision {
 	return &release.Revision{
-		Name: s.Name, Namespace: s.Namespace, Version: s.Version, Info: release.Info{Status: release.Status(s.Status)},
+		ApplyMethod: release.ServerSide, Name: s.Name, Namespace: s.Namespace, Version: s.Version, Info: release.Info{Status: release.Status(s.Status)},
 		Chart: &chart.Chart{Metadata: &chart.Metadata{Name: s.ChartName, Version: s.ChartVersion}},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
 	"github.com/kubectl-release/kubectl-release/internal/flux/sourceignore"
 	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
 // Repository is what was read.
@@ -28,14 +29,18 @@ type Repository struct {
 	Unread  []string
 	objects []placed
 	// built are the Kustomizations by "namespace/name".
-	built map[string]bool
-	tree  fs.FS
-	// sources are where sources are that users have named, by Kind/namespace/name.
-	sources map[string]string
+	built   map[string]bool
+	tree    fs.FS
+	reading Reading
+	// home are the GitRepositories, by "Kind/namespace/name", of Kustomizations that build the
+	// root itself.
+	home map[string]bool
 	// ignored reads the .sourceignore files of the tree, once; rules are those of
 	// GitRepositories by "Kind/namespace/name".
 	ignored func() (*sourceignore.Found, error)
 	rules   map[string]*sourceignore.Rules
+	// appliers are the Kustomizations, by their names.
+	appliers map[string]releaseset.Applier
 }
 
 // placed is an object, the Kustomization that applies it (nil for files that are
@@ -52,10 +57,20 @@ var declared = regexp.MustCompile(`"?apiVersion"?:\s*["']?(?:helm|source|kustomi
 // Holds says whether a file is one for this package: it has an object of Flux's.
 func Holds(data []byte) bool { return declared.Match(data) }
 
+// Reading says what is known of a tree besides its files.
+type Reading struct {
+	// Sources are where sources are that users have named, by Kind/namespace/name: charts
+	// and trees, by paths of the tree or absolute ones outside of it. A GitRepository at "."
+	// is the repository itself.
+	Sources map[string]string
+	// Checkout is the repository that the tree is of.
+	Checkout releaseset.Checkout
+}
+
 // open begins a repository of a tree.
-func open(tree fs.FS, sources map[string]string) *Repository {
+func open(tree fs.FS, r Reading) *Repository {
 	return &Repository{
-		tree: tree, sources: sources, built: map[string]bool{}, rules: map[string]*sourceignore.Rules{},
+		tree: tree, reading: r, home: map[string]bool{}, built: map[string]bool{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
 		ignored: sync.OnceValues(func() (*sourceignore.Found, error) { return sourceignore.Find(tree) }),
 	}
 }
@@ -77,9 +92,7 @@ func (r *Repository) partOf(ref flux.Reference) (*sourceignore.Rules, error) {
 	var ignore *string
 	if source != nil {
 		ignore = source.Spec.Ignore
-		if s := source.Spec; len(s.Include)+len(s.SparseCheckout) > 0 || s.RecurseSubmodules {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: include, sparseCheckout and recurseSubmodules are not followed: its files are taken to be those of the checkout", ref))
-		}
+		r.Warnings = append(r.Warnings, r.differs(source)...)
 	}
 	made := found.With(ignore)
 	r.rules[ref.String()] = made
@@ -90,11 +103,10 @@ func (r *Repository) partOf(ref flux.Reference) (*sourceignore.Rules, error) {
 const maxFiles = 20_000
 
 // Files reads objects from files, and from all YAML below folders, but for
-// charts. sources are charts and trees of sources by Kind/namespace/name: paths
-// of the tree, or absolute ones outside of it. Errors: files that are no YAML; below a folder these
+// charts. Errors: files that are no YAML; below a folder these
 // are unread when they name a group of Flux's, else warnings.
-func Files(tree fs.FS, names []string, sources map[string]string) (*Repository, error) {
-	r := open(tree, sources)
+func Files(tree fs.FS, names []string, reading Reading) (*Repository, error) {
+	r := open(tree, reading)
 	for _, name := range names {
 		info, err := fs.Stat(tree, name)
 		switch {
@@ -115,13 +127,14 @@ func Files(tree fs.FS, names []string, sources map[string]string) (*Repository, 
 // Root builds the folder root as kustomize-controller would, and the
 // Kustomizations that come of it, and so on. What can't be built is a warning, and
 // the others are built. Errors: root itself can't be.
-func Root(tree fs.FS, root string, sources map[string]string) (*Repository, error) {
-	r := open(tree, sources)
+func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
+	r := open(tree, reading)
 	first := &flux.Kustomization{Spec: flux.KustomizationSpec{Path: root}}
 	objects, err := build.Objects(tree, first)
 	if err != nil {
 		return nil, err
 	}
+	r.settle(objects, root)
 	r.add(objects, nil, root)
 	return r, nil
 }
@@ -148,6 +161,7 @@ func (r *Repository) add(objects []map[string]any, owner *flux.Kustomization, fr
 		}
 		if err != nil {
 			r.Unread = append(r.Unread, err.Error())
+			r.broken(k, "can't be built")
 		}
 	}
 }
@@ -158,12 +172,18 @@ func (r *Repository) build(k *flux.Kustomization) error {
 		return nil
 	}
 	r.built[k.String()] = true
+	r.appliers[applier(k)] = releaseset.Applier{Suspended: k.Spec.Suspend, Prunes: k.Spec.Prune}
 	for _, field := range k.Unknown {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: field %s is not known here", k, field))
 	}
 	source := k.Spec.SourceRef.In(k.Metadata.Namespace)
-	if source.Kind != flux.KindGitRepository || r.sources[source.String()] != "" {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s is of %s, which is not this repository: it is not built", k, source))
+	why, err := r.foreign(source)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s is of %s, which %s: it is not built%s", k, source, why, r.remedy(source)))
+		r.broken(k, "is of "+source.String()+", which "+why)
 		return nil
 	}
 	part, err := r.partOf(source)

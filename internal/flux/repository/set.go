@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/options"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -15,7 +17,7 @@ import (
 // that can't be read, or whose chart or values can't be found, is an entry that
 // says why.
 func (r *Repository) Set() *releaseset.Set {
-	out := &releaseset.Set{Unread: slices.Clone(r.Unread)}
+	out := &releaseset.Set{Unread: slices.Clone(r.Unread), Appliers: r.appliers}
 	var all []*flux.HelmRelease
 	keys := map[string]releaseset.Key{}
 	for _, p := range r.objects {
@@ -25,6 +27,7 @@ func (r *Repository) Set() *releaseset.Set {
 		hr, err := r.helmRelease(p)
 		if err != nil {
 			out.Unread = append(out.Unread, p.from+": "+err.Error())
+			r.broken(p.owner, "has a HelmRelease that can't be read")
 			continue
 		}
 		all = append(all, hr)
@@ -32,7 +35,7 @@ func (r *Repository) Set() *releaseset.Set {
 		keys[hr.String()] = e.Key
 		out.Entries = append(out.Entries, e)
 	}
-	out.Warnings = slices.Clone(r.Warnings) // entries add to them
+	out.Warnings = append(slices.Clone(r.Warnings), r.generated()...) // entries add to them
 	cycles := decision.Cycles(all)
 	for i, hr := range all {
 		e := &out.Entries[i]
@@ -47,6 +50,20 @@ func (r *Repository) Set() *releaseset.Set {
 				e.Needs = append(e.Needs, key)
 			}
 		}
+	}
+	return out
+}
+
+// generators are kinds whose objects a controller makes HelmReleases or Applications of.
+var generators = []struct{ group, kind string }{{"fluxcd.controlplane.io", "ResourceSet"}, {"argoproj.io", "ApplicationSet"}}
+
+// generated are warnings about objects that others are made of in the cluster.
+func (r *Repository) generated() (out []string) {
+	for _, g := range generators {
+		r.Each(g.group, g.kind, func(object map[string]any, from string) {
+			name := strings.TrimPrefix(identity(object), g.group+"/")
+			out = append(out, fmt.Sprintf("%s: %s makes objects that are not known here: releases of theirs are not planned", from, name))
+		})
 	}
 	return out
 }
@@ -77,7 +94,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 	m := &Managed{in: r, hr: hr, owner: p.owner, from: from, fields: unplanned(hr)}
 	e := releaseset.Entry{
 		Key:    releaseset.Key{Namespace: hr.ReleaseNamespace(), Name: hr.ReleaseName()},
-		Labels: hr.Metadata.Labels, Options: options(hr), From: from, Manager: m,
+		Labels: hr.Metadata.Labels, Options: options.Upgrade(hr, nil), From: from, Manager: m,
 	}
 	e.Chart, m.err = r.chart(hr, p.owner, m)
 	if sealed(p.object) {
@@ -90,7 +107,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 // chart is where the chart comes from.
 func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
 	ref := hr.ChartSource()
-	if given := r.sources[ref.String()]; given != "" {
+	if given := r.reading.Sources[ref.String()]; given != "" {
 		return place(given), nil
 	}
 	if hr.Spec.Chart != nil {
@@ -136,16 +153,13 @@ type chartOf struct {
 // fromSource is a chart of a HelmRepository, or of the repository itself.
 func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
 	ref = ref.In(namespace)
-	if given := r.sources[ref.String()]; given != "" {
+	if given := r.reading.Sources[ref.String()]; given != "" && !r.named(ref) {
 		m.chartValues = c.values()
 		if ref.Kind == flux.KindHelmRepository {
 			m.chartValues.InChart = true
 			return place(given), nil
 		}
 		for i, name := range m.chartValues.Files {
-			if path.IsAbs(given) {
-				return releaseset.Chart{}, fmt.Errorf("valuesFiles of %s are not read from %s, which is outside of the repository", ref, given)
-			}
 			m.chartValues.Files[i] = path.Join(given, inTree(name))
 		}
 		return place(path.Join(given, path.Clean("/"+c.name))), nil
@@ -154,11 +168,18 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	if err != nil {
 		return releaseset.Chart{}, err
 	}
-	switch {
-	case ref.Kind == flux.KindGitRepository && r.own(ref, c.name, owner):
+	if ref.Kind != flux.KindHelmRepository {
+		why, err := r.foreign(ref)
+		if err == nil && why == "" && !r.has(ref, c.name, owner) {
+			why = "is not in this repository"
+		}
+		if err != nil || why != "" {
+			return releaseset.Chart{}, cmp.Or(err, fmt.Errorf("chart %s is of %s, which %s: give it with --source %s=DIR%s", c.name, ref, why, ref, r.remedy(ref)))
+		}
 		m.git, m.repository = true, ref
 		return r.packaged(ref, c, m)
-	case ref.Kind != flux.KindHelmRepository, source == nil:
+	}
+	if source == nil {
 		return releaseset.Chart{}, fmt.Errorf("chart %s is of %s, which is not in this repository: give it with --source %s=DIR", c.name, ref, ref)
 	}
 	m.chartValues = c.values()
@@ -194,15 +215,6 @@ func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releas
 	return releaseset.Chart{Path: inTree(c.name), Source: part}, nil
 }
 
-// own says whether a GitRepository is this repository: the one that the
-// Kustomization builds from, or one that has the chart's path.
-func (r *Repository) own(ref flux.Reference, chart string, owner *flux.Kustomization) bool {
-	if owner != nil && owner.Spec.SourceRef.In(owner.Metadata.Namespace).String() == ref.String() {
-		return true
-	}
-	return r.isChart(inTree(chart))
-}
-
 // values are the files that replace the chart's own values. The chart's own file alone
 // counts as none.
 func (c chartOf) values() releaseset.ChartValues {
@@ -214,24 +226,3 @@ func (c chartOf) values() releaseset.ChartValues {
 
 // inTree is a path of the repository, which leads nowhere else.
 func inTree(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
-
-// options are those of upgrades, and of installs what only they have.
-func options(hr *flux.HelmRelease) releaseset.Options {
-	history := hr.MaxHistory()
-	o := releaseset.Options{Timeout: hr.Timeout(), HistoryMax: &history, ForceConflicts: true, Wait: true, WaitForJobs: true, TakeOwnership: true}
-	if i := hr.Spec.Install; i != nil {
-		o.CreateNamespace = i.CreateNamespace && hr.Spec.TargetNamespace != ""
-	}
-	u := hr.Spec.Upgrade
-	if u == nil {
-		return o
-	}
-	if u.Timeout != nil {
-		o.Timeout = u.Timeout.Duration
-	}
-	o.Wait, o.WaitForJobs = !u.DisableWait, !u.DisableWait && !u.DisableWaitForJobs
-	o.NoHooks, o.SkipSchema, o.CleanupOnFail = u.DisableHooks, u.DisableSchemaValidation, u.CleanupOnFail
-	o.TakeOwnership, o.SkipCRDs, o.UpdateCRDs = !u.DisableTakeOwnership, u.CRDs == "Skip", u.CRDs == "CreateReplace"
-	o.ServerSide = map[string]string{"enabled": "true", "disabled": "false"}[u.ServerSideApply]
-	return o
-}

@@ -1,0 +1,75 @@
+//go:build cluster
+
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// The API server that the controller talks to is killed in the middle of upgrades and started
+// again: connections, watches, its caches and leases' renewals break off. All of them converge,
+// with one revision more and each hook once, and without a failure that counts.
+func TestAPIServerRestarts(t *testing.T) {
+	r := newRig(t)
+	api := cluster.APIServer(t)
+	r.kubeconfig = api.Kubeconfig
+	chart := func() map[string]string {
+		out := slow("2s")
+		for name, text := range out {
+			out[name] = strings.NewReplacer("name: web}", "name: '{{ .Release.Name }}'}", "app: web", "app: '{{ .Release.Name }}'",
+				"name: hook-{{ .Release.Revision }}", "name: '{{ .Release.Name }}-{{ .Release.Revision }}'").Replace(text)
+		}
+		return out
+	}
+	// As they are by default: a server that restarts is no reason to give up the lease.
+	leases := []string{"--leader-election-lease-duration=35s", "--leader-election-renew-deadline=30s", "--leader-election-retry-period=5s"}
+	c := r.start(leases...)
+	r.publish("app", "1.0.0", chart())
+	const n = 8
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("web-%d", i)
+		r.release(names[i], "timeout: 3m, upgrade: {remediation: {retries: 1}}")
+	}
+	for _, name := range names {
+		r.ready(name, "1.0.0")
+	}
+	from := lines(t, audit)
+	r.publish("app", "1.1.0", chart())
+	r.until(names[0], "under way", func(hr *flux.HelmRelease) bool { return hr.Status.LastAttemptedRevision == "1.1.0" })
+	for range 2 {
+		api.Kill()
+		time.Sleep(2 * time.Second)
+		api.Start()
+		time.Sleep(time.Second)
+	}
+	r.eventually("the controller goes on, here or as a new process", func() bool {
+		if c.over() { // Kubernetes starts it again
+			c = r.start(leases...)
+		}
+		for _, name := range names {
+			hr := r.get(name)
+			if h := hr.Status.Snapshots(); len(h) == 0 || h[0].ChartVersion != "1.1.0" || !flux.ConditionTrue(hr.Status.Conditions, "Ready") {
+				return false
+			}
+		}
+		return true
+	})
+	hooks := r.created("jobs", from)
+	for _, name := range names {
+		hr := r.get(name)
+		r.oneDeployed(name, hr)
+		if h := hr.Status.Snapshots(); h[0].Version != 2 || hr.Status.UpgradeFailures != 0 || hooks[name+"-2"] != 1 {
+			t.Errorf("%s: failures %d, hooks %d, history %+v", name, hr.Status.UpgradeFailures, hooks[name+"-2"], h)
+		}
+	}
+	if !t.Failed() {
+		report(t, "controller API server", fmt.Sprintf("%d HelmReleases whose upgrades are under way, with the API server that the controller talks to killed (`kill -9`) twice and started again: "+
+			"all converged, each with one further revision, its hook once, and no failure that counts.", n))
+	}
+}

@@ -1,0 +1,48 @@
+package command
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+// What a build has taken from the cache is in charts/ by then.
+func TestDependenciesFromTheCache(t *testing.T) {
+	built := dependency.Outcome{Chart: "um", Changed: true, Dependencies: []dependency.Result{{Name: "a", Version: "1.0.0", New: true}}}
+	for check, want := range map[bool]string{false: "a 1.0.0: from the cache\num: charts/ is up to date now\n", true: "a 1.0.0: is not in charts/\num is out of date\n"} {
+		var out strings.Builder
+		tellDependencies(&out, built, check)
+		if out.String() != want {
+			t.Errorf("check %v: %q, want %q", check, out.String(), want)
+		}
+	}
+}
+
+// The registry to log in to is the one that was typed; whoever logs in just now is not told
+// to, and whose index was just fetched not to fetch it again.
+func TestHintsAboutServers(t *testing.T) {
+	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
+	said := func(hint func() string, line flagOrder) string {
+		p.commandLine = &line
+		return hint()
+	}
+	noChart := func() string { return p.hintSource(&resolve.NoChartError{Name: "web"}) }
+	for _, c := range []struct {
+		hint func() string
+		line flagOrder
+		want string
+	}{
+		{p.hintLogin, flagOrder{path: []string{"pull"}, arguments: []string{"oci://ghcr.io/acme/web:1.0.0"}}, "kubectl release registry login ghcr.io, or --username and --password"},
+		{p.hintLogin, flagOrder{path: []string{"registry", "login"}, arguments: []string{"ghcr.io"}}, "check the user name and the password; nothing was changed"},
+		{noChart, flagOrder{path: []string{"pull"}, arguments: []string{"a/web"}}, "kubectl release repo update fetches what is new"},
+		{noChart, flagOrder{path: []string{"pull"}, arguments: []string{"web"}, flags: []givenFlag{{name: "repo"}}}, ""},
+		{noChart, flagOrder{path: []string{"dependency", "update"}}, ""},
+	} {
+		if got := said(c.hint, c.line); got != c.want {
+			t.Errorf("%v %v: %q, want %q", c.line.path, c.line.arguments, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// A HelmRelease that moves to another release (check 24 of FLUX.md) uninstalls the one that it has: the
+// plan counts what goes, and is that of the uninstall where both have the same name.
+func TestCheck24WhatAMoveDeletes(t *testing.T) {
+	const volume = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: web}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
+	for _, c := range []struct {
+		why, spec, chart, release string
+		planned                   plan.Operation
+	}{
+		{"release name", "releaseName: front", "web", "front", plan.Install},
+		{"target namespace", "releaseName: web, targetNamespace: other", "web", "web", plan.Install},
+		{"storage namespace", "storageNamespace: other", "web", "web", plan.Uninstall},
+		{"chart name", "", "shop", "web", plan.Uninstall},
+		{"chart name in place", "upgrade: {chartNameChangeStrategy: InPlaceUpdate}", "shop", "web", plan.Upgrade},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.file("web/templates/data.yaml", volume)
+			d.must("install web ./web")
+			d.helmRelease("", noValues)
+			d.releaseFile("release.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}, "+c.spec)
+			d.file("web/Chart.yaml", "{apiVersion: v2, name: "+c.chart+", version: 1.0.0}")
+			got := d.planned("release.yaml")[c.release]
+			if got.Plan == nil || got.Plan.Operation != c.planned {
+				t.Fatalf("%+v %s, want the plan of an %s", got.Plan, got.Error, c.planned)
+			}
+			notes := strings.Join(got.Verdict.Notes, "; ")
+			if said := strings.Contains(notes, "objects of release shop/web: 2; volumes among them: 1"); said != (c.planned != plan.Upgrade) {
+				t.Errorf("said %t: %s", said, notes)
+			}
+			if shown := strings.Contains(notes, "shown is what the uninstall deletes"); shown != (c.planned == plan.Uninstall) || shown && got.Plan.Summary.Risks.Data != 1 {
+				t.Errorf("%s %+v", notes, got.Plan.Summary)
+			}
+		})
+	}
+}
+
+// The same without a cluster, by what the base has.
+func TestCheck24WhatAMoveDeletesByTheFiles(t *testing.T) {
+	for _, more := range []string{", releaseName: front", ", releaseName: web, targetNamespace: other", ", storageNamespace: other"} {
+		d := atDesk(t)
+		d.tree("base", "prune: true", webOf(""), "one")
+		d.tree("head", "prune: true", webOf("")+more, "one")
+		t.Chdir("head")
+		d.must("plan many --flux clusters/prod --base-dir ../base --offline").has(t, "Risks: 1 loss of data", "shop/web: uninstall, compared with web 1.0.0", "volumes 1 DELETED with the data")
+	}
+}

@@ -1,0 +1,61 @@
+package command
+
+import (
+	"strings"
+	"testing"
+)
+
+// A HelmRelease that leaves the repository goes by what its Kustomization is after the change (check 25
+// of FLUX.md), and one of which nobody knows whether it has left does not go.
+func TestCheck25ByTheKustomizationOfTheChange(t *testing.T) {
+	const parent = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: parent, namespace: flux-system}\nspec: {interval: 1m, path: ./parent, prune: true, sourceRef: {kind: GitRepository, name: fleet}}\n"
+	for _, c := range []struct {
+		why          string
+		head         map[string]string
+		owner        string
+		action, says string
+	}{
+		{"it prunes", nil, "prune: true", "uninstall", "Kustomization flux-system/apps prunes"},
+		{"the change suspends it", nil, "prune: true, suspend: true", "nothing", "left running: Kustomization flux-system/apps is suspended"},
+		{"the change has it keep what leaves", nil, "prune: false", "nothing", "left running: Kustomization flux-system/apps does not prune"},
+		{"it can't be built", map[string]string{"apps/kustomization.yaml": "resources: [gone.yaml]"}, "prune: true", "unknown", "Kustomization flux-system/apps can't be built: whether it has the HelmRelease is not known"},
+		{"it has a HelmRelease that can't be read", map[string]string{"apps/web.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: shop}\nspec: {interval: 1m}\n"}, "prune: true", "unknown", "has a HelmRelease that can't be read"},
+		{"the one that applies it can't be built", map[string]string{"clusters/prod/apps.yaml": parent, "parent/kustomization.yaml": "resources: ['https://example.com/remote']"}, "prune: true", "unknown", "Kustomization flux-system/parent can't be built"},
+		{"it leaves, and the one that applied it prunes", map[string]string{"clusters/prod/apps.yaml": parent, "parent/keep.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: keep}\n"}, "prune: true", "uninstall", "Kustomization flux-system/apps prunes"},
+		{"it leaves, and the one that applied it is suspended", map[string]string{"clusters/prod/apps.yaml": strings.Replace(parent, "prune: true", "prune: true, suspend: true", 1), "parent/keep.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: keep}\n"}, "prune: true", "nothing", "left running: Kustomization flux-system/apps leaves the repository, and Kustomization flux-system/parent"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.tree("base", "prune: true", webOf(""), "one")
+			d.tree("head", c.owner, "", "one")
+			if strings.Contains(c.why, "applie") {
+				d.file("base/clusters/prod/parent.yaml", parent)
+				d.file("base/parent/apps.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\nspec: {interval: 1m, path: ./apps, prune: true, sourceRef: {kind: GitRepository, name: fleet}}\n")
+			}
+			for name, text := range c.head {
+				d.file("head/"+name, text)
+			}
+			t.Chdir("head")
+			web := d.planned("--flux clusters/prod --base-dir ../base --offline")["web"]
+			if web.Verdict == nil || web.Verdict.Action != c.action || !strings.Contains(strings.Join(web.Verdict.Notes, "; "), c.says) {
+				t.Errorf("%+v, want %s: %s", web.Verdict, c.action, c.says)
+			}
+			if (web.Plan != nil) != (c.action == "uninstall") {
+				t.Errorf("a plan: %t", web.Plan != nil)
+			}
+		})
+	}
+}
+
+// What others make HelmReleases or Applications of is told.
+func TestGeneratorsAreTold(t *testing.T) {
+	d := atDesk(t)
+	d.releaseFile("apps/web.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
+	d.file("apps/sets.yaml", "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: tenants, namespace: shop}\n---\napiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: clusters, namespace: argocd}\n")
+	a := d.must("plan many apps --offline --base-dir /dev/null")
+	for _, want := range []string{"ResourceSet/shop/tenants makes objects that are not known here", "ApplicationSet/argocd/clusters makes objects that are not known here"} {
+		if !strings.Contains(unwrapped(a.out+a.err), unwrapped(want)) {
+			t.Errorf("%q is not in\n%s%s", want, a.out, a.err)
+		}
+	}
+}

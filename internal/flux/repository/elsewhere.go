@@ -1,0 +1,64 @@
+package repository
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// reach finds the kubeconfig of the cluster that spec.kubeConfig names: what its Secret has
+// in the cluster now. A change of it is not followed: whoever can write to the repository
+// could have the plan ask any server. Errors: helm-controller can't reach that cluster, since
+// the Secret or its key is neither in the repository nor in the cluster. What may not be read
+// may be there.
+func (m *Managed) reach(lookup releaseset.Lookup) error {
+	k, namespace := m.hr.Spec.KubeConfig, m.hr.Metadata.Namespace
+	switch {
+	case k == nil || lookup == nil:
+		return nil
+	case k.SecretRef == nil:
+		m.unreached = ": configMapRef needs the rights of a cloud"
+		return nil
+	}
+	name := fmt.Sprintf("Secret %s/%s", namespace, k.SecretRef.Name)
+	declared, how := m.in.data(kinds.Secret.Kind, namespace, k.SecretRef.Name)
+	object, err := lookup("v1", kinds.Secret.Kind, namespace, k.SecretRef.Name)
+	switch {
+	case err != nil:
+		m.unreached = fmt.Sprintf(": %s can't be read: %v", name, err)
+		return nil
+	case object == nil && how == elsewhere:
+		return fmt.Errorf("spec.kubeConfig: there is no %s", name)
+	case object == nil:
+		m.unreached = fmt.Sprintf(": %s is not in the cluster yet", name)
+		if how == there && keyOf(declared, *k.SecretRef) == "" {
+			return fmt.Errorf("spec.kubeConfig: %s does not hold the key", name)
+		}
+		return nil
+	}
+	live := content(object)
+	kubeconfig := keyOf(live, *k.SecretRef)
+	switch changed := how == there && !encrypted(keyOf(declared, *k.SecretRef)) && !maps.Equal(declared, live); {
+	case changed && keyOf(declared, *k.SecretRef) == "", !changed && kubeconfig == "":
+		return fmt.Errorf("spec.kubeConfig: %s does not hold the key", name)
+	case changed:
+		m.unreached = fmt.Sprintf(": %s is another one in the repository than in the cluster", name)
+	default:
+		m.kubeconfig = []byte(kubeconfig)
+	}
+	return nil
+}
+
+// keyOf is what the key that is named has, or one of those that are usual; "" for nothing.
+func keyOf(texts map[string]string, ref flux.KeyReference) string {
+	if ref.Key != "" {
+		return texts[ref.Key]
+	}
+	if text := texts["value"]; text != "" {
+		return text
+	}
+	return texts["value.yaml"]
+}

@@ -1,0 +1,111 @@
+package repository
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// named says whether a user has named the GitRepository as this repository.
+func (r *Repository) named(ref flux.Reference) bool {
+	return ref.Kind == flux.KindGitRepository && r.reading.Sources[ref.String()] == "."
+}
+
+// settle notes which GitRepositories are this repository, whatever their URLs are, by the
+// objects of the folder that Flux begins at: a Kustomization among them that builds the folder
+// itself is of this repository.
+func (r *Repository) settle(objects []map[string]any, root string) {
+	for _, o := range objects {
+		if group(o) != flux.KustomizeGroup || o["kind"] != flux.KindKustomization {
+			continue
+		}
+		if k, err := flux.DecodeKustomization(o); err == nil && inTree(k.Spec.Path) == inTree(root) {
+			r.home[k.Spec.SourceRef.In(k.Metadata.Namespace).String()] = true
+		}
+	}
+}
+
+// foreign is why a source is not this repository, "" where it is, or may be: a
+// GitRepository whose URL is that of a remote, or one of which nobody can tell.
+func (r *Repository) foreign(ref flux.Reference) (string, error) {
+	switch given := r.reading.Sources[ref.String()]; {
+	case r.named(ref):
+		return "", nil
+	case ref.Kind != flux.KindGitRepository, given != "":
+		return "is not this repository", nil
+	}
+	source, err := r.source(ref)
+	if err != nil || source == nil || r.home[ref.String()] || r.reading.Checkout.Compare(source.Spec.URL) != releaseset.Other {
+		return "", err
+	}
+	return r.reading.Checkout.Unlike(source.Spec.URL), nil
+}
+
+// remedy is what to do about a GitRepository that is this repository after all.
+func (r *Repository) remedy(ref flux.Reference) string {
+	if ref.Kind != flux.KindGitRepository || r.reading.Sources[ref.String()] != "" {
+		return ""
+	}
+	return fmt.Sprintf("; --source %s=., at the root, takes it for this repository", ref)
+}
+
+// has says whether this repository may be a GitRepository that is not foreign: a
+// Kustomization is built from it, or it has the chart's path.
+func (r *Repository) has(ref flux.Reference, chart string, owner *flux.Kustomization) bool {
+	if r.named(ref) || owner != nil && owner.Spec.SourceRef.In(owner.Metadata.Namespace).String() == ref.String() {
+		return true
+	}
+	return r.isChart(inTree(chart))
+}
+
+// differs are warnings about a GitRepository that is this repository: in what its files may
+// be others than those of the checkout.
+func (r *Repository) differs(s *flux.Source) (out []string) {
+	ref, checkout := s.Reference(), r.reading.Checkout
+	if is := checkout.Compare(s.Spec.URL); !r.named(ref) && (is == releaseset.Namesake || is == releaseset.Other) {
+		out = append(out, fmt.Sprintf("%s is taken to be this repository, or what it is a fork or mirror of: it is %s, and remotes of the checkout are %s; where it is not, --source %s=DIR names its files",
+			ref, releaseset.Location(s.Spec.URL), strings.Join(checkout.Places(), ", "), ref))
+	}
+	if checkout.Branch != "" && !follows(s.Spec.Ref, checkout.Branch) {
+		out = append(out, fmt.Sprintf("%s follows %s, and not branch %s: what is planned comes when it is there", ref, followed(s.Spec.Ref), checkout.Branch))
+	}
+	if s := s.Spec; len(s.Include)+len(s.SparseCheckout) > 0 || s.RecurseSubmodules {
+		out = append(out, fmt.Sprintf("%s: include, sparseCheckout and recurseSubmodules are not followed: its files are taken to be those of the checkout", ref))
+	}
+	return out
+}
+
+// defaultBranch is that of a GitRepository without spec.ref.
+const defaultBranch = "master"
+
+// heads begins the full names of branches.
+const heads = "refs/heads/"
+
+func follows(ref *flux.SourceVersion, branch string) bool {
+	return followed(ref) == "branch "+branch
+}
+
+// followed is what of a repository is taken: of several fields the first, as
+// source-controller has it, counts.
+func followed(ref *flux.SourceVersion) string {
+	if ref == nil {
+		ref = &flux.SourceVersion{}
+	}
+	branch, isBranch := strings.CutPrefix(ref.Name, heads)
+	switch {
+	case ref.Commit != "":
+		return "commit " + ref.Commit
+	case ref.Name != "" && !isBranch:
+		return ref.Name
+	case ref.Name != "":
+		return "branch " + branch
+	case ref.SemVer != "":
+		return "the newest tag of " + ref.SemVer
+	case ref.Tag != "":
+		return "tag " + ref.Tag
+	}
+	return "branch " + cmp.Or(ref.Branch, defaultBranch)
+}

@@ -1,0 +1,71 @@
+package repository
+
+import (
+	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/options"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// maxDepth bounds how many Kustomizations apply one another.
+const maxDepth = 50
+
+// Removed is what becomes of the release when the HelmRelease leaves the repository. What
+// its Kustomization is by then counts, where that is still there, else the one that applied
+// it: one that can't be built deletes nothing.
+func (m *Managed) Removed(by map[string]releaseset.Applier) releaseset.Verdict {
+	out, o := m.removed(by), options.Uninstall(m.hr)
+	out.Options = &o
+	return out
+}
+
+func (m *Managed) removed(by map[string]releaseset.Applier) releaseset.Verdict {
+	owner := m.owner
+	for k, depth := m.owner, 0; k != nil && depth < maxDepth; k, depth = m.in.ownerOf(k), depth+1 {
+		now, known := by[applier(k)]
+		switch {
+		case !known:
+			continue
+		case now.Broken != "":
+			return idle(decision.Unknown, now.Broken+": whether it has the HelmRelease is not known, and nothing changes until it can be built")
+		case k == m.owner:
+			changed := *owner
+			changed.Spec.Suspend, changed.Spec.Prune = now.Suspended, now.Prunes
+			owner = &changed
+		case now.Suspended || !now.Prunes:
+			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, is suspended or does not prune", applier(owner), applier(k)))
+		}
+		break
+	}
+	d := decision.Removed(m.hr, owner)
+	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
+}
+
+func idle(a decision.Action, why string) releaseset.Verdict {
+	return releaseset.Verdict{Action: string(a), Notes: []string{why}}
+}
+
+// applier is the name of a Kustomization among those of the set.
+func applier(k *flux.Kustomization) string { return flux.KindKustomization + " " + k.String() }
+
+// ownerOf is the Kustomization that applies another one, nil for none, and for one that
+// applies itself.
+func (r *Repository) ownerOf(k *flux.Kustomization) *flux.Kustomization {
+	p, ok := r.find(flux.KustomizeGroup, flux.KindKustomization, k.Metadata.Namespace, k.Metadata.Name)
+	if !ok || p.owner == nil || p.owner.String() == k.String() {
+		return nil
+	}
+	return p.owner
+}
+
+// broken notes that nobody knows what a Kustomization applies; nil is none.
+func (r *Repository) broken(k *flux.Kustomization, why string) {
+	if k == nil {
+		return
+	}
+	a := r.appliers[applier(k)]
+	a.Broken = applier(k) + " " + why
+	r.appliers[applier(k)] = a
+}

@@ -1,0 +1,179 @@
+package forge
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Approval is that of somebody, of a commit.
+type Approval struct {
+	By, Commit string
+	At         time.Time
+}
+
+// reviewed is a forge that tells when somebody has approved, and when a comment was written.
+type reviewed interface {
+	// approval is the last one of the pull request; By is "" without any.
+	approval(ctx context.Context) (Approval, error)
+}
+
+// effectLine is what Markdown says of the effect of what it is of: see report.Markdown.
+var effectLine = regexp.MustCompile(`(?m)^<!-- effect=(\S+) (.*) -->\r?$`)
+
+// seenLine is an effect that a comment has shown before, since when, and its counts.
+var seenLine = regexp.MustCompile(`(?m)^<!-- seen=(\S+) at=(\S+) (.*) -->\r?$`)
+
+// seen is an effect that reviewers could look at from some moment on.
+type seen struct {
+	effect, counts string
+	at             time.Time
+}
+
+func (s seen) String() string {
+	return fmt.Sprintf("<!-- seen=%s at=%s %s -->\n", s.effect, s.at.UTC().Format(time.RFC3339), s.counts)
+}
+
+// effectOf is what a text says of its effect.
+func effectOf(text string) (effect, counts string) {
+	m := effectLine.FindStringSubmatch(text)
+	if m == nil {
+		return "", ""
+	}
+	return m[1], m[2]
+}
+
+// before is what a comment has shown, and what that comes to for who has approved.
+type before struct {
+	// kept are the effects that the comment remembers, the oldest first; now is the one that it
+	// shows, which is not among them when it is not the last of them. Times are the forge's.
+	kept []seen
+	now  *seen
+	// same says that the new text has the effect of now; approved is what is told of it.
+	same     bool
+	approved string
+}
+
+// most is how many effects a comment remembers.
+const most = 20
+
+// shownBefore is what a comment has shown before a text takes its place. What can't be asked is
+// not told.
+func shownBefore(ctx context.Context, f Forge, text string, was Comment) before {
+	asks, ok := f.(reviewed)
+	effect, counts := effectOf(text)
+	if !ok || effect == "" {
+		return before{}
+	}
+	var b before
+	for _, m := range seenLine.FindAllStringSubmatch(was.Body, -1) {
+		if at, err := time.Parse(time.RFC3339, m[2]); err == nil {
+			b.kept = append(b.kept, seen{effect: m[1], counts: m[3], at: at})
+		}
+	}
+	shown, shownCounts := effectOf(was.Body)
+	if n := len(b.kept); shown != "" && !was.Updated.IsZero() && (n == 0 || b.kept[n-1].effect != shown) {
+		b.now = &seen{effect: shown, counts: shownCounts, at: was.Updated}
+	}
+	b.same = shown == effect
+	if given, err := asks.approval(ctx); err == nil && given.By != "" {
+		b.approved = compared(given, b.all(), seen{effect: effect, counts: counts})
+	}
+	return b
+}
+
+func (b before) all() []seen {
+	if b.now == nil {
+		return b.kept
+	}
+	return append(slices.Clone(b.kept), *b.now)
+}
+
+// head is what goes before the text. edited says that the comment is written anew: then it has
+// to remember since when it has shown what it shows now.
+func (b before) head(edited bool) string {
+	remembered := b.kept
+	if !b.same || edited {
+		remembered = b.all()
+	}
+	var out strings.Builder
+	for _, s := range remembered[max(0, len(remembered)-most):] {
+		out.WriteString(s.String())
+	}
+	return out.String() + b.approved
+}
+
+var login = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9_.]*$`)
+
+// compared says how the effect differs from what was there at an approval, "" when that is not
+// known.
+func compared(given Approval, all []seen, now seen) string {
+	at := slices.IndexFunc(all, func(s seen) bool { return s.at.After(given.At) })
+	if at < 0 {
+		at = len(all)
+	}
+	if at == 0 || !login.MatchString(given.By) {
+		return ""
+	}
+	approved := all[at-1]
+	const short = 7
+	who := fmt.Sprintf("@%s approved `%s`", given.By, given.Commit[:min(short, len(given.Commit))])
+	if approved.effect == now.effect {
+		return "\n✅ The same effect as " + who + ".\n\n"
+	}
+	return "\n⚠️ **Since " + who + ": " + difference(approved.counts, now.counts) + ".**\n\n"
+}
+
+// difference of counts is "1 more to delete, 2 fewer to change".
+func difference(was, is string) string {
+	before := map[string]int{}
+	each(was, func(name string, n int) { before[name] = n })
+	var out []string
+	each(is, func(name string, n int) {
+		name = strings.ReplaceAll(name, "-", " ")
+		switch more := n - before[strings.ReplaceAll(name, " ", "-")]; {
+		case more > 0:
+			out = append(out, fmt.Sprintf("%d more %s", more, name))
+		case more < 0:
+			out = append(out, fmt.Sprintf("%d fewer %s", -more, name))
+		}
+	})
+	if len(out) == 0 {
+		return "the effect is another one, with the same counts"
+	}
+	return strings.Join(out, ", ") + "; look at all of it again"
+}
+
+// each calls visit for each of "to-delete=1 to-change=2".
+func each(counts string, visit func(name string, n int)) {
+	for _, field := range strings.Fields(counts) {
+		name, text, _ := strings.Cut(field, "=")
+		if n, err := strconv.Atoi(text); err == nil {
+			visit(name, n)
+		}
+	}
+}
+
+// approval is the last one (https://docs.github.com/rest/pulls/reviews); Gitea answers alike.
+func (g *github) approval(ctx context.Context) (Approval, error) {
+	type review struct {
+		State  string    `json:"state"`
+		Commit string    `json:"commit_id"`
+		At     time.Time `json:"submitted_at"`
+		User   struct {
+			Login string `json:"login"`
+		} `json:"user"`
+	}
+	found, err := pages[review](ctx, g.client, g.path("/pulls/"+g.number+"/reviews?per_page=100"))
+	var last Approval
+	for _, r := range found {
+		if r.State == "APPROVED" && !r.At.Before(last.At) {
+			last = Approval{By: r.User.Login, Commit: r.Commit, At: r.At}
+		}
+	}
+	return last, err
+}

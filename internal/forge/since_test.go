@@ -1,0 +1,70 @@
+package forge
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Thing 4: on each push the comment says how the effect differs from that which somebody has approved:
+// what the comment showed at that moment, by the forge's clock, whatever was pushed since.
+func TestSinceTheApproval(t *testing.T) {
+	at := func(minute int) time.Time { return time.Date(2026, 11, 20, 10, minute, 0, 0, time.UTC) }
+	text := func(effect, counts, more string) string {
+		return mark + "\n<!-- effect=" + effect + " " + counts + " -->\n### Release shop/web\n" + more
+	}
+	for _, kind := range []string{"github", "gitea"} {
+		s := serve(t)
+		f, _ := s.open(t, kind)
+		put := func(minute int, text string) string {
+			t.Helper()
+			if _, err := Put(t.Context(), f, text, CommentOptions{Head: "abc", Run: 7}); err != nil {
+				t.Fatal(err)
+			}
+			s.comments[0].Updated = at(minute)
+			return s.comments[0].Body
+		}
+		put(0, text("aaa", "to-change=2 to-delete=0", ""))
+		put(5, text("bbb", "to-change=1 to-delete=0", ""))
+		s.reviews = fmt.Sprintf(`[{"state":"APPROVED","commit_id":"4f2c1d0aaaa","submitted_at":%q,"user":{"login":"ana"}},{"state":"COMMENTED","submitted_at":%q,"user":{"login":"ben"}}]`,
+			at(7).Format(time.RFC3339), at(9).Format(time.RFC3339))
+		for _, c := range []struct {
+			minute                     int
+			effect, counts, more, want string
+		}{
+			{10, "ccc", "to-change=1 to-delete=1", "", "Since @ana approved `4f2c1d0`: 1 more to delete; look at all of it again."},
+			{11, "ccc", "to-change=1 to-delete=1", "an age that has changed\n", "Since @ana approved `4f2c1d0`: 1 more to delete; look"},
+			{12, "ddd", "to-change=1 to-delete=0", "", "Since @ana approved `4f2c1d0`: the effect is another one, with the same counts."},
+			{13, "bbb", "to-change=1 to-delete=0", "", "The same effect as @ana approved `4f2c1d0`."},
+		} {
+			if got := put(c.minute, text(c.effect, c.counts, c.more)); !strings.Contains(got, c.want) || strings.Count(got, "approved") != 1 {
+				t.Errorf("%s at %d: want %q in\n%s", kind, c.minute, c.want, got)
+			}
+		}
+		before := s.count("PATCH")
+		put(14, text("bbb", "to-change=1 to-delete=0", ""))
+		if s.count("PATCH") != before {
+			t.Errorf("%s: the same is sent again", kind)
+		}
+	}
+}
+
+// What can't be known is not told: nobody has approved, reviews can't be read, the approval is older
+// than the comment, somebody is called what could be markup.
+func TestSinceNothingThatIsKnown(t *testing.T) {
+	text := mark + "\n<!-- effect=bbb to-change=1 -->\n### Release shop/web\n"
+	for why, reviews := range map[string]string{
+		"none": `[]`, "not allowed": "", "early": `[{"state":"APPROVED","commit_id":"4f","submitted_at":"2020-01-01T00:00:00Z","user":{"login":"ana"}}]`,
+		"markup": `[{"state":"APPROVED","commit_id":"4f","submitted_at":"2030-01-01T00:00:00Z","user":{"login":"a](http://x)"}}]`,
+	} {
+		s := serve(t)
+		s.reviews = reviews
+		s.comments = []Comment{{Author: "planner", Body: of(3, strings.Replace(text, "bbb", "aaa", 1)), Updated: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}}
+		f, _ := s.open(t, "github")
+		out, err := Put(t.Context(), f, text, CommentOptions{Head: "abc", Run: 7})
+		if err != nil || out.Done != Edited || strings.Contains(s.comments[0].Body, "approved") {
+			t.Errorf("%s: %+v %v\n%s", why, out, err, s.comments[0].Body)
+		}
+	}
+}

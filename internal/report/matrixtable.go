@@ -1,0 +1,119 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// table is the matrix's heads and lines; the last line is the reasons, where there are any.
+func (m matrix) table() (heads []string, lines [][]string) {
+	const shown = 12
+	heads = append([]string{""}, m.columns...)
+	for i, row := range m.rows {
+		if i == shown {
+			more := make([]string, len(heads))
+			more[0] = fmt.Sprintf("… %d more", len(m.rows)-shown)
+			lines = append(lines, more)
+			break
+		}
+		lines = append(lines, append([]string{row.what}, row.cells...))
+	}
+	if strings.Join(m.reasons, "") != "" {
+		lines = append(lines, append([]string{"what differs there"}, m.reasons...))
+	}
+	return heads, lines
+}
+
+// title is "web and 3 others: 2 changes differ, 5 are alike".
+func (m matrix) title() string {
+	text := m.name
+	if len(m.like) > 0 {
+		text += " and " + count(len(m.like), "other", "others")
+	}
+	text += ": " + count(len(m.rows), "change differs", "changes differ")
+	if m.alike > 0 {
+		text += ", " + count(m.alike, "is alike", "are alike")
+	}
+	return text
+}
+
+const matricesTitle = "Where clusters differ"
+
+// matrices adds what differs from cluster to cluster.
+func (m *markdown) matrices(all []matrix, alike []string) {
+	if len(all) > 0 {
+		m.add("\n#### " + matricesTitle + "\n")
+	}
+	for i, x := range all {
+		heads, lines := x.table()
+		text := "\n<details open><summary>" + inHTML(x.title()) + "</summary>\n\n"
+		if len(x.like) > 0 {
+			text += "Like it: " + codes(x.like, 40) + "\n\n"
+		}
+		if !m.add(text + table(heads, lines) + "\n</details>\n") {
+			m.add("\n<sub>" + inline(count(len(all)-i, "more release differs", "more releases differ")+" from cluster to cluster.") + "</sub>\n")
+			break
+		}
+	}
+	if len(alike) > 0 {
+		const shown = 10
+		m.add("\n<sub>" + inline(count(len(alike), "release changes", "releases change")+" alike in each cluster or namespace: "+list(alike, shown)+".") + "</sub>\n")
+	}
+}
+
+// table is a Markdown table of texts.
+func table(heads []string, lines [][]string) string {
+	var b strings.Builder
+	b.WriteString(tableHead(heads))
+	for _, line := range lines {
+		b.WriteString(tableLine(line))
+	}
+	return b.String()
+}
+
+func tableHead(heads []string) string {
+	return tableLine(heads) + strings.Repeat("| --- ", len(heads)) + "|\n"
+}
+
+func tableLine(texts []string) string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = inline(text)
+	}
+	return "| " + strings.Join(out, " | ") + " |\n"
+}
+
+// matrices prints what differs from cluster to cluster.
+func (h *htmlWriter) matrices(all []matrix) {
+	if len(all) > 0 {
+		h.tag("h2", "", matricesTitle)
+	}
+	for _, x := range all {
+		heads, lines := x.table()
+		h.WriteString("<details open><summary>")
+		h.tag("span", "", x.title())
+		h.WriteString("</summary>\n")
+		if len(x.like) > 0 {
+			h.tag("p", "facts", "Like it: "+strings.Join(x.like, ", "))
+		}
+		h.table(heads, lines)
+		h.WriteString("</details>\n")
+	}
+}
+
+// table is one of texts.
+func (h *htmlWriter) table(heads []string, lines [][]string) {
+	h.WriteString("<table><thead><tr>")
+	for _, head := range heads {
+		h.tag("th", "", head)
+	}
+	h.WriteString("</tr></thead>\n")
+	for _, line := range lines {
+		h.WriteString("<tr>")
+		for _, cell := range line {
+			h.tag("td", "", cell)
+		}
+		h.WriteString("</tr>\n")
+	}
+	h.WriteString("</table>\n")
+}

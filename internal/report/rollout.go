@@ -1,0 +1,59 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// rollouts say which workloads have no pod at work for a while, or fewer than a budget wants;
+// where there is room for it, of the others how many.
+func (w impactWriter) rollouts(all []plan.Rollout) []string {
+	var gaps, others []string
+	for _, r := range all {
+		name := w.names.name(r.Object)
+		switch {
+		case r.Least == 0 && r.Pods == 1:
+			gaps = append(gaps, name+": no pod at work for a while, for its only one goes first")
+		case r.Least == 0:
+			gaps = append(gaps, fmt.Sprintf("%s: no pod at work for a while, for its %d pods may go all at once", name, r.Pods))
+		case len(r.Budgets) == 0:
+			others = append(others, fmt.Sprintf("%s: at least %d of %s at work, at most %d at once", name, r.Least, count(int(r.Pods), "pod", "pods"), r.Most))
+		}
+		for _, b := range r.Budgets {
+			gaps = append(gaps, fmt.Sprintf("%s: %d of %s at work, less than the %d of PodDisruptionBudget/%s, which evictions heed and rollouts do not",
+				name, r.Least, count(int(r.Pods), "pod", "pods"), b.Wants, escape.Line(b.Name)))
+		}
+	}
+	if w.view.bodies {
+		return append(gaps, others...)
+	}
+	return gaps
+}
+
+// earlier is how long the last revisions took: "revision 7: 41s", "revision 6: failed after 2m".
+func (w impactWriter) earlier(runs []release.Run) []string {
+	if !w.view.bodies {
+		return nil
+	}
+	var out []string
+	for _, r := range runs {
+		out = append(out, fmt.Sprintf("revision %d: %s", r.Revision, took(r)))
+	}
+	return out
+}
+
+// took is "41s", or "failed after 2m".
+func took(r release.Run) string {
+	text := duration(r.Took.Round(time.Second))
+	if r.Took < time.Second {
+		text = "under 1s"
+	}
+	if r.Failed {
+		return "failed after " + text
+	}
+	return text
+}

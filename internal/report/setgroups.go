@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// grouped has equal changes share a row: those of the same chart, operation, objects and
+// risks whose fields change alike.
+func grouped(rows []setRow) []setRow {
+	first := map[string]int{}
+	var out []setRow
+	for _, row := range rows {
+		key := row.signature()
+		if i, ok := first[key]; ok && row.Plan != nil {
+			out[i].like = append(out[i].like, row)
+			continue
+		}
+		first[key] = len(out)
+		out = append(out, row)
+	}
+	return out
+}
+
+// signature is equal for equal changes, whatever the releases are called.
+func (r setRow) signature() string {
+	if r.Plan == nil {
+		return r.name
+	}
+	parts := []string{r.chart, string(r.Plan.Operation), r.objects, r.risks, r.notes}
+	r.Plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpNone || s.Op == plan.OpRecord {
+			return
+		}
+		text := string(s.Op) + s.Object.Kind
+		for _, c := range s.Changes {
+			text += fmt.Sprint(c.Path, c.From, c.To)
+		}
+		parts = append(parts, text)
+	})
+	slices.Sort(parts[5:])
+	return strings.ReplaceAll(strings.Join(parts, "\n"), r.Release.Name, "*")
+}
+
+// others is " and 3 others", "" for a row of one release.
+func (r setRow) others() string {
+	if len(r.like) == 0 {
+		return ""
+	}
+	return " and " + count(len(r.like), "other", "others")
+}
+
+// otherNames are those of like.
+func (r setRow) otherNames() []string {
+	var out []string
+	for _, other := range r.like {
+		out = append(out, other.name)
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// timeline is the hooks that run, one after the other.
+type timeline struct {
+	rows []hookRow
+	// last is how long all of them took when they ran last, as far as that is known; known is of
+	// how many.
+	last  time.Duration
+	known int
+}
+
+// hookRow is a hook that runs.
+type hookRow struct{ event, name, what, took, failure string }
+
+// hookHeads are over the columns of a timeline.
+func hookHeads() []string { return []string{"When", "Hook", "What happens", "Took", "If it fails"} }
+
+// lines are the timeline's.
+func (t timeline) lines() [][]string {
+	var out [][]string
+	for _, r := range t.rows {
+		out = append(out, []string{r.event, r.name, r.what, cmp.Or(r.took, "–"), r.failure})
+	}
+	return out
+}
+
+// timelineOf lists the hooks of a plan in the order in which they run.
+func timelineOf(p *plan.Document, names namer) timeline {
+	w := entryWriter{plan: p, names: names, rooms: roomsOf(p)}
+	var t timeline
+	changed := false // resources have been by then
+	p.Steps(func(stage plan.StageName, s *plan.Step) {
+		changed = changed || stage == plan.StageResources
+		if s.Op != plan.OpRun || s.Hook == nil {
+			return
+		}
+		row := hookRow{event: escape.Line(string(s.Hook.Event)), name: names.name(s.Object), what: w.hookText(s), took: runsText(s.Hook.Runs), failure: failureOf(p, changed)}
+		t.rows = append(t.rows, row)
+		if len(s.Hook.Runs) > 0 {
+			t.last += s.Hook.Runs[0].Took
+			t.known++
+		}
+	})
+	return t
+}
+
+// runsText is "12s (revision 7), 11s (revision 6)".
+func runsText(runs []release.Run) string {
+	var out []string
+	for _, r := range runs {
+		out = append(out, fmt.Sprintf("%s (revision %d)", took(r), r.Revision))
+	}
+	return strings.Join(out, ", ")
+}
+
+// failureOf is what the failure of a hook comes to, before or after the resources are changed.
+func failureOf(p *plan.Document, changed bool) string {
+	switch {
+	case p.Operation == plan.Test:
+		return "the test has failed"
+	case !changed:
+		return "no resource is changed"
+	case p.OnFailure != nil && p.OnFailure.Rollback != nil:
+		return "the resources are changed back"
+	}
+	return "the resources stay changed"
+}
+
+// title is "Hooks as a time line: 3, of which 2 took 23s when they ran last".
+func (t timeline) title() string {
+	text := fmt.Sprintf("Hooks as a time line: %d", len(t.rows))
+	if t.known > 0 {
+		text += fmt.Sprintf(", of which %d took %s when they ran last", t.known, took(release.Run{Took: t.last}))
+	}
+	return text
+}
+
+// timeline adds the hooks' time line, folded.
+func (m *markdown) timeline(t timeline) {
+	if len(t.rows) == 0 {
+		return
+	}
+	text := "\n<details><summary>" + inHTML(t.title()) + "</summary>\n\n" + table(hookHeads(), t.lines()) + "\n</details>\n"
+	if !m.add(text) {
+		m.omit("the time line of hooks", text)
+	}
+}
+
+// timeline is the hooks' time line, folded.
+func (h *htmlWriter) timeline(t timeline) {
+	if len(t.rows) == 0 {
+		return
+	}
+	h.WriteString("<details><summary>")
+	h.tag("span", "", t.title())
+	h.WriteString("</summary>\n")
+	h.table(hookHeads(), t.lines())
+	h.WriteString("</details>\n")
+}

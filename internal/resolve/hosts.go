@@ -1,0 +1,92 @@
+package resolve
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Server is how a server is spoken to, whatever is fetched from it.
+type Server struct {
+	// CAFile takes the place of the system's certificate authorities. CertFile and KeyFile
+	// count together.
+	CAFile   string `json:"caFile,omitempty"`
+	CertFile string `json:"certFile,omitempty"`
+	KeyFile  string `json:"keyFile,omitempty"`
+	// Insecure does not check the server's certificate.
+	Insecure bool `json:"insecureSkipTLSVerify,omitempty"`
+	// PlainHTTP speaks to a registry without TLS.
+	PlainHTTP bool `json:"plainHTTP,omitempty"`
+}
+
+// Files has each of the files that are named be another one.
+func (s Server) Files(of func(file string) (string, error)) (Server, error) {
+	for _, file := range []*string{&s.CAFile, &s.CertFile, &s.KeyFile} {
+		if *file == "" {
+			continue
+		}
+		found, err := of(*file)
+		if err != nil {
+			return s, err
+		}
+		*file = found
+	}
+	return s, nil
+}
+
+// String names what is said, and no file's content.
+func (s Server) String() string {
+	var out []string
+	for what, file := range map[string]string{"CA file ": s.CAFile, "client certificate ": s.CertFile} {
+		if file != "" {
+			out = append(out, what+file)
+		}
+	}
+	for what, is := range map[string]bool{"certificate not checked": s.Insecure, "no TLS": s.PlainHTTP} {
+		if is {
+			out = append(out, what)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// Hosts is hosts.yaml: how servers are spoken to, by HostName.
+type Hosts map[string]Server
+
+// HostName is a host as hosts.yaml has it: HOST, or HOST:PORT for a port that is not that of
+// https.
+func HostName(host string) string { return strings.TrimSuffix(strings.ToLower(host), ":443") }
+
+// ParseHosts reads hosts.yaml. A key that is not known is an error, as in sources.yaml.
+func ParseHosts(data []byte) (Hosts, error) {
+	var read Hosts
+	if err := yaml.UnmarshalStrict(data, &read); err != nil {
+		return nil, err
+	}
+	out := Hosts{}
+	for _, name := range slices.Sorted(maps.Keys(read)) {
+		server := read[name]
+		switch _, twice := out[HostName(name)]; {
+		case !imageHost.MatchString(name):
+			return nil, fmt.Errorf("%q is not the name of a host: HOST or HOST:PORT", name)
+		case twice:
+			return nil, fmt.Errorf("%s is there twice", HostName(name))
+		case (server.CertFile == "") != (server.KeyFile == ""):
+			return nil, fmt.Errorf("%s: certFile and keyFile count together", name)
+		}
+		out[HostName(name)] = server
+	}
+	return out, nil
+}
+
+// Bytes is the file.
+func (h Hosts) Bytes() ([]byte, error) { return yaml.Marshal(h) }
+
+// Server is what a repository's entry says of its server.
+func (r Repository) Server() Server {
+	return Server{CAFile: r.CAFile, CertFile: r.CertFile, KeyFile: r.KeyFile, Insecure: r.InsecureSkipTLSVerify}
+}

@@ -1,0 +1,184 @@
+package source
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+)
+
+const (
+	// requestTimeout bounds a request with all that comes back, as in Helm.
+	requestTimeout = 120 * time.Second
+	headerTimeout  = 30 * time.Second
+	dialTimeout    = 10 * time.Second
+	maxRedirects   = 10
+)
+
+type clientKey struct {
+	access Access
+	origin string
+}
+
+// client speaks to servers with an access whose credentials are for the origin of home and
+// nobody else. It keeps connections open from one request to the next.
+func (s *Sources) client(a Access, home string) (*http.Client, error) {
+	u, err := url.Parse(home)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a URL: %w", home, err)
+	}
+	key := clientKey{access: a, origin: resolve.Origin(u)}
+	s.mutex.Lock()
+	c, known := s.clients[key]
+	s.mutex.Unlock()
+	if known {
+		return c, nil
+	}
+	own, err := s.transportTo(u, a.Server)
+	if err != nil {
+		return nil, err
+	}
+	bound := &bound{access: a, home: home, own: own, foreign: s.foreign(a.Server)}
+	c = &http.Client{
+		Transport: &resuming{next: &retry.Transport{Base: bound, Policy: func() retry.Policy { return patience }}},
+		Timeout:   requestTimeout, CheckRedirect: redirected,
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.clients == nil {
+		s.clients = map[clientKey]*http.Client{}
+	}
+	s.clients[key] = c
+	return c, nil
+}
+
+// redirected refuses redirects without end, and those from https to http.
+func redirected(r *http.Request, via []*http.Request) error {
+	switch {
+	case len(via) >= maxRedirects:
+		return fmt.Errorf("it redirects more than %d times", maxRedirects)
+	case via[0].URL.Scheme == "https" && r.URL.Scheme != "https":
+		return fmt.Errorf("it redirects from https to %s", resolve.Public(r.URL.String()))
+	}
+	return nil
+}
+
+// bound adds credentials to the requests for one origin. The header is not part of
+// the request that net/http copies for a redirect.
+type bound struct {
+	access  Access
+	home    string
+	own     http.RoundTripper
+	foreign func(*url.URL) (http.RoundTripper, error)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !resolve.SameOrigin(b.home, r.URL.String()) {
+		next, err := b.foreign(r.URL)
+		if err != nil {
+			return nil, err
+		}
+		return next.RoundTrip(r)
+	}
+	if b.access.Username != "" && b.access.Password != "" && r.Header.Get("Authorization") == "" {
+		r = r.Clone(r.Context())
+		r.SetBasicAuth(b.access.Username, b.access.Password)
+	}
+	return b.own.RoundTrip(r)
+}
+
+// transportTo speaks to a server as is said, or else as is remembered of it.
+func (s *Sources) transportTo(at *url.URL, said resolve.Server) (http.RoundTripper, error) {
+	if said != (resolve.Server{}) {
+		return s.transport(trust{Server: said})
+	}
+	server, file := s.remembered(at)
+	t, err := s.transport(trust{Server: server})
+	if err != nil {
+		return nil, fmt.Errorf("%s, by what %s says of it: %w", at.Host, file, err)
+	}
+	return t, nil
+}
+
+// foreign speaks to the servers to which the one that somebody has said something of leads,
+// by a redirect or its index: as is remembered of them. Else the authorities of that one
+// count besides the system's; its client certificate is shown to nobody else, and another
+// server's certificate goes unchecked only where a flag says so.
+func (s *Sources) foreign(said resolve.Server) func(*url.URL) (http.RoundTripper, error) {
+	return func(at *url.URL) (http.RoundTripper, error) {
+		if server, _ := s.remembered(at); server != (resolve.Server{}) {
+			return s.transportTo(at, resolve.Server{})
+		}
+		return s.transport(trust{Server: resolve.Server{CAFile: said.CAFile, Insecure: said.Insecure && s.Access.Insecure}, system: true})
+	}
+}
+
+// trust is whom a transport trusts, and what it shows of us; system says that the system's
+// authorities count beside those of the CA file.
+type trust struct {
+	resolve.Server
+	system bool
+}
+
+// transport is that of a trust, one for all who have it.
+func (s *Sources) transport(of trust) (*http.Transport, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if t, known := s.transports[of]; known {
+		return t, nil
+	}
+	config, err := of.config()
+	if err != nil {
+		return nil, err
+	}
+	if s.transports == nil {
+		s.transports = map[trust]*http.Transport{}
+	}
+	s.transports[of] = &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   8,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: headerTimeout,
+		TLSClientConfig:       config,
+	}
+	return s.transports[of], nil
+}
+
+func (t trust) config() (*tls.Config, error) {
+	c := &tls.Config{InsecureSkipVerify: t.Insecure, MinVersion: tls.VersionTLS12}
+	if t.CertFile != "" && t.KeyFile != "" {
+		cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the client certificate: %w", err)
+		}
+		c.Certificates = []tls.Certificate{cert}
+	}
+	if t.CAFile == "" {
+		return c, nil
+	}
+	pem, err := os.ReadFile(t.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the CA file: %w", err)
+	}
+	c.RootCAs = x509.NewCertPool()
+	if t.system {
+		if c.RootCAs, err = x509.SystemCertPool(); err != nil {
+			return nil, fmt.Errorf("read the system's certificate authorities: %w", err)
+		}
+	}
+	if !c.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("CA file %s holds no certificates", t.CAFile)
+	}
+	return c, nil
+}
