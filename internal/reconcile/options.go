@@ -3,7 +3,6 @@ package reconcile
 import (
 	"slices"
 
-
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/options"
