@@ -98,7 +98,7 @@ func TestKustomizationsOfAnotherRepository(t *testing.T) {
 	d.tree(".", "prune: true", webOf(""), "one")
 	d.file("clusters/prod/source.yaml", strings.Replace(gitRepository("https://github.com/shop/charts", ""), "namespace: shop", "namespace: flux-system", 1))
 	const line = "--flux clusters/prod --offline --base-dir /dev/null"
-	d.must("plan many "+line).has(t, "Kustomization flux-system/apps is of GitRepository/flux-system/fleet, which is github.com/shop/charts, and no remote of this checkout (github.com/shop/fleet): it is not built; --source GitRepository/flux-system/fleet=., at the root")
+	d.must("plan many "+line).has(t, "Kustomization flux-system/apps is of GitRepository/flux-system/fleet, which is github.com/shop/charts, and no remote of this checkout (github.com/shop/fleet): it is not built; give its files with --source GitRepository/flux-system/fleet=DIR; --source GitRepository/flux-system/fleet=., at the root")
 	if all := d.planned(line); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}

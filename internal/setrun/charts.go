@@ -40,8 +40,8 @@ type charts struct {
 	dir   string
 	tree  releaseset.Tree
 	fetch Fetch
-	// outside are folders outside of the tree that users have named.
-	outside []string
+	// outside are what users have named.
+	outside *outside
 
 	mu     sync.Mutex
 	loaded map[releaseset.Chart]func() (loaded, error)
@@ -55,8 +55,8 @@ type loaded struct {
 	pin      *plan.ChartSource
 }
 
-func newCharts(dir string, tree releaseset.Tree, fetch Fetch) *charts {
-	return &charts{dir: dir, tree: tree, fetch: fetch, loaded: map[releaseset.Chart]func() (loaded, error){}, sums: map[releaseset.Chart]func() (string, error){}}
+func newCharts(dir string, tree releaseset.Tree, named []string, fetch Fetch) *charts {
+	return &charts{dir: dir, tree: tree, fetch: fetch, outside: newOutside(tree, named), loaded: map[releaseset.Chart]func() (loaded, error){}, sums: map[releaseset.Chart]func() (string, error){}}
 }
 
 // load reads or fetches a chart. Its file:// dependencies that charts/ does not have are
@@ -73,8 +73,11 @@ func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, erro
 }
 
 func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, error) {
-	if c.named(which.Name) {
-		out, warnings, err := chartload.Load(which.Name, chartload.Options{})
+	if at, err := c.outside.find(which.Name); err != nil || at != "" {
+		if err != nil {
+			return loaded{}, err
+		}
+		out, warnings, err := chartload.Load(at, chartload.Options{})
 		return loaded{chart: out, warnings: warnings}, err
 	}
 	if which.Path == "" {
@@ -96,13 +99,6 @@ func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, erro
 		return loaded{}, err
 	}
 	return loaded{chart: out, warnings: warnings}, c.complete(ctx, which, out)
-}
-
-// named says whether a user has named the path, or a folder that it is in.
-func (c *charts) named(name string) bool {
-	return slices.ContainsFunc(c.outside, func(dir string) bool {
-		return filepath.IsAbs(dir) && (name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/"))
-	})
 }
 
 func (c *charts) at(name string) string { return filepath.Join(c.dir, filepath.FromSlash(name)) }

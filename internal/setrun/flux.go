@@ -36,7 +36,7 @@ var kindOf = regexp.MustCompile(`(?m)^\{?(?:\s*"apiVersion"|apiVersion):`)
 // readObjects reads what files, folders, Kustomizations or the input declare for Flux and
 // Argo CD.
 func (s *Side) readObjects(names []string, r Reading) error {
-	known := repository.Reading{Sources: r.Sources, Checkout: r.Checkout}
+	known := repository.Reading{Sources: r.Sources, Open: s.charts.outside.open, Checkout: r.Checkout}
 	if r.Flux {
 		for _, name := range names {
 			found, err := repository.Root(s.Tree, name, known)

@@ -39,8 +39,8 @@ type Reading struct {
 	Flux bool
 	// Input is a text with objects of Flux's or Argo CD's beside the files.
 	Input []byte
-	// Sources are charts and trees of Flux's sources by Kind/namespace/name: paths of the
-	// tree, or absolute ones outside of it.
+	// Sources are charts and trees of Flux's sources by Kind/namespace/name, folders or
+	// archives: paths of the tree, or absolute ones outside of it.
 	Sources map[string]string
 	// Checkout is the repository that the tree is a version of.
 	Checkout releaseset.Checkout
@@ -55,8 +55,7 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 		return nil, err
 	}
 	s := &Side{Tree: root.FS(), Set: &releaseset.Set{}, root: root}
-	s.charts = newCharts(dir, s.Tree, fetch)
-	s.charts.outside = slices.Collect(maps.Values(r.Sources))
+	s.charts = newCharts(dir, s.Tree, slices.Collect(maps.Values(r.Sources)), fetch)
 	objects, files := objectFiles(s.Tree, files, r)
 	for _, name := range files {
 		set, err := read(s.Tree, name, r)
@@ -78,8 +77,11 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	return s, nil
 }
 
-// Close ends the reading of the tree.
-func (s *Side) Close() { _ = s.root.Close() }
+// Close ends the reading of the tree, and removes what was unpacked.
+func (s *Side) Close() {
+	_ = s.root.Close()
+	s.charts.outside.close()
+}
 
 func there(tree releaseset.Tree, name string) bool {
 	_, err := fs.Stat(tree, name)

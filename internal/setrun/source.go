@@ -110,10 +110,13 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 	}
 }
 
-// readFile reads a file of the tree, or of a folder outside of it that a user has named.
+// readFile reads a file of the tree, or of what a user has named outside of it.
 func (s *Side) readFile(name string) ([]byte, error) {
-	if s.charts.named(name) {
-		return inputfile.ReadInside(name, maxValuesBytes)
+	if at, err := s.charts.outside.find(name); err != nil || at != "" {
+		if err != nil {
+			return nil, err
+		}
+		return inputfile.ReadInside(at, maxValuesBytes)
 	}
 	return releaseset.ReadFile(s.Tree, name)
 }

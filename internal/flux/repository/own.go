@@ -31,10 +31,10 @@ func (r *Repository) settle(objects []map[string]any, root string) {
 // foreign is why a source is not this repository, "" where it is, or may be: a
 // GitRepository whose URL is that of a remote, or one of which nobody can tell.
 func (r *Repository) foreign(ref flux.Reference) (string, error) {
-	switch given := r.reading.Sources[ref.String()]; {
+	switch {
 	case r.named(ref):
 		return "", nil
-	case ref.Kind != flux.KindGitRepository, given != "":
+	case ref.Kind != flux.KindGitRepository:
 		return "is not this repository", nil
 	}
 	source, err := r.source(ref)

@@ -32,6 +32,8 @@ type Repository struct {
 	built   map[string]bool
 	tree    fs.FS
 	reading Reading
+	// trees are those of the artifacts of other sources, by "Kind/namespace/name".
+	trees map[string]fs.FS
 	// home are the GitRepositories, by "Kind/namespace/name", of Kustomizations that build the
 	// root itself.
 	home map[string]bool
@@ -60,9 +62,11 @@ func Holds(data []byte) bool { return declared.Match(data) }
 // Reading says what is known of a tree besides its files.
 type Reading struct {
 	// Sources are where sources are that users have named, by Kind/namespace/name: charts
-	// and trees, by paths of the tree or absolute ones outside of it. A GitRepository at "."
-	// is the repository itself.
+	// and trees, folders or archives, by paths of the tree or absolute ones outside of it. A
+	// GitRepository at "." is the repository itself.
 	Sources map[string]string
+	// Open is the tree at a place of Sources.
+	Open func(place string) (fs.FS, error)
 	// Checkout is the repository that the tree is of.
 	Checkout releaseset.Checkout
 }
@@ -70,33 +74,9 @@ type Reading struct {
 // open begins a repository of a tree.
 func open(tree fs.FS, r Reading) *Repository {
 	return &Repository{
-		tree: tree, reading: r, home: map[string]bool{}, built: map[string]bool{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
+		tree: tree, reading: r, home: map[string]bool{}, trees: map[string]fs.FS{}, built: map[string]bool{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
 		ignored: sync.OnceValues(func() (*sourceignore.Found, error) { return sourceignore.Find(tree) }),
 	}
-}
-
-// partOf says which files of the tree are in the artifact of a GitRepository that is the
-// repository itself: its spec.ignore counts where the repository has the object.
-func (r *Repository) partOf(ref flux.Reference) (*sourceignore.Rules, error) {
-	if known := r.rules[ref.String()]; known != nil {
-		return known, nil
-	}
-	found, err := r.ignored()
-	if err != nil {
-		return nil, err
-	}
-	source, err := r.source(ref)
-	if err != nil {
-		return nil, err
-	}
-	var ignore *string
-	if source != nil {
-		ignore = source.Spec.Ignore
-		r.Warnings = append(r.Warnings, r.differs(source)...)
-	}
-	made := found.With(ignore)
-	r.rules[ref.String()] = made
-	return made, nil
 }
 
 // maxFiles is how many files of a folder are read.
@@ -177,20 +157,16 @@ func (r *Repository) build(k *flux.Kustomization) error {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: field %s is not known here", k, field))
 	}
 	source := k.Spec.SourceRef.In(k.Metadata.Namespace)
-	why, err := r.foreign(source)
+	tree, why, err := r.artifact(source)
 	if err != nil {
-		return err
+		return fmt.Errorf("build Kustomization %s: %w", k, err)
 	}
 	if why != "" {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s is of %s, which %s: it is not built%s", k, source, why, r.remedy(source)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s is of %s, which %s: it is not built; give its files with --source %s=DIR%s", k, source, why, source, r.remedy(source)))
 		r.broken(k, "is of "+source.String()+", which "+why)
 		return nil
 	}
-	part, err := r.partOf(source)
-	if err != nil {
-		return err
-	}
-	objects, err := build.Objects(part.Tree(r.tree), k)
+	objects, err := build.Objects(tree, k)
 	if err != nil {
 		return err
 	}
@@ -203,7 +179,7 @@ func (r *Repository) build(k *flux.Kustomization) error {
 			return fmt.Errorf("Kustomization %s, %s: %w", k, identity(o), err)
 		}
 	}
-	r.add(objects, k, path.Clean(k.Spec.Path))
+	r.add(objects, k, path.Join(r.given(source), inTree(k.Spec.Path)))
 	return nil
 }
 

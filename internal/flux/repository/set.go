@@ -3,6 +3,7 @@ package repository
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
 	ref := hr.ChartSource()
 	if given := r.reading.Sources[ref.String()]; given != "" {
-		return place(given), nil
+		return r.place(given, ""), nil
 	}
 	if hr.Spec.Chart != nil {
 		t := hr.Spec.Chart.Spec
@@ -134,13 +135,15 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 	return releaseset.Chart{}, fmt.Errorf("a chart of %s can't be fetched here: give it with --source %s=DIR", ref, ref)
 }
 
-// place is a chart that a user has named: in the tree, or an absolute path outside
-// of it.
-func place(given string) releaseset.Chart {
-	if path.IsAbs(given) {
-		return releaseset.Chart{Name: given}
+// place is a chart that a user has named, or one below what was named: a folder or an
+// archive of the tree, or what has to be opened first.
+func (r *Repository) place(given, below string) releaseset.Chart {
+	name := path.Join(given, below)
+	info, err := fs.Stat(r.tree, given)
+	if path.IsAbs(given) || below != "" && err == nil && !info.IsDir() {
+		return releaseset.Chart{Name: name}
 	}
-	return releaseset.Chart{Path: given}
+	return releaseset.Chart{Path: name}
 }
 
 // chartOf are the fields that HelmChart and its template share.
@@ -153,16 +156,16 @@ type chartOf struct {
 // fromSource is a chart of a HelmRepository, or of the repository itself.
 func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
 	ref = ref.In(namespace)
-	if given := r.reading.Sources[ref.String()]; given != "" && !r.named(ref) {
+	if given := r.given(ref); given != "" {
 		m.chartValues = c.values()
 		if ref.Kind == flux.KindHelmRepository {
 			m.chartValues.InChart = true
-			return place(given), nil
+			return r.place(given, ""), nil
 		}
 		for i, name := range m.chartValues.Files {
 			m.chartValues.Files[i] = path.Join(given, inTree(name))
 		}
-		return place(path.Join(given, path.Clean("/"+c.name))), nil
+		return r.place(given, inTree(c.name)), nil
 	}
 	source, err := r.source(ref)
 	if err != nil {

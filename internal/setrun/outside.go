@@ -1,0 +1,145 @@
+package setrun
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fluxcd/pkg/tar"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// outside are charts and trees that users have named and that are no folders of the tree. An
+// archive of a tree is unpacked once, and its files go by names below its own:
+// platform.tgz/charts/web.
+type outside struct {
+	tree releaseset.Tree
+	// places are paths of the tree, or absolute ones; of two that fit the longer one counts.
+	places []string
+
+	mu       sync.Mutex
+	unpacked map[string]func() (string, error)
+	roots    []*os.Root
+	folders  []string
+}
+
+func newOutside(tree releaseset.Tree, places []string) *outside {
+	slices.SortFunc(places, func(a, b string) int { return len(b) - len(a) })
+	return &outside{tree: tree, places: places, unpacked: map[string]func() (string, error){}}
+}
+
+// find is where the file or folder is that goes by a name; "" where no user has named it.
+func (o *outside) find(name string) (string, error) {
+	for _, place := range o.places {
+		below, isBelow := strings.CutPrefix(name, strings.TrimSuffix(place, "/")+"/")
+		switch {
+		case isBelow && (filepath.IsAbs(place) || o.isFile(place)):
+			dir, err := o.folder(place)
+			return filepath.Join(dir, filepath.FromSlash(below)), err
+		case name == place && filepath.IsAbs(place):
+			return place, nil
+		}
+	}
+	return "", nil
+}
+
+// open is the tree at a place.
+func (o *outside) open(place string) (fs.FS, error) {
+	if !filepath.IsAbs(place) && !o.isFile(place) {
+		return fs.Sub(o.tree, place)
+	}
+	dir, err := o.folder(place)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.roots = append(o.roots, root)
+	return root.FS(), nil
+}
+
+func (o *outside) isFile(place string) bool {
+	info, err := fs.Stat(o.tree, place)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// folder is the place itself, or where its archive is unpacked.
+func (o *outside) folder(place string) (string, error) {
+	if info, err := os.Stat(place); filepath.IsAbs(place) && (err != nil || info.IsDir()) {
+		return place, err
+	}
+	o.mu.Lock()
+	once := o.unpacked[place]
+	if once == nil {
+		once = sync.OnceValues(func() (string, error) { return o.unpack(place) })
+		o.unpacked[place] = once
+	}
+	o.mu.Unlock()
+	return once()
+}
+
+// maxSourceBytes is what an archive of a tree may unpack to, what tar puts around its files
+// included. source-controller's own artifacts have at most 100 MiB.
+const maxSourceBytes = 128 << 20
+
+func (o *outside) unpack(place string) (string, error) {
+	into, err := os.MkdirTemp("", "kubectl-release-source-")
+	if err != nil {
+		return "", err
+	}
+	o.mu.Lock()
+	o.folders = append(o.folders, into)
+	o.mu.Unlock()
+	f, err := o.file(place)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if err := untar(f, into); err != nil {
+		return "", fmt.Errorf("unpack %s: %w", place, err)
+	}
+	return into, nil
+}
+
+func (o *outside) file(place string) (fs.File, error) {
+	if filepath.IsAbs(place) {
+		return os.Open(place)
+	}
+	return o.tree.Open(place)
+}
+
+// untar unpacks a gzipped archive as Flux's controllers do, whose library it is: a path that
+// leads out of the folder is an error, and links are left out.
+func untar(r io.Reader, into string) error {
+	unzipped, err := gzip.NewReader(r)
+	if err != nil {
+		return errors.New("it is neither a folder nor a gzipped archive")
+	}
+	bounded := &io.LimitedReader{R: unzipped, N: maxSourceBytes}
+	err = tar.Untar(bounded, into, tar.WithSkipGzip(), tar.WithSkipSymlinks())
+	if bounded.N <= 0 {
+		return fmt.Errorf("it unpacks to more than %d MiB", maxSourceBytes>>20)
+	}
+	return err
+}
+
+func (o *outside) close() {
+	for _, root := range o.roots {
+		_ = root.Close()
+	}
+	for _, dir := range o.folders {
+		_ = os.RemoveAll(dir)
+	}
+}
