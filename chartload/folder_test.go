@@ -181,7 +181,7 @@ func TestLoadRefused(t *testing.T) {
 	dir := tree(t, map[string]string{"values.yaml": "a: 1\n"})
 	for path, want := range map[string]string{
 		filepath.Join(dir, "values.yaml"): "looks like a values file",
-		filepath.Join(dir, "gone"):        "no such file",
+		filepath.Join(dir, "gone"):        "does not exist",
 		dir:                               "Chart.yaml is missing",
 	} {
 		_, _, err := Load(path, Options{})

@@ -58,7 +58,10 @@ func look(path string, o Options) (fs.FileInfo, error) {
 		}
 	}
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("load chart %s: %w", path, fs.ErrNotExist)
+	case err != nil:
 		return nil, fmt.Errorf("load chart: %w", err)
 	}
 	return info, nil
@@ -81,7 +84,7 @@ func Archive(r io.Reader, name string) (*chart.Chart, []chart.Warning, error) {
 func Alone(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 	files, err := Files(path, o)
 	if err != nil {
-		return nil, nil, fmt.Errorf("load chart %s: %w", path, err)
+		return nil, nil, err
 	}
 	own := slices.DeleteFunc(files, func(f *chart.File) bool { return strings.HasPrefix(f.Name, "charts/") })
 	l := newLoader()
@@ -101,12 +104,22 @@ func Files(path string, o Options) ([]*chart.File, error) {
 	}
 	l := newLoader()
 	l.options = o
+	var files []*chart.File
 	if info.IsDir() {
-		return l.walk(path)
+		files, err = l.walk(path)
+	} else {
+		files, err = archiveFiles(path)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("load chart %s: %w", path, err)
+	}
+	return files, nil
+}
+
+func archiveFiles(path string) ([]*chart.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("load chart: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	return ArchiveFiles(f, path)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
 // failsNext has the next write of the chart's ConfigMap refused.
@@ -192,6 +194,23 @@ func TestHintsAboutCharts(t *testing.T) {
 	} {
 		if a := d.types(line); !strings.Contains(a.err, want) {
 			t.Errorf("%s: %s", line, a.err)
+		}
+	}
+}
+
+// Of several dependencies that can't be had each is named, in the order of Chart.yaml.
+func TestEveryDependencyThatIsMissingIsNamed(t *testing.T) {
+	d := atDesk(t)
+	registry := sourcetest.Serve(t, sourcetest.Options{})
+	repository := "oci://" + strings.TrimPrefix(registry.URL, "http://") + "/charts"
+	for dependencies, want := range map[string]string{
+		"{name: a, version: 1.0.0, repository: '" + repository + "'}, {name: b, version: 1.0.0, repository: '" + repository + "'}": "dependency a: .*\ndependency b: ",
+		"{name: a, version: 1.0.0, repository: 'ftp://h/a'}, {name: b, version: 1.0.0, repository: 'ftp://h/b'}":                   "dependency a: .*\ndependency b: ",
+		"{name: a, version: 1.0.0, repository: '@x'}, {name: b, version: 1.0.0, repository: '@y'}":                                 "dependency a is .*\ndependency b is ",
+	} {
+		d.file("um/Chart.yaml", "{apiVersion: v2, name: um, version: 1.0.0, dependencies: ["+dependencies+"]}")
+		if a := d.types("dependency update ./um --plain-http"); a.code == 0 || !regexp.MustCompile(want).MatchString(a.err) {
+			t.Errorf("%s: %d, %s", dependencies, a.code, a.err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package dependency
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -65,6 +66,7 @@ func (j *job) choose() error {
 			return fmt.Errorf("%s of %s: %w", j.lockFile, j.path, err)
 		}
 	}
+	var errs []error
 	for i, d := range j.declared {
 		c := &chosen{declared: d, locked: resolve.Locked{Name: d.Name, Repository: d.Repository, Version: d.Version}}
 		wanted := *d
@@ -73,14 +75,14 @@ func (j *job) choose() error {
 			wanted.Version, wanted.Repository = c.locked.Version, c.locked.Repository
 		}
 		if c.ref, err = resolve.Dependency(&wanted, known, j.path, schemes, j.build); err != nil {
-			return err
+			errs = append(errs, err)
 		}
 		if j.build && (c.ref.Kind == resolve.Configured || c.ref.Kind == resolve.Unconfigured) {
 			c.ref.Digest = c.locked.Digest
 		}
 		j.all = append(j.all, c)
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // below does the same for the folders that the chart depends on.
@@ -106,7 +108,8 @@ func (j *job) below(ctx context.Context) error {
 // parallel is how many charts are fetched at once.
 const parallel = 8
 
-// fetch brings the charts, side by side. What is in charts/ is not fetched.
+// fetch brings the charts, side by side. What is in charts/ is not fetched. Errors: those of
+// every dependency, in the order of Chart.yaml.
 func (j *job) fetch(ctx context.Context) error {
 	for _, a := range j.archives {
 		j.Sources.Offer(a.data)
@@ -120,17 +123,19 @@ func (j *job) fetch(ctx context.Context) error {
 	if err := j.Sources.Refresh(ctx, refs, j.SkipRefresh); err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	g.SetLimit(parallel)
-	for _, c := range j.all {
+	errs := make([]error, len(j.all))
+	for i, c := range j.all {
 		g.Go(func() error {
 			if err := j.fetchOne(ctx, c); err != nil {
-				return fmt.Errorf("dependency %s: %w", c.declared.Name, err)
+				errs[i] = fmt.Errorf("dependency %s: %w", c.declared.Name, err)
 			}
 			return nil
 		})
 	}
-	return g.Wait()
+	_ = g.Wait() // each error is in its place
+	return errors.Join(errs...)
 }
 
 // here says whether nobody has to be asked for a chart.

@@ -8,7 +8,9 @@ package dependency
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,6 +97,8 @@ func (r *run) visit(ctx context.Context, path string) error {
 		real, err = filepath.EvalSymlinks(real)
 	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("load chart %s: %w", path, fs.ErrNotExist)
 	case err != nil:
 		return fmt.Errorf("load chart: %w", err)
 	case slices.Contains(r.above, real):

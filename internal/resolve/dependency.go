@@ -19,6 +19,7 @@ import (
 // which URL was meant. Errors: *NoAliasError.
 func Declared(m *chart.Metadata, known *Repositories, lock *Lock) ([]*chart.Dependency, error) {
 	out := make([]*chart.Dependency, len(m.Dependencies))
+	var errs []error
 	for i, d := range m.Dependencies {
 		out[i] = new(*d)
 		name, ok := aliasOf(d.Repository)
@@ -30,12 +31,12 @@ func Declared(m *chart.Metadata, known *Repositories, lock *Lock) ([]*chart.Depe
 		case found:
 			out[i].Repository = r.URL
 		case lock == nil || i >= len(lock.Dependencies):
-			return nil, &NoAliasError{Dependency: d.Name, Alias: name}
+			errs = append(errs, &NoAliasError{Dependency: d.Name, Alias: name})
 		default:
 			out[i].Repository = lock.Dependencies[i].Repository
 		}
 	}
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
 // aliasOf is the name of a configured repository in @NAME or alias:NAME.

@@ -121,6 +121,8 @@ func (r Reference) remote(text string, u *url.URL, schemes []string) (Reference,
 		if u.Host == "" || u.Path == "" {
 			return Reference{}, fmt.Errorf("%s is not the URL of a chart: it has no host or no path", text)
 		}
+	case strings.TrimSuffix(Scheme, "://"): // what it is read as, however it is written
+		return Reference{}, fmt.Errorf("%s: a chart of a registry begins with %s, in small letters", text, Scheme)
 	default:
 		if !slices.Contains(schemes, u.Scheme) {
 			return Reference{}, &SchemeError{Scheme: u.Scheme, URL: text}

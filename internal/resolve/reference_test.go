@@ -60,6 +60,7 @@ func TestParseRefuses(t *testing.T) {
 		{Request{Chart: "nosuch"}, "there is no folder or file nosuch, and a chart of a repository is written REPO/NAME"},
 		{Request{Chart: "/nope"}, `path "/nope" is not there`},
 		{Request{Chart: "./nope"}, `path "./nope" is not there`},
+		{Request{Chart: "OCI://h/x"}, "OCI://h/x: a chart of a registry begins with oci://, in small letters"},
 		{Request{Chart: "ftp://h/x.tgz"}, `URLs of scheme "ftp" can't be fetched`},
 		{Request{Chart: "https://h"}, "it has no host or no path"},
 		{Request{Chart: "x", Repo: "oci://h/charts/"}, "name the chart oci://h/charts/x"},
