@@ -47,7 +47,7 @@ func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) 
 
 // main runs the program, see Main.
 func (p *program) main(ctx context.Context, leave <-chan struct{}, args []string) int {
-	app := p.app()
+	app := p.appFor(args[1:])
 	done := make(chan error, 1)
 	go func() { done <- p.run(ctx, app, args) }()
 	select {
@@ -92,6 +92,9 @@ type program struct {
 	// dial prepares a client of the cluster that flags name, and says which namespace
 	// is meant.
 	dial func(*connectionFlags) (api, string, error)
+	// flags are those of every command, less those for the connection and those of Helm's
+	// that mean nothing here.
+	flags map[string][]cli.Flag
 	// presenter shows what is done.
 	presenter presenter
 	// charts are those that this run has fetched.
@@ -108,7 +111,21 @@ func newProgram(s Streams, name string) *program {
 	return p
 }
 
+// app is the command line with all its commands and flags.
 func (p *program) app() *cli.App {
+	return p.appOf(func(*cli.Command) bool { return true })
+}
+
+// appFor is app for one line: commands that no word of it names have their names and usages
+// alone. The flags of all would take more processor time than many a command.
+func (p *program) appFor(line []string) *cli.App {
+	return p.appOf(func(c *cli.Command) bool {
+		return slices.ContainsFunc(c.Names(), func(name string) bool { return slices.Contains(line, name) })
+	})
+}
+
+// appOf is the command line with those commands whole that are wanted.
+func (p *program) appOf(wanted func(*cli.Command) bool) *cli.App {
 	app := &cli.App{
 		Name:                      p.invocation.Program,
 		Usage:                     "deploy Helm charts by plan, then apply",
@@ -138,7 +155,15 @@ func (p *program) app() *cli.App {
 		},
 	}
 	app.Description = p.inItsName(app.Description)
-	p.finishCommands("", app.Commands)
+	p.flags = map[string][]cli.Flag{}
+	for _, c := range app.Commands {
+		p.flags[c.Name] = c.Flags
+		if wanted(c) {
+			p.finishCommands("", []*cli.Command{c})
+		} else {
+			c.Flags, c.Subcommands = nil, nil
+		}
+	}
 	return app
 }
 

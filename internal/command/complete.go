@@ -63,7 +63,7 @@ func completes(ctx context.Context, args []string, s Streams) bool {
 // complete runs the command line with a command that only finds what can come next:
 // it reads flags and the environment as any other does.
 func (p *program) complete(ctx context.Context, args []string) completion {
-	app := p.app()
+	app := p.appFor(args)
 	l, err := unfinished(app, args)
 	if err != nil {
 		return words()

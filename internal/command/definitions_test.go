@@ -133,7 +133,7 @@ func everywhere(field string) bool {
 // them.
 var parsing = []string{
 	"(*" + room + "internal/command.optional[T]).note",
-	"(*" + room + "internal/command.program).app",
+	"(*" + room + "internal/command.program).appOf",
 	"(*" + room + "internal/command.program).complete",
 	"(*" + room + "internal/command.program).finishCommands",
 	"(*" + room + "internal/command.program).presented",

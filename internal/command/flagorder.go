@@ -28,7 +28,7 @@ func flagsFirst(app *cli.App, args []string) (*flagOrder, error) {
 }
 
 func newFlagOrder(app *cli.App) *flagOrder {
-	return &flagOrder{all: app.Commands, commands: app.Commands, known: flagIndex(app.Flags)}
+	return &flagOrder{commands: app.Commands, known: flagIndex(app.Flags)}
 }
 
 // words are the command line with the flags first, as urfave/cli reads it.
@@ -57,8 +57,8 @@ func (e *noValueError) Error() string {
 }
 
 type flagOrder struct {
-	// all are the program's commands, commands those below the path so far.
-	all, commands []*cli.Command
+	// commands are those below the path so far.
+	commands []*cli.Command
 	// command is the last one of the path, nil where no command has been named.
 	command *cli.Command
 	known   map[string]cli.Flag

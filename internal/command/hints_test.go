@@ -176,7 +176,8 @@ func TestHintsOfPlansThatNoLongerHold(t *testing.T) {
 		t.Errorf("%q\n%s", a.hints(), a.err)
 	}
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-	p.commandLine = &flagOrder{all: p.app().Commands, path: []string{"apply"}, arguments: []string{"web.plan"}, flags: []givenFlag{{name: "yes"}}}
+	p.appFor(nil)
+	p.commandLine = &flagOrder{path: []string{"apply"}, arguments: []string{"web.plan"}, flags: []givenFlag{{name: "yes"}}}
 	want := "nothing was written; make a new plan, or apply what was planned: kubectl release apply --pinned web.plan --yes"
 	if got := p.hint(&movedError{&engine.StaleError{}}); got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -90,7 +90,7 @@ func (p *program) again(made *plan.Plan) string {
 // has, too. Flags of the connection are not among them, and no passwords. Behind "--"
 // stands a release that is called as a command below this one is.
 func (p *program) retyped(name string, arguments ...string) []string {
-	known := flagIndex(findCommand(p.commandLine.all, name).Flags)
+	known := flagIndex(p.flags[name])
 	words := append([]string{name}, arguments...)
 	namesake := name == p.commandLine.path[0] && len(arguments) > 0 && findCommand(p.commandLine.commands, arguments[0]) != nil
 	if namesake {

@@ -96,7 +96,7 @@ var loadOnce = sync.OnceValues(func() (*code, error) {
 			}
 		}
 	}
-	s.define("(*"+room+"internal/command.program).app", "Commands", "")
+	s.define("(*"+room+"internal/command.program).appOf", "Commands", "")
 	return s, nil
 })
 
