@@ -8,14 +8,13 @@ import (
 	"syscall"
 
 	"github.com/kubectl-release/kubectl-release/internal/command"
-	"github.com/kubectl-release/kubectl-release/internal/gcpacing"
+	_ "github.com/kubectl-release/kubectl-release/internal/gcpacing/early"
 )
 
 func main() { os.Exit(run()) }
 
 // run starts the program with the process's arguments and streams.
 func run() int {
-	gcpacing.Start()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	leave := make(chan struct{})

@@ -20,7 +20,7 @@ import (
 )
 
 // TestPlanIsRepeatable makes the plan of a release of 60 objects that all change
-// 100 times over, and that of every scenario some times: saved and printed, it is the same to
+// 30 times over, and that of every scenario some times: saved and printed, it is the same to
 // the byte, in whatever order the maps of its input were filled.
 func TestPlanIsRepeatable(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -46,7 +46,7 @@ func TestPlanIsRepeatable(t *testing.T) {
 			in, refuse := input()
 			times := 10
 			if name == "large" {
-				times = 100
+				times = 30
 			}
 			first := written(t, in, refuse)
 			for range times - 1 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 )
 
 // Binaries are the paths of the programs that tests run.
@@ -29,10 +30,7 @@ func FindBinaries(ctx context.Context, progress io.Writer) (Binaries, error) {
 	if err != nil {
 		return Binaries{}, err
 	}
-	build := exec.CommandContext(ctx, "go", "run", "./build", "-q")
-	build.Dir = home
-	build.Stdout, build.Stderr = progress, progress
-	if err := build.Run(); err != nil {
+	if err := bring(ctx, home, progress); err != nil {
 		return Binaries{}, fmt.Errorf("build the test cluster in %s: %w", home, err)
 	}
 	return binariesIn(filepath.Join(home, "bin"))
@@ -43,17 +41,35 @@ func FindBinaries(ctx context.Context, progress io.Writer) (Binaries, error) {
 func (b Binaries) Tool(ctx context.Context, name string, progress io.Writer) (string, error) {
 	path := filepath.Join(b.Dir, name)
 	if os.Getenv("TESTCLUSTER_BIN") == "" {
-		build := exec.CommandContext(ctx, "go", "run", "./build", "-q", name)
-		build.Dir = filepath.Dir(b.Dir)
-		build.Stdout, build.Stderr = progress, progress
-		if err := build.Run(); err != nil {
-			return "", fmt.Errorf("build %s in %s: %w", name, build.Dir, err)
+		home := filepath.Dir(b.Dir)
+		if err := bring(ctx, home, progress, name); err != nil {
+			return "", fmt.Errorf("build %s in %s: %w", name, home, err)
 		}
 	}
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("look for %s: %w", name, err)
 	}
 	return path, nil
+}
+
+// brought are the commands of bring that have ended well in this process.
+var brought sync.Map
+
+// bring builds binaries of testcluster where they are missing or old, once a process: to see
+// that there is nothing to do takes the go command a tenth of a second.
+func bring(ctx context.Context, home string, progress io.Writer, names ...string) error {
+	key := fmt.Sprint(home, names)
+	if _, done := brought.Load(key); done {
+		return nil
+	}
+	build := exec.CommandContext(ctx, "go", append([]string{"run", "./build", "-q"}, names...)...)
+	build.Dir = home
+	build.Stdout, build.Stderr = progress, progress
+	if err := build.Run(); err != nil {
+		return err
+	}
+	brought.Store(key, true)
+	return nil
 }
 
 func binariesIn(dir string) (Binaries, error) {

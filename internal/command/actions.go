@@ -63,7 +63,7 @@ func joined(lists ...[]cli.Flag) []cli.Flag {
 	seen := map[bound]bool{}
 	var out []cli.Flag
 	for _, f := range slices.Concat(lists...) {
-		key := bound{f.Names()[0], reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()}
+		key := bound{namesOf(f)[0], reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()}
 		if !seen[key] {
 			seen[key] = true
 			out = append(out, f)

@@ -200,11 +200,30 @@ func findCommand(commands []*cli.Command, name string) *cli.Command {
 func flagIndex(flags []cli.Flag) map[string]cli.Flag {
 	index := map[string]cli.Flag{"help": cli.HelpFlag, "h": cli.HelpFlag}
 	for _, f := range flags {
-		for _, name := range f.Names() {
+		for _, name := range namesOf(f) {
 			index[name] = f
 		}
 	}
 	return index
+}
+
+// namesOf is f.Names() of a flag without its regular expression, which cuts what cli v1 took
+// for further names: for the few thousand flags of all commands it is an eighth of what the
+// smallest command takes.
+func namesOf(f cli.Flag) []string {
+	switch f := f.(type) {
+	case *cli.StringFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.BoolFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.StringSliceFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.IntFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.DurationFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	}
+	return f.Names()
 }
 
 func isSwitch(f cli.Flag) bool {

@@ -13,7 +13,7 @@ import (
 // flagLine is how help shows a flag: short names first, what its value is, what
 // it is for, and a default that is worth telling.
 func flagLine(f cli.Flag) string {
-	names := slices.Clone(f.Names())
+	names := namesOf(f)
 	slices.SortStableFunc(names, func(a, b string) int { return min(len(a), 2) - min(len(b), 2) })
 	for i, n := range names {
 		names[i] = "--" + n

@@ -13,6 +13,7 @@ import (
 var short = map[string]string{
 	"controller/main.go":                            "a program of its own",
 	"chartload/limits.go":                           "docs/limits.md is about these constants",
+	"internal/gcpacing/early/early.go":              "it is imported for its effect",
 	"internal/manifest/limits.go":                   "docs/limits.md is about these constants",
 	"templating/limits.go":                          "docs/limits.md is about these constants",
 	"internal/outputfile/owner_other.go":            "another operating system",

@@ -8,6 +8,8 @@ import (
 	"k8s.io/component-base/cli"
 	"k8s.io/kubectl/pkg/cmd"
 	"k8s.io/kubectl/pkg/cmd/util"
+
+	_ "github.com/kubectl-release/kubectl-release/testcluster/kubectl/quick"
 )
 
 func main() {
