@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -42,36 +43,35 @@ type driftWatch struct {
 	log     logr.Logger
 	// begin are kinds whose watch is to begin.
 	begin workqueue.TypedRateLimitingInterface[schema.GroupVersionKind]
-	// kinds are those that were asked for; what says whether their objects are known is nil
-	// until they are watched.
+	// kinds are those that were asked for.
 	kindsMu sync.Mutex
-	kinds   map[schema.GroupVersionKind]func() bool
+	kinds   map[schema.GroupVersionKind]*kindWatch
 
 	lastMu sync.Mutex
 	last   map[client.ObjectKey]time.Time
 }
 
 func newDriftWatch(m manager.Manager, config *rest.Config, o Options, metrics *metrics, wanted func(client.ObjectKey, time.Time) bool) (*driftWatch, error) {
-	origin, err := labels.NewRequirement(flux.OriginName, selection.Exists, nil)
-	if err != nil {
-		return nil, err
-	}
-	c, err := cache.New(config, cache.Options{
-		HTTPClient: m.GetHTTPClient(), Scheme: m.GetScheme(), Mapper: m.GetRESTMapper(),
-		DefaultLabelSelector: labels.NewSelector().Add(*origin), DefaultTransform: state,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := m.Add(c); err != nil {
-		return nil, err
-	}
 	d := &driftWatch{
-		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, cache: c, live: m.GetAPIReader(), wanted: wanted, metrics: metrics, log: m.GetLogger(),
-		changed: make(chan event.GenericEvent, maxWaiting), kinds: map[schema.GroupVersionKind]func() bool{}, last: map[client.ObjectKey]time.Time{},
+		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, live: m.GetAPIReader(), wanted: wanted, metrics: metrics, log: m.GetLogger(),
+		changed: make(chan event.GenericEvent, maxWaiting), kinds: map[schema.GroupVersionKind]*kindWatch{}, last: map[client.ObjectKey]time.Time{},
 		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](o.MinRetryDelay, o.MaxRetryDelay)),
 	}
-	return d, m.Add(d)
+	if err := d.open(config, cache.Options{HTTPClient: m.GetHTTPClient(), Scheme: m.GetScheme(), Mapper: m.GetRESTMapper()}); err != nil {
+		return nil, err
+	}
+	return d, errors.Join(m.Add(d.cache), m.Add(d))
+}
+
+// open makes the cache, of objects that HelmReleases have made.
+func (d *driftWatch) open(config *rest.Config, o cache.Options) error {
+	origin, err := labels.NewRequirement(flux.OriginName, selection.Exists, nil)
+	if err != nil {
+		return err
+	}
+	o.DefaultLabelSelector, o.DefaultTransform, o.DefaultWatchErrorHandler = labels.NewSelector().Add(*origin), state, d.broke
+	d.cache, err = cache.New(config, o)
+	return err
 }
 
 // stateAnnotation holds, of an object in the cache, all that counts of it.

@@ -61,7 +61,7 @@ func TestKindsAreTriedAgain(t *testing.T) {
 	}
 	api := &refusing{lists: make(chan int), refusals: 3}
 	d := &driftWatch{
-		cache: informing{}, live: api, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]func() bool{},
+		cache: informing{}, live: api, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{},
 		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](time.Millisecond, time.Millisecond)),
 	}
 	ctx, cancel := context.WithCancel(t.Context())

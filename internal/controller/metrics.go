@@ -34,7 +34,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			Name: "kubectl_release_rendering_bytes", Help: "Memory that passes which render are taken to use at present, of --memory-budget.",
 		}),
 		unwatched: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "kubectl_release_unwatched_kinds", Help: "1 for each kind whose drift is looked for at the interval alone, because it can't be watched yet.",
+			Name: "kubectl_release_unwatched_kinds", Help: "1 for each kind whose drift is looked for at the interval alone, because it can't be watched.",
 		}, []string{"group", "kind"}),
 	}
 	for _, c := range []prometheus.Collector{m.duration, m.unread, m.taken, m.unwatched} {
