@@ -66,7 +66,7 @@ func TestCheck36ReadyNamesTheLine(t *testing.T) {
 }
 
 // Check 40: values are those of the cluster that the HelmRelease is in, wherever its release goes.
-// Each connection is by the kubeconfig, also those for drift and for the deletion.
+// Each connection is by the kubeconfig, also that of a pass that looks for drift.
 func TestCheck40ValuesAreLocal(t *testing.T) {
 	b := newBench(t, "driftDetection: {mode: enabled}\nkubeConfig: {secretRef: {name: remote}}\nvaluesFrom: [{kind: Secret, name: db}]")
 	b.local["Secret/remote"] = secret("remote", map[string]string{"value": "of another cluster"})
