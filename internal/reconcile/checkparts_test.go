@@ -1,0 +1,87 @@
+package reconcile_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Check 31: what depends on a HelmRelease whose drift is unknown goes on.
+func TestCheck31DependentsGoOn(t *testing.T) {
+	db := newBench(t, "driftDetection: {mode: enabled}")
+	db.mustPass()
+	db.edit("by hand")
+	db.cluster.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no"}}
+	db.mustPass()
+	if db.condition("Drifted") != "Drifted Unknown DriftUnknown" {
+		t.Fatal(db.condition("Drifted"))
+	}
+	b := newBench(t, "dependsOn: [{name: db}]")
+	b.local["HelmRelease/db"] = db.object("db")
+	b.mustPass()
+	if b.condition("Ready") != "Ready True InstallSucceeded" || b.stored() != "deployed" {
+		t.Errorf("%s, records %s", b.condition("Ready"), b.stored())
+	}
+}
+
+// object is the HelmRelease as the API server has it, under another name.
+func (b *bench) object(name string) *unstructured.Unstructured {
+	b.t.Helper()
+	data, err := yaml.Marshal(map[string]any{"spec": b.hr.Spec, "status": b.hr.Status})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(data, &o.Object); err != nil {
+		b.t.Fatal(err)
+	}
+	o.SetNamespace("shop")
+	o.SetName(name)
+	o.SetGeneration(b.hr.Metadata.Generation)
+	return o
+}
+
+// Check 36: Ready names the file and the line of what does not render, not what it quotes.
+func TestCheck36ReadyNamesTheLine(t *testing.T) {
+	b := newBench(t, "valuesFrom: [{kind: Secret, name: db}]")
+	b.local["Secret/db"] = secret("db", map[string]string{"values.yaml": "password: hunter2-and-more"})
+	b.chart.Templates[0].Data = []byte("apiVersion: v1\nkind: ConfigMap\n{{ fail (print \"bad \" .Values.password) }}\n")
+	if _, err := b.pass(); err == nil {
+		t.Fatal("it renders")
+	}
+	message := ""
+	for _, c := range b.hr.Status.Conditions {
+		if c.Type == "Ready" {
+			message = c.Message
+		}
+	}
+	if !strings.Contains(message, "templates/settings.yaml:3") || strings.Contains(message, "hunter2") {
+		t.Error(message)
+	}
+}
+
+// Check 40: values are those of the cluster that the HelmRelease is in, wherever its release goes.
+// Each connection is by the kubeconfig, also that of a pass that looks for drift.
+func TestCheck40ValuesAreLocal(t *testing.T) {
+	b := newBench(t, "driftDetection: {mode: enabled}\nkubeConfig: {secretRef: {name: remote}}\nvaluesFrom: [{kind: Secret, name: db}]")
+	b.local["Secret/remote"] = secret("remote", map[string]string{"value": "of another cluster"})
+	b.local["Secret/db"] = secret("db", map[string]string{"values.yaml": "text: of here"})
+	b.cluster.Put(secret("db", map[string]string{"values.yaml": "text: of there"}))
+	b.mustPass()
+	b.edit("by hand")
+	b.mustPass()
+	text, _, _ := unstructured.NestedString(b.cluster.Objects[configMap].Object, "data", "text")
+	if text != "of here" || b.stored() != "deployed" {
+		t.Errorf("text %q, records %s", text, b.stored())
+	}
+	for _, a := range b.access {
+		if string(a.Kubeconfig) != "of another cluster" {
+			t.Errorf("kubeconfig %q", a.Kubeconfig)
+		}
+	}
+}
