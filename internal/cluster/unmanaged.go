@@ -31,16 +31,17 @@ func (d unmanagedDecoder) Decode(data []byte, defaults *schema.GroupVersionKind,
 	return d.Decoder.Decode(data, defaults, into)
 }
 
-// decodeObject decodes an object as the API machinery's decoder does, which reads the text three times:
-// for its kind, to find its end, and for the object. false says that it is no object with a kind:
-// the decoder tells what is wrong with it.
+// decodeObject decodes an object as the API machinery's decoder does, which reads the text a second time
+// for its kind. false says that it is no object with a kind and a version: the decoder tells what is wrong with it.
 func decodeObject(data []byte, into *unstructured.Unstructured) bool {
 	var decoded map[string]any
 	if utiljson.Unmarshal(data, &decoded) != nil {
 		return false
 	}
 	into.Object = decoded
-	return into.GetKind() != ""
+	apiVersion, ok := decoded["apiVersion"].(string)
+	_, err := schema.ParseGroupVersion(apiVersion)
+	return ok && err == nil && into.GetKind() != ""
 }
 
 // cutManagedFields returns a JSON object without its metadata.managedFields, as

@@ -34,6 +34,7 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
 		return nil, err
 	}
+	shareLive(in)
 	e.retainedHistory(&in)
 	in.ReadOnly, in.Judged = e.ReadOnly, e.Judged
 	return e.ask(ctx, in)
