@@ -46,7 +46,7 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 				answers[s.ID] = answer
 				if answer.After != nil {
 					kind := s.Object.GroupKind()
-					jsontree.Share(answer.After.Object, alike[kind], before(s))
+					jsontree.Share(answer.After.Object, alike[kind], nearest(s))
 					alike[kind] = answer.After.Object
 				}
 				mu.Unlock()
@@ -88,12 +88,15 @@ func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions
 	return told, nil
 }
 
-// before is the object that the step is about as it is now, nil when it is not there.
-func before(s *plan.Step) any {
-	if s.Before == nil {
-		return nil
+// nearest is what is most like the answer to a step: the object as it is now, else what is sent.
+func nearest(s *plan.Step) any {
+	switch {
+	case s.Before != nil:
+		return s.Before.Object
+	case s.Body != nil:
+		return s.Body.Object
 	}
-	return s.Before.Object
+	return nil
 }
 
 // foresee is dryRun, again while its error passes.
