@@ -42,35 +42,40 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 		return r.waitAll(ctx, stage, waits)
 	}
 	var (
-		group   sync.WaitGroup
-		failed  atomic.Bool
-		stopped bool
-		slots   = make(chan struct{}, Concurrency)
-		errs    = make([]error, len(w.Steps))
+		group           sync.WaitGroup
+		failed, stopped atomic.Bool
+		next            = make(chan int)
+		errs            = make([]error, len(w.Steps))
 	)
+	work := func() { // a goroutine for each step would grow its stack for each
+		for i := range next {
+			if failed.Load() && r.failure == "" || ctx.Err() != nil { // after a failure, as much as can be
+				stopped.Store(true)
+				continue
+			}
+			if errs[i] = r.step(ctx, stage, &w.Steps[i]); errs[i] != nil {
+				failed.Store(true)
+			}
+		}
+	}
+	for range min(Concurrency, len(w.Steps)) {
+		group.Go(work)
+	}
 	for _, i := range interleaved(w.Steps) {
 		step := &w.Steps[i]
 		if step.Op == plan.OpNone || step.Op == plan.OpKeep || !r.due(step) {
 			continue
 		}
-		slots <- struct{}{}
-		if failed.Load() && r.failure == "" || ctx.Err() != nil { // after a failure, as much as can be
-			<-slots
-			stopped = true
+		if next <- i; stopped.Load() {
 			break
 		}
-		group.Go(func() {
-			defer func() { <-slots }()
-			if errs[i] = r.step(ctx, stage, step); errs[i] != nil {
-				failed.Store(true)
-			}
-		})
 	}
+	close(next)
 	group.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if stopped {
+	if stopped.Load() {
 		return fmt.Errorf("stopped in stage %q: %w", stage, context.Cause(ctx))
 	}
 	return nil

@@ -62,7 +62,7 @@ const noVersion = "1"
 func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured.Unstructured, error) {
 	body := manifest.Sharing(s.Body)
 	body.SetResourceVersion(noVersion)
-	data, err := json.Marshal(body)
+	data, err := json.Marshal(body.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 // marked says whether the body carries a release's ownership, which nobody else
 // gives an object while this run holds the lock.
 func marked(body *unstructured.Unstructured) bool {
-	return body.GetAnnotations()[manifest.ReleaseNameAnnotation] != ""
+	return manifest.Annotation(body, manifest.ReleaseNameAnnotation) != ""
 }
 
 // recognise answers an already-exists after a create whose answer was lost, or was
@@ -114,7 +114,7 @@ func (r *run) patch(ctx context.Context, s *plan.Step) error {
 func (r *run) serverSideApply(ctx context.Context, s *plan.Step, o WriteOptions) error {
 	body := manifest.Sharing(s.Body)
 	body.SetUID(s.Expect.UID)
-	data, err := json.Marshal(body)
+	data, err := json.Marshal(body.Object)
 	if err != nil {
 		return err
 	}

@@ -195,6 +195,7 @@ func (b *builder) filterStored() {
 func wantedBy(in Input) map[manifest.ID]bool {
 	targets := map[manifest.ID]bool{}
 	if in.Target != nil {
+		targets = make(map[manifest.ID]bool, len(in.Target.Objects))
 		for _, o := range in.Target.Objects {
 			targets[o.ID] = true
 		}

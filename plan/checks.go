@@ -78,7 +78,7 @@ func (b *builder) checkPending(last *release.Revision) {
 
 // checkTwice finds objects that the chart renders more than once.
 func (b *builder) checkTwice() {
-	first := map[manifest.ID]string{}
+	first := make(map[manifest.ID]string, len(b.in.Target.Objects))
 	for _, o := range b.in.Target.Objects {
 		source, seen := first[o.ID]
 		if !seen {
@@ -165,7 +165,8 @@ func (b *builder) bringsNamespace(name string) bool {
 // its first record, so a Namespace object in the chart does not help.
 func (b *builder) checkNamespaces() {
 	seen := map[string]bool{"": true}
-	names := []string{b.in.Release.Namespace}
+	names := make([]string, 1, 1+len(b.in.Target.Objects))
+	names[0] = b.in.Release.Namespace
 	for _, o := range b.in.Target.Objects {
 		names = append(names, o.Namespace)
 	}

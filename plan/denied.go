@@ -62,8 +62,9 @@ func (b *builder) checkAccess() {
 	}
 	b.plan.NoLock = b.in.Access.Denied[LockRenewal(b.in.lockNamespace(), b.in.LockName)]
 	missing := b.lacking
-	asked := map[Permission]bool{}
-	for _, n := range b.requiredPermissions() {
+	required := b.requiredPermissions()
+	asked := make(map[Permission]bool, len(required))
+	for _, n := range required {
 		if asked[n.Permission] {
 			continue
 		}

@@ -96,6 +96,6 @@ const instanceLabel = "app.kubernetes.io/instance"
 // but what a chart gave it.
 func abandoned(step *Step, live *unstructured.Unstructured, owner string) bool {
 	return owner == nobodys && marked(live) && recreatable(step.Object) && len(live.GetOwnerReferences()) == 0 &&
-		live.GetLabels()[instanceLabel] == step.Body.GetLabels()[instanceLabel] &&
+		manifest.Label(live, instanceLabel) == manifest.Label(step.Body, instanceLabel) &&
 		readiness.HookDone(live, readiness.Context{}).State != readiness.Progressing
 }

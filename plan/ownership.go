@@ -15,20 +15,10 @@ import (
 // annotations, as objects are sent and as they are found in the cluster.
 func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstructured {
 	out := manifest.Sharing(doc)
-	labels := out.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[manifest.ManagedByLabel] = manifest.ManagedByHelm
-	out.SetLabels(labels)
-
-	annotations := out.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[manifest.ReleaseNameAnnotation] = key.Name
-	annotations[manifest.ReleaseNamespaceAnnotation] = key.Namespace
-	out.SetAnnotations(annotations)
+	manifest.AddLabels(out, map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
+	manifest.AddAnnotations(out, map[string]string{
+		manifest.ReleaseNameAnnotation: key.Name, manifest.ReleaseNamespaceAnnotation: key.Namespace,
+	})
 	return out
 }
 
@@ -52,7 +42,7 @@ func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructure
 // release's, and "" when it is.
 func foreign(live *unstructured.Unstructured, key release.Key) string {
 	owner := ownerOf(live)
-	managed := live.GetLabels()[manifest.ManagedByLabel]
+	managed := manifest.Label(live, manifest.ManagedByLabel)
 	switch {
 	case managed == manifest.ManagedByHelm && owner == key:
 		return ""
@@ -79,6 +69,7 @@ func otherRelease(live *unstructured.Unstructured, key release.Key) string {
 }
 
 func ownerOf(live *unstructured.Unstructured) release.Key {
-	annotations := live.GetAnnotations()
-	return release.Key{Namespace: annotations[manifest.ReleaseNamespaceAnnotation], Name: annotations[manifest.ReleaseNameAnnotation]}
+	return release.Key{
+		Namespace: manifest.Annotation(live, manifest.ReleaseNamespaceAnnotation), Name: manifest.Annotation(live, manifest.ReleaseNameAnnotation),
+	}
 }

@@ -6,7 +6,7 @@ type Questions struct {
 	// DryRuns are the steps whose outcome is not known (Input.Predictions), by their
 	// IDs. An object that has to be deleted and created is asked about a second time,
 	// under its ReplacementID.
-	DryRuns []Step
+	DryRuns []*Step
 	// Permissions are what no dry run tells (Input.Access), each once.
 	Permissions []Permission
 	// QuotaNamespaces are where ResourceQuotas count what the plan changes
@@ -18,12 +18,12 @@ type Questions struct {
 }
 
 // dryRuns are the steps that have not been predicted.
-func (b *builder) dryRuns() []Step {
+func (b *builder) dryRuns() []*Step {
 	if b.in.ReadOnly {
 		return nil
 	}
-	var open []Step
-	ask := func(s Step) {
+	var open []*Step
+	ask := func(s *Step) {
 		if _, answered := b.in.Predictions[s.ID]; !answered {
 			open = append(open, s)
 		}
@@ -34,14 +34,14 @@ func (b *builder) dryRuns() []Step {
 		}
 		switch s.Op {
 		case OpCreate, OpPatch, OpAdopt, OpReplace:
-			ask(*s)
+			ask(s)
 		case OpRecreate:
 			replacement := *s
 			replacement.ID = ReplacementID(s.ID)
-			ask(replacement)
+			ask(&replacement)
 		case OpRun:
 			if s.InPlace() {
-				ask(*s)
+				ask(s)
 			}
 		case OpDelete, OpKeep, OpWait, OpRecord, OpNone:
 		}

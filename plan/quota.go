@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -101,14 +103,30 @@ func (b *builder) counted() []string {
 				if s.Op == OpRecord || s.Op == OpDelete || found[s.Object.Namespace] || b.namespaceMissing(s.Object.Namespace) {
 					continue
 				}
-				g := b.growth(stage.Name, s)
-				if !same(g.before.amounts, g.after.amounts) || !same(g.podsBefore.amounts(), g.podsAfter.amounts()) || g.surge.pods > 0 || b.maySurge(s) {
-					found[g.namespace] = true
+				if b.countsOtherwise(stage.Name, s) {
+					found[s.Object.Namespace] = true
 				}
 			}
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
+}
+
+// countsOtherwise says whether a step changes what is counted, be it while it runs.
+func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
+	if sameSpec(s) && s.Object.GroupKind() != kinds.PersistentVolumeClaim { // its class may be an annotation
+		r, replaces := b.rollout(s)
+		return replaces && r.Most > r.Pods || b.maySurge(s)
+	}
+	g := b.growth(stage, s)
+	return !same(g.before.amounts, g.after.amounts) || !same(g.podsBefore.amounts(), g.podsAfter.amounts()) || g.surge.pods > 0 || b.maySurge(s)
+}
+
+// sameSpec says of a patch that it leaves the object's spec alone, which most of what is counted
+// follows from.
+func sameSpec(s *Step) bool {
+	after := cmp.Or(s.After, s.Body)
+	return s.Op == OpPatch && s.Before != nil && after != nil && jsontree.Same(s.Before.Object["spec"], after.Object["spec"])
 }
 
 func same(a, b corev1.ResourceList) bool {

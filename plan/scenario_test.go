@@ -210,7 +210,7 @@ func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.
 			if in.Against != nil {
 				break // nobody is asked
 			}
-			answers[step.ID] = predict(step, refuse)
+			answers[step.ID] = predict(*step, refuse)
 		}
 		if in.Predictions != nil && len(answers) == 0 {
 			return p, nil

@@ -72,22 +72,27 @@ type Sent struct {
 // Stored joins what the Attempts and the Sources sent, object by object, in the
 // order in which the objects first appear; the Attempts come first in sent.
 func Stored(sent []Sent) []StoredObject {
-	var stored []StoredObject
-	index := map[manifest.ID]int{}
+	most := 0
 	for _, s := range sent {
-		for _, o := range s.Objects {
+		most = max(most, len(s.Objects))
+	}
+	stored, index := make([]StoredObject, 0, most), make(map[manifest.ID]int, most)
+	for _, s := range sent {
+		only := []int{s.Revision}
+		for j, o := range s.Objects {
 			i, known := index[o.ID]
 			if !known {
 				i = len(stored)
 				index[o.ID] = i
-				stored = append(stored, StoredObject{ID: o.ID})
+				stored = append(stored, StoredObject{ID: o.ID, Docs: s.Objects[j : j+1 : j+1], Revisions: only[:1:1]}) // appending copies them
+			} else {
+				stored[i].Docs = append(stored[i].Docs, o)
+				stored[i].Revisions = append(stored[i].Revisions, s.Revision)
 			}
-			stored[i].Docs = append(stored[i].Docs, o)
 			if s.Attempt {
 				stored[i].Attempts++
 			}
 			stored[i].Revision = s.Revision
-			stored[i].Revisions = append(stored[i].Revisions, s.Revision)
 		}
 	}
 	return stored

@@ -20,7 +20,7 @@ func (b *builder) uninstall() {
 	}, fmt.Sprintf("revision %d uninstalling", last.Version)))
 	b.hookStage(manifest.PreDelete)
 
-	var removals []Step
+	removals := make([]Step, 0, len(b.in.Stored)) // as in resources
 	for _, s := range b.in.Stored {
 		s, known := b.ownedDocs(s, false)
 		if !known {

@@ -73,5 +73,5 @@ func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, left
 }
 
 func hasKeepPolicy(doc *unstructured.Unstructured) bool {
-	return strings.EqualFold(strings.TrimSpace(doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]), manifest.ResourcePolicyKeep)
+	return strings.EqualFold(strings.TrimSpace(manifest.Annotation(doc, manifest.ResourcePolicyAnnotation)), manifest.ResourcePolicyKeep)
 }

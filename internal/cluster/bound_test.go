@@ -64,9 +64,9 @@ func TestPredictBoundsWhatIsUnderWay(t *testing.T) {
 	const path = "POST /api/v1/namespaces/shop/configmaps"
 	s.reply(path, configMap("a"))
 	s.answers[path] = c.slowly(s.answers[path])
-	var steps []plan.Step
+	var steps []*plan.Step
 	for i := range 120 {
-		steps = append(steps, plan.Step{
+		steps = append(steps, &plan.Step{
 			ID: fmt.Sprint(i), Op: plan.OpCreate, Object: ref("ConfigMap", "a").ID, APIVersion: "v1",
 			Body: &unstructured.Unstructured{Object: configMap("a")},
 		})

@@ -322,7 +322,7 @@ func TestPredictTranslatesRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
 			s.answers["POST /api/v1/namespaces/shop/configmaps"] = status(test.code, test.reply)
-			steps := []plan.Step{{
+			steps := []*plan.Step{{
 				ID: "x", Op: plan.OpCreate, Object: ref("ConfigMap", "a").ID, APIVersion: "v1",
 				Body: &unstructured.Unstructured{Object: configMap("a")},
 			}}

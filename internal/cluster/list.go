@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,7 +42,9 @@ type listing struct {
 	wanted map[string]bool
 	found  map[string]plan.Observation
 	// last is the object found last: the next one shares with it what they have in common.
-	last     map[string]any
+	last map[string]any
+	// managed are its managedFields, as they were written and decoded.
+	managed  []byte
 	managers []metav1.ManagedFieldsEntry
 }
 
@@ -156,12 +159,16 @@ func (l *listing) take(item []byte) error {
 	jsontree.Share(object.Object, l.last, nil)
 	l.last = object.Object
 	o := plan.Observed(object)
-	if managed != nil {
+	switch {
+	case managed == nil:
+	case bytes.Equal(managed, l.managed): // as objects written in the same second mostly have them
+		o.Managers = l.managers
+	default:
 		if err := json.Unmarshal(managed, &o.Managers); err != nil {
 			return err
 		}
 		shareFields(o.Managers, l.managers)
-		l.managers = o.Managers
+		l.managed, l.managers = managed, o.Managers
 	}
 	l.found[name] = o
 	delete(l.wanted, name)

@@ -1,7 +1,9 @@
 package cluster_test
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,6 +72,33 @@ func TestObserveReadsPages(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each object of a LIST has its own managedFields, where its neighbour's are the same as where they are not.
+func TestObserveReadsManagers(t *testing.T) {
+	managers := map[string]string{"a": "helm", "b": "helm", "c": "kubectl", "d": "", "e": "helm"}
+	var items []any
+	for _, name := range slices.Sorted(maps.Keys(managers)) {
+		object := configMap(name)
+		if managers[name] != "" {
+			object["metadata"].(map[string]any)["managedFields"] = []any{map[string]any{"manager": managers[name], "fieldsV1": map[string]any{"f:data": map[string]any{}}}}
+		}
+		items = append(items, object)
+	}
+	s := newServer(t)
+	s.reply("GET /api/v1/namespaces/shop/configmaps", map[string]any{"kind": "ConfigMapList", "apiVersion": "v1", "items": items, "metadata": map[string]any{}})
+	seen, err := s.connect(t).Observe(t.Context(), wanted("abcde"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, manager := range managers {
+		entries := seen[ref("ConfigMap", name).ID].Managers
+		switch {
+		case manager == "" && len(entries) == 0:
+		case len(entries) != 1 || entries[0].Manager != manager || string(entries[0].FieldsV1.GetRawBytes()) != `{"f:data":{}}`:
+			t.Errorf("%s has %+v, want one entry of %q", name, entries, manager)
+		}
 	}
 }
 

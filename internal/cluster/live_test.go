@@ -83,7 +83,7 @@ spec:
 func predict(t *testing.T, c *cluster.Client, s plan.Step) plan.Prediction {
 	t.Helper()
 	s.ID = "step"
-	got, err := c.Predict(t.Context(), []plan.Step{s}, apply.WriteOptions{FieldManager: "helm"})
+	got, err := c.Predict(t.Context(), []*plan.Step{&s}, apply.WriteOptions{FieldManager: "helm"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manage
 // settles, and a replace by the merged object for what comes of it. Whether that
 // is valid is the replace's to say: the apply alone leaves in place what would
 // have gone, and so may be refused for two ports of one name.
-func (c *Client) dryRunAfterMigration(ctx context.Context, ref apply.Ref, p apply.Patch, s plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+func (c *Client) dryRunAfterMigration(ctx context.Context, ref apply.Ref, p apply.Patch, s *plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	_, err := c.Patch(ctx, ref, p, o)
 	if err = withoutMigrated(err, s.HandOver); err != nil && !apierrors.IsInvalid(err) {
 		return nil, err

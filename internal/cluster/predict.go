@@ -28,55 +28,79 @@ import (
 // Predict asks the server what each step would do, side by side. Refusals and
 // what could not be asked are in the answers; only a cluster that can't be
 // reached is an error.
-func (c *Client) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
+func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
 	o.DryRun = true
 	answers := make(map[string]plan.Prediction, len(steps))
 	var mu sync.Mutex
 	alike := map[schema.GroupKind]map[string]any{} // the last answer of each kind
+	next := make(chan *plan.Step)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(Concurrency) // slots bound the requests, this the stacks
-	for _, s := range steps {
+	for range min(Concurrency, len(steps)) { // a goroutine for each step would grow its stack for each
 		group.Go(func() error {
-			o := o
-			o.Force = o.Force || s.InPlace() // as apply does it
-			after, err := c.foresee(ctx, s, o)
-			drift := managedfields.OnlyKubectlConflicts(err)
-			if drift {
-				o.Force = true
-				after, err = c.foresee(ctx, s, o)
-			}
-			if err != nil && (ctx.Err() != nil || unreachable(err)) {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			answer := answer(after, err)
-			answer.Drift = drift
-			answers[s.ID] = answer
-			if answer.After != nil {
-				kind := s.Object.GroupKind()
-				jsontree.Share(answer.After.Object, alike[kind], before(s))
-				alike[kind] = answer.After.Object
+			for s := range next {
+				answer, err := c.predict(ctx, s, o)
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				answers[s.ID] = answer
+				if answer.After != nil {
+					kind := s.Object.GroupKind()
+					jsontree.Share(answer.After.Object, alike[kind], nearest(s))
+					alike[kind] = answer.After.Object
+				}
+				mu.Unlock()
 			}
 			return nil
 		})
 	}
+	group.Go(func() error {
+		defer close(next)
+		for _, s := range steps {
+			select {
+			case next <- s:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("dry run: %w", err)
 	}
 	return answers, nil
 }
 
-// before is the object that the step is about as it is now, nil when it is not there.
-func before(s plan.Step) any {
-	if s.Before == nil {
-		return nil
+// predict is what the server answers about one step; an error is about the whole cluster.
+func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions) (plan.Prediction, error) {
+	o.Force = o.Force || s.InPlace() // as apply does it
+	after, err := c.foresee(ctx, s, o)
+	drift := managedfields.OnlyKubectlConflicts(err)
+	if drift {
+		o.Force = true
+		after, err = c.foresee(ctx, s, o)
 	}
-	return s.Before.Object
+	if err != nil && (ctx.Err() != nil || unreachable(err)) {
+		return plan.Prediction{}, err
+	}
+	told := answer(after, err)
+	told.Drift = drift
+	return told, nil
+}
+
+// nearest is what is most like the answer to a step: the object as it is now, else what is sent.
+func nearest(s *plan.Step) any {
+	switch {
+	case s.Before != nil:
+		return s.Before.Object
+	case s.Body != nil:
+		return s.Body.Object
+	}
+	return nil
 }
 
 // foresee is dryRun, again while its error passes.
-func (c *Client) foresee(ctx context.Context, s plan.Step, o apply.WriteOptions) (after *unstructured.Unstructured, err error) {
+func (c *Client) foresee(ctx context.Context, s *plan.Step, o apply.WriteOptions) (after *unstructured.Unstructured, err error) {
 	err = c.read(ctx, func(ctx context.Context) (err error) {
 		after, err = c.dryRun(ctx, s, o)
 		return err
@@ -84,7 +108,7 @@ func (c *Client) foresee(ctx context.Context, s plan.Step, o apply.WriteOptions)
 	return after, err
 }
 
-func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+func (c *Client) dryRun(ctx context.Context, s *plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	gv, err := schema.ParseGroupVersion(s.APIVersion)
 	if err != nil {
 		return nil, err
@@ -94,7 +118,7 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 	case s.Op == plan.OpRecreate:
 		return c.dryRunReplacement(ctx, s.Body, o)
 	case s.PatchType == types.ApplyPatchType, s.InPlace():
-		data, err := json.Marshal(s.Body)
+		data, err := json.Marshal(s.Body.Object)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +138,7 @@ func (c *Client) dryRun(ctx context.Context, s plan.Step, o apply.WriteOptions) 
 
 // dryReplace replaces what is there now: controllers that write an object's
 // status between observation and dry run are no reason to refuse.
-func (c *Client) dryReplace(ctx context.Context, s plan.Step, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+func (c *Client) dryReplace(ctx context.Context, s *plan.Step, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	body := manifest.Sharing(s.Body)
 	body.SetResourceVersion(s.Expect.ResourceVersion)
 	body.SetUID(s.Expect.UID)

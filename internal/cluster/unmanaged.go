@@ -3,8 +3,10 @@ package cluster
 import (
 	"bytes"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // withoutManagedFields decodes objects as if they had no managedFields, which
@@ -22,7 +24,24 @@ type unmanagedDecoder struct{ runtime.Decoder }
 // Decode implements runtime.Decoder.
 func (d unmanagedDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	data, _ = cutManagedFields(data)
+	if object, ok := into.(*unstructured.Unstructured); ok && decodeObject(data, object) {
+		gvk := object.GroupVersionKind()
+		return object, &gvk, nil
+	}
 	return d.Decoder.Decode(data, defaults, into)
+}
+
+// decodeObject decodes an object as the API machinery's decoder does, which reads the text a second time
+// for its kind. false says that it is no object with a kind and a version: the decoder tells what is wrong with it.
+func decodeObject(data []byte, into *unstructured.Unstructured) bool {
+	var decoded map[string]any
+	if utiljson.Unmarshal(data, &decoded) != nil {
+		return false
+	}
+	into.Object = decoded
+	apiVersion, ok := decoded["apiVersion"].(string)
+	_, err := schema.ParseGroupVersion(apiVersion)
+	return ok && err == nil && into.GetKind() != ""
 }
 
 // cutManagedFields returns a JSON object without its metadata.managedFields, as

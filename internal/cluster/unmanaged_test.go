@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 )
 
 // The text without managedFields says what the object without them says, and
@@ -51,5 +54,30 @@ func TestCutManagedFieldsCuts(t *testing.T) {
 	}
 	if want := `[{"fieldsV1":{"f:a":{}}}]`; string(managed) != want {
 		t.Errorf("what is cut is %s, want %s", managed, want)
+	}
+}
+
+// Answers are decoded as client-go's decoder does it, and refused with its words.
+func TestAnswersAreDecodedAsByClientGo(t *testing.T) {
+	serializer := dynamic.ConfigFor(&rest.Config{}).NegotiatedSerializer
+	theirs := serializer.DecoderToVersion(serializer.SupportedMediaTypes()[0].Serializer, nil)
+	for _, text := range []string{
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","generation":1},"data":{"a":"\u00e4"},"n":[1,1.5,1e3,9007199254740993,null]}`,
+		`{"kind":"A"}`, `{"apiVersion":"v1"}`, `{"kind":1}`, `{"kind":""}`, `{"apiVersion":1,"kind":"A"}`, `{"apiVersion":"a/b/c","kind":"A"}`, `{}`, `null`, `[]`, `"a"`, ``, `{"kind":"A"`,
+		`{"kind":"A"} x`, `{"KIND":"A"}`, `{"kind":"A","kind":"B"}`,
+		`{"apiVersion":"v1","kind":"Status","status":"Failure","code":404}`, `{"apiVersion":"v1","kind":"List","items":[{"kind":"A"}]}`,
+	} {
+		want, got := &unstructured.Unstructured{}, &unstructured.Unstructured{}
+		_, wantKind, wantErr := theirs.Decode([]byte(text), nil, want)
+		_, gotKind, gotErr := unmanagedDecoder{theirs}.Decode([]byte(text), nil, got)
+		if (gotErr == nil) != (wantErr == nil) || gotErr != nil && gotErr.Error() != wantErr.Error() {
+			t.Errorf("%s: error %v, want %v", text, gotErr, wantErr)
+		}
+		if diff := cmp.Diff(want.Object, got.Object); wantErr == nil && diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+		if wantErr == nil && *gotKind != *wantKind {
+			t.Errorf("%s: kind %s, want %s", text, gotKind, wantKind)
+		}
 	}
 }

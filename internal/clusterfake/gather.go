@@ -59,10 +59,9 @@ func (c *Cluster) Observe(_ context.Context, refs []apply.Ref) (map[manifest.ID]
 }
 
 // Predict does each step to a copy of what is there. It refuses what Refuse names.
-func (c *Cluster) Predict(_ context.Context, steps []plan.Step, _ apply.WriteOptions) (map[string]plan.Prediction, error) {
+func (c *Cluster) Predict(_ context.Context, steps []*plan.Step, _ apply.WriteOptions) (map[string]plan.Prediction, error) {
 	answers := map[string]plan.Prediction{}
-	for i := range steps {
-		s := &steps[i]
+	for _, s := range steps {
 		if why := c.Refuse[s.Object]; why != nil {
 			answers[s.ID] = plan.Prediction{Refused: why}
 			continue

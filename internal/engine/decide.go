@@ -34,6 +34,7 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
 		return nil, err
 	}
+	shareLive(in)
 	e.retainedHistory(&in)
 	in.ReadOnly, in.Judged = e.ReadOnly, e.Judged
 	return e.ask(ctx, in)
@@ -166,7 +167,11 @@ func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) err
 
 // namespaced qualifies lists in one go, so that what they have in common stays so.
 func namespaced(lists []*[]manifest.Object, qualify func([]manifest.Object) []manifest.Object) {
-	var all []manifest.Object
+	number := 0
+	for _, list := range lists {
+		number += len(*list)
+	}
+	all := make([]manifest.Object, 0, number)
 	for _, list := range lists {
 		all = append(all, *list...)
 	}
@@ -198,8 +203,11 @@ func gvks(in plan.Input, sent []plan.Sent) []schema.GroupVersionKind {
 
 // refs are the objects whose live state the plan needs.
 func refs(in plan.Input) []apply.Ref {
-	seen := map[manifest.ID]bool{}
-	var out []apply.Ref
+	likely := len(in.Stored)
+	if in.Target != nil {
+		likely = max(likely, len(in.Target.Objects))
+	}
+	seen, out := make(map[manifest.ID]bool, likely), make([]apply.Ref, 0, likely)
 	add := func(o manifest.Object) {
 		if !seen[o.ID] {
 			seen[o.ID] = true

@@ -33,7 +33,7 @@ type Cluster interface {
 	apply.Cluster
 	API
 	Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error)
-	Predict(ctx context.Context, steps []plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error)
+	Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error)
 	Access(ctx context.Context, needed []plan.Permission) plan.Access
 	Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error)
 }

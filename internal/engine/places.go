@@ -47,7 +47,13 @@ func (s Source) ofObjects(source string) func(manifest.ID) plan.Place {
 	_, name, _ := strings.Cut(source, "/")
 	if text, ok := s.file(name); ok {
 		lines := manifest.ReadTemplateLines(text)
-		return func(id manifest.ID) plan.Place { return s.inChart(name, lines.Line(id)) }
+		place := s.inChart(name, 0)
+		return func(id manifest.ID) plan.Place {
+			if s.Folder != "" {
+				place.Line = lines.Line(id)
+			}
+			return place
+		}
 	}
 	subchart, _, _ := strings.Cut(strings.TrimPrefix(name, "charts/"), "/")
 	text, _ := s.file("Chart.yaml")

@@ -100,6 +100,15 @@ func shareAlike(objects, others []manifest.Object) {
 	}
 }
 
+// shareLive keeps once what live objects have in common with what was sent of them last.
+func shareLive(in plan.Input) {
+	for _, s := range in.Stored {
+		if live := in.Live[s.ID].Object; live != nil {
+			jsontree.Share(live.Object, nil, s.Latest().Doc.Object)
+		}
+	}
+}
+
 // problems are what is odd about chart and values.
 func problems(s Source, warnings []chart.Warning) []plan.Problem {
 	var out []plan.Problem

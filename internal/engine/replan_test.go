@@ -26,7 +26,7 @@ func (unhelpful) Observe(context.Context, []apply.Ref) (map[manifest.ID]plan.Obs
 	return nil, nil
 }
 
-func (unhelpful) Predict(context.Context, []plan.Step, apply.WriteOptions) (map[string]plan.Prediction, error) {
+func (unhelpful) Predict(context.Context, []*plan.Step, apply.WriteOptions) (map[string]plan.Prediction, error) {
 	return map[string]plan.Prediction{}, nil
 }
 

@@ -91,16 +91,12 @@ func rank(key string) int {
 	return 2
 }
 
-// bookkeeping says that an annotation is written by tools and controllers to
-// find their way, and says nothing of the object.
-func bookkeeping(annotation string) bool {
-	switch annotation {
-	case "kubectl.kubernetes.io/last-applied-configuration",
-		"deployment.kubernetes.io/revision",
-		"deprecated.daemonset.template.generation":
-		return true
-	}
-	return false
+// bookkeepings are annotations that are written by tools and controllers to
+// find their way, and say nothing of the object.
+var bookkeepings = []string{
+	"kubectl.kubernetes.io/last-applied-configuration",
+	"deployment.kubernetes.io/revision",
+	"deprecated.daemonset.template.generation",
 }
 
 func visibleMetadata(v any) any {
@@ -122,9 +118,12 @@ func visibleMetadata(v any) any {
 }
 
 func visibleAnnotations(annotations map[string]any) any {
+	if !slices.ContainsFunc(bookkeepings, func(key string) bool { _, has := annotations[key]; return has }) {
+		return annotations
+	}
 	out := make(map[string]any, len(annotations))
 	for k, v := range annotations {
-		if !bookkeeping(k) {
+		if !slices.Contains(bookkeepings, k) {
 			out[k] = v
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
@@ -40,7 +41,7 @@ func WrittenOnlyBy(entries []metav1.ManagedFieldsEntry, managers ...string) bool
 // LastApplied is what kubectl apply has sent client-side of a live object, by the
 // annotation that it leaves, which is part of it; nil when there is none.
 func LastApplied(live *unstructured.Unstructured) *unstructured.Unstructured {
-	annotation := live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
+	annotation := manifest.Annotation(live, corev1.LastAppliedConfigAnnotation)
 	doc := &unstructured.Unstructured{}
 	if annotation == "" || json.Unmarshal([]byte(annotation), doc) != nil {
 		return nil

@@ -87,9 +87,16 @@ const separator = "---"
 // Text joins documents to the manifest as it is stored and printed: each behind
 // a separator and the comment that names its template.
 func Text(docs []Document) string {
-	var b strings.Builder
+	size := 0
 	for _, d := range docs {
-		fmt.Fprintf(&b, "---\n# Source: %s\n%s\n", d.Path, d.Text)
+		size += len(separator+"\n"+sourceComment+"\n\n") + len(d.Path) + len(d.Text)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, d := range docs {
+		for _, part := range [...]string{separator, "\n", sourceComment, d.Path, "\n", d.Text, "\n"} {
+			b.WriteString(part)
+		}
 	}
 	return b.String()
 }
@@ -103,14 +110,15 @@ const sourceComment = "# Source: "
 // A document that a known object was parsed from is not parsed again: two revisions of a
 // release have most of theirs in common.
 func Parse(text string, known ...Object) ([]Object, error) {
-	byText := make(map[string]Object, len(known))
-	for _, o := range known {
-		byText[o.Text] = o
+	byText := make(map[string]int, len(known))
+	for i, o := range known {
+		byText[o.Text] = i
 	}
-	var objects []Object
-	for _, doc := range Split(text) {
+	documents := Split(text)
+	objects := make([]Object, 0, len(documents))
+	for _, doc := range documents {
 		if same, ok := byText[doc]; ok {
-			objects = append(objects, same)
+			objects = append(objects, known[same])
 			continue
 		}
 		parsed, err := ParseDocument(doc, SourceOf(doc))

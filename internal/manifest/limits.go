@@ -5,17 +5,22 @@ package manifest
 const maxEntries = 400_000
 
 // Entries counts what could begin an entry of a list or table, without
-// parsing: a bound for the work that parsing is.
+// parsing: a bound for the work that parsing is. A key is one entry, with or without a comma before it.
 func Entries[T []byte | string](data T) int {
-	n := 0
+	n, counted := 0, false // counted says that the comma before the next key was
 	for i := range len(data) {
 		switch data[i] {
 		case ',', '[', '{':
 			n++
+			counted = data[i] == ','
 		case ':', '-', '?':
-			if i+1 == len(data) || data[i+1] == ' ' || data[i+1] == '\n' || data[i+1] == '\r' || data[i+1] == '\t' {
+			if i+1 < len(data) && data[i+1] != ' ' && data[i+1] != '\n' && data[i+1] != '\r' && data[i+1] != '\t' {
+				continue
+			}
+			if data[i] != ':' || !counted {
 				n++
 			}
+			counted = false
 		}
 	}
 	return n

@@ -26,6 +26,14 @@ func overlayObject(stored, was, now json.RawMessage) (json.RawMessage, error) {
 	if err := unmarshalAll([]json.RawMessage{stored, was, now}, &fields, &before, &after); err != nil {
 		return nil, err
 	}
+	if err := overlayFields(fields, before, after); err != nil {
+		return nil, err
+	}
+	return json.Marshal(fields)
+}
+
+// overlayFields is overlay for the fields of an object, which it changes.
+func overlayFields(fields, before, after map[string]json.RawMessage) error {
 	for name := range before {
 		if _, kept := after[name]; !kept {
 			delete(fields, name)
@@ -38,11 +46,11 @@ func overlayObject(stored, was, now json.RawMessage) (json.RawMessage, error) {
 		}
 		merged, err := overlay(fields[name], previous, value)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		fields[name] = merged
 	}
-	return json.Marshal(fields)
+	return nil
 }
 
 // overlayList goes element by element when the lists have the same length;

@@ -30,7 +30,7 @@ func Read(data []byte) (*Revision, error) {
 		return nil, err
 	}
 	r := Revision(p)
-	r.stored, r.storedChart = make(map[string]json.RawMessage, len(fields)), p.Chart
+	r.stored, r.storedChart, r.storedManifest = make(map[string]json.RawMessage, len(fields)), p.Chart, p.Manifest
 	for name, text := range fields {
 		r.stored[name] = json.RawMessage(text)
 	}
@@ -59,42 +59,52 @@ func (r *Revision) MarshalJSON() ([]byte, error) {
 	if r.stored == nil {
 		return json.Marshal(&next)
 	}
-	stored := maps.Clone(r.stored)
+	stored, compared := maps.Clone(r.stored), maps.Clone(r.stored)
 	if next.Chart == r.storedChart {
 		next.Chart = nil
 	} else {
 		delete(stored, "chart")
 	}
-	now, err := json.Marshal(&next)
+	delete(compared, "chart")
+	if next.Manifest == r.storedManifest { // most of a record
+		next.Manifest = ""
+		delete(compared, "manifest")
+	}
+	now, err := fieldsOf(&next)
 	if err != nil {
 		return nil, err
 	}
-	was, err := r.asRead()
+	// What this version would have written had nothing changed since the record was read.
+	var read plain
+	if err := decodeFields(compared, &read); err != nil {
+		return nil, fmt.Errorf("record of %s: %w", r, err)
+	}
+	was, err := fieldsOf(&read)
 	if err != nil {
 		return nil, fmt.Errorf("record of %s: %w", r, err)
 	}
-	old, err := json.Marshal(stored)
-	if err != nil {
+	if err := overlayFields(stored, was, now); err != nil {
 		return nil, err
 	}
-	return overlay(old, was, now)
+	return json.Marshal(stored)
 }
 
-// asRead is what this version would have written had nothing changed since the
-// record was read, without the chart.
-func (r *Revision) asRead() ([]byte, error) {
-	stored := maps.Clone(r.stored)
-	delete(stored, "chart")
-	data, err := json.Marshal(stored)
+// fieldsOf are the fields of a value's JSON object.
+func fieldsOf(v any) (fields map[string]json.RawMessage, err error) {
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &fields)
+	}
+	return fields, err
+}
+
+// decodeFields decodes the JSON object that has the fields.
+func decodeFields(fields map[string]json.RawMessage, into any) error {
+	data, err := json.Marshal(fields)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	type plain Revision
-	var p plain
-	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, err
-	}
-	return json.Marshal(&p)
+	return json.Unmarshal(data, into)
 }
 
 // recordTime reads the "" that Helm 3 writes for a time that was never set as

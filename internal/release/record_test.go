@@ -156,6 +156,26 @@ func TestWritingBack(t *testing.T) {
 			func(r *Revision) { r.Chart = nil },
 			`{"info":{}}`,
 		},
+		"the manifest stays": {
+			`{"info":{"status":"deployed"},"manifest":"a: \u003cb\u003e","x":1}`,
+			func(r *Revision) { r.Info.Status = StatusFailed },
+			`{"info":{"status":"failed"},"manifest":"a: \u003cb\u003e","x":1}`,
+		},
+		"the manifest is replaced": {
+			`{"info":{},"manifest":"a","x":1}`,
+			func(r *Revision) { r.Manifest = "b" },
+			`{"info":{},"manifest":"b","x":1}`,
+		},
+		"the manifest is removed": {
+			`{"info":{},"manifest":"a","x":1}`,
+			func(r *Revision) { r.Manifest = "" },
+			`{"info":{},"x":1}`,
+		},
+		"there was no manifest": {
+			`{"info":{},"x":1}`,
+			func(r *Revision) { r.Manifest = "b" },
+			`{"info":{},"manifest":"b","x":1}`,
+		},
 		"info was null": {
 			`{"info":null,"name":"web"}`,
 			func(r *Revision) { r.Info.Status = StatusFailed },

@@ -54,11 +54,12 @@ type Revision struct {
 	// when it never was. The store keeps it beside the record.
 	Modified time.Time `json:"-"`
 
-	// stored is the record as it was read, field by field, and storedChart the
-	// chart that was decoded from it: what MarshalJSON starts from.
-	stored      map[string]json.RawMessage
-	storedChart *chart.Chart
-	part        Part
+	// stored is the record as it was read, field by field, storedChart and storedManifest
+	// are the chart and the manifest that were decoded from it: what MarshalJSON starts from.
+	stored         map[string]json.RawMessage
+	storedChart    *chart.Chart
+	storedManifest string
+	part           Part
 }
 
 // Info is what changes about a revision while it lives.

@@ -106,9 +106,9 @@ func (a *awaiting) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.
 }
 
 // Predict implements engine.Cluster: the server can't be asked about what is promised.
-func (a *awaiting) Predict(ctx context.Context, steps []plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
+func (a *awaiting) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
 	answers := map[string]plan.Prediction{}
-	var asked []plan.Step
+	var asked []*plan.Step
 	for _, s := range steps {
 		kind, byKind := a.kinds[s.Object.GroupKind()]
 		by, byNamespace := a.namespaces[s.Object.Namespace]
