@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -82,6 +83,21 @@ func TestCheck40ValuesAreLocal(t *testing.T) {
 	for _, a := range b.access {
 		if string(a.Kubeconfig) != "of another cluster" {
 			t.Errorf("kubeconfig %q", a.Kubeconfig)
+		}
+	}
+}
+
+// Check 45: nobody knows what a hook logs, so that nothing of it is told, whatever its policy is.
+func TestCheck45HookLogs(t *testing.T) {
+	for _, annotations := range []string{"annotations: {helm.sh/hook: pre-install}", "annotations: {helm.sh/hook: pre-install, helm.sh/hook-output-log-policy: 'hook-failed,hook-succeeded'}"} {
+		b := newBench(t, "values: {text: two}")
+		b.log = "connected with tok3n-of-nobody\nand left"
+		b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/job.yaml", Data: []byte(
+			"apiVersion: batch/v1\nkind: Job\nmetadata: {name: fails, " + annotations + "}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n")})
+		_, err := b.pass()
+		all := b.all(err)
+		if !strings.Contains(all, "fails") || strings.Contains(all, "tok3n") {
+			t.Errorf("%q: %s", annotations, all)
 		}
 	}
 }

@@ -47,7 +47,9 @@ type bench struct {
 	refuse func(patch string) error
 	// creating is why no Job is created.
 	creating error
-	connect  reconcile.Connector
+	// log is what Jobs have logged.
+	log     string
+	connect reconcile.Connector
 }
 
 // objects are those of the cluster that HelmReleases are in, "ConfigMap/name".

@@ -47,6 +47,8 @@ func (p picky) Create(ctx context.Context, u *unstructured.Unstructured, o apply
 	return p.Cluster.Create(ctx, u, o)
 }
 
+func (p picky) Logs(context.Context, apply.Ref, int64) (string, error) { return p.bench.log, nil }
+
 // passes makes passes until none follows at once, and gives the conditions that were written,
 // each once.
 func (b *bench) passes() []string {
