@@ -62,7 +62,7 @@ func TestDriftOfAKindThatMayBeListedLater(t *testing.T) {
 		return strings.Contains(text, `kubectl_release_unwatched_kinds{group="apps",kind="Deployment"} 1`)
 	}
 	r.eventually("the metric tells it", told)
-	if !strings.Contains(c.log.String(), "a kind can't be watched yet") {
+	if !strings.Contains(c.log.String(), "a kind can't be watched") {
 		t.Error("the log does not tell it")
 	}
 	watcher := r.namespace + "-watcher"

@@ -64,14 +64,16 @@ func (r *rig) behind(s *striker) {
 }
 
 // created counts by their names the objects of a resource that were created in the rig's
-// namespace behind so many lines of the audit log.
+// namespace behind so many lines of the audit log. A creation whose client was cut off is no 201
+// there, though the object is made: the next one is told that it is there already, or somebody
+// deletes it.
 func (r *rig) created(resource string, line int) map[string]int {
 	r.Helper()
 	data, err := os.ReadFile(audit)
 	if err != nil {
 		r.Fatal(err)
 	}
-	out := map[string]int{}
+	out, there := map[string]int{}, map[string]bool{}
 	for _, text := range strings.Split(strings.TrimSpace(string(data)), "\n")[line:] {
 		var e struct {
 			Verb, Stage    string
@@ -79,11 +81,26 @@ func (r *rig) created(resource string, line int) map[string]int {
 			ResponseStatus struct{ Code int }
 			RequestURI     string
 		}
-		if json.Unmarshal([]byte(text), &e) != nil || e.Stage != "ResponseComplete" || e.Verb != "create" && e.Verb != "patch" || e.ResponseStatus.Code != http.StatusCreated {
+		if json.Unmarshal([]byte(text), &e) != nil || e.Stage != "ResponseComplete" {
 			continue
 		}
-		if o := e.ObjectRef; o.Resource == resource && o.Namespace == r.namespace && !strings.Contains(e.RequestURI, "dryRun=") {
-			out[o.Name]++
+		o := e.ObjectRef
+		if o.Resource != resource || o.Namespace != r.namespace || strings.Contains(e.RequestURI, "dryRun=") {
+			continue
+		}
+		switch code := e.ResponseStatus.Code; e.Verb {
+		case "create", "patch":
+			if code == http.StatusCreated {
+				out[o.Name]++
+			}
+			there[o.Name] = there[o.Name] || e.Verb == "create" && code == http.StatusConflict
+		case "delete":
+			there[o.Name] = there[o.Name] || code == http.StatusOK
+		}
+	}
+	for name, was := range there {
+		if was && out[name] == 0 {
+			out[name] = 1
 		}
 	}
 	return out

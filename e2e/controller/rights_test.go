@@ -91,7 +91,7 @@ spec: {interval: 10m, chart: {spec: {chart: app, sourceRef: {kind: HelmRepositor
 	for _, c := range logs {
 		c.stop()
 		for line := range strings.Lines(c.log.String()) {
-			if strings.Contains(line, "forbidden") && !strings.Contains(line, "a kind can't be watched yet") { // which the page says
+			if strings.Contains(line, "forbidden") && !strings.Contains(line, "a kind can't be watched") { // which the page says
 				t.Errorf("a right is missing: %s", line)
 			}
 		}
