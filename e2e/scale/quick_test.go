@@ -76,20 +76,6 @@ func TestTemplateStreams(t *testing.T) {
 	render(10_000, few.MaxRSS+20*text)
 }
 
-// TestTwentyThousandObjects: as many objects of an ordinary chart as the scale goes to are within the
-// limits of what a chart may render.
-func TestTwentyThousandObjects(t *testing.T) {
-	const objects = 20_000
-	program, chart := clustertest.Program(t), generatedChart(t)
-	u := clustertest.Measure(t, nil, program, operations[0].arguments(operations[0].ours, chart, "default", objects)...)
-	if u.ExitCode != 0 {
-		t.Fatalf("exit code %d\n%s", u.ExitCode, u.Stderr)
-	}
-	if n := strings.Count(u.Stdout, "\nkind: "); n != objects {
-		t.Errorf("%d objects are rendered, want %d", n, objects)
-	}
-}
-
 // BenchmarkStart measures from the start of the process to its first connection, and the
 // processor time of version: make bench. The goals are 25 ms and 15 ms.
 func BenchmarkStart(b *testing.B) {

@@ -5,22 +5,17 @@ package manifest
 const maxEntries = 400_000
 
 // Entries counts what could begin an entry of a list or table, without
-// parsing: a bound for the work that parsing is. A key is one entry, with or without a comma before it.
+// parsing: a bound for the work that parsing is.
 func Entries[T []byte | string](data T) int {
-	n, counted := 0, false // counted says that the comma before the next key was
+	n := 0
 	for i := range len(data) {
 		switch data[i] {
 		case ',', '[', '{':
 			n++
-			counted = data[i] == ','
 		case ':', '-', '?':
-			if i+1 < len(data) && data[i+1] != ' ' && data[i+1] != '\n' && data[i+1] != '\r' && data[i+1] != '\t' {
-				continue
-			}
-			if data[i] != ':' || !counted {
+			if i+1 == len(data) || data[i+1] == ' ' || data[i+1] == '\n' || data[i+1] == '\r' || data[i+1] == '\t' {
 				n++
 			}
-			counted = false
 		}
 	}
 	return n
