@@ -4,10 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,42 +19,54 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// gate is an API server that knows no objects, and lists and watches while it is open. What
-// watches is cut off when it closes.
+// gate is an API server that knows one object, and refuses some verbs. When they change, what
+// watches is cut off, and the object changes, too.
 type gate struct {
-	shut  atomic.Bool
-	mu    sync.Mutex
-	close chan struct{}
+	mu      sync.Mutex
+	refused []string
+	version int
+	changed chan struct{}
 }
 
-func (g *gate) set(open bool) {
+func (g *gate) refuse(verbs ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.shut.Store(!open)
-	close(g.close)
-	g.close = make(chan struct{})
+	g.refused = verbs
+	g.version++
+	close(g.changed)
+	g.changed = make(chan struct{})
+}
+
+// settings is the ConfigMap of the HelmRelease apps/web.
+func settings(version int) string {
+	return fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "apps", "name": "settings", "resourceVersion": "%d",
+"labels": {"helm.toolkit.fluxcd.io/namespace": "apps", "helm.toolkit.fluxcd.io/name": "web"}}}`, version)
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	verb := "list"
+	if r.URL.Query().Get("watch") != "" {
+		verb = "watch"
+	}
 	g.mu.Lock()
-	cut := g.close
+	cut, refused, version := g.changed, slices.Contains(g.refused, verb), g.version
 	g.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	switch {
-	case g.shut.Load():
+	case refused:
 		w.WriteHeader(http.StatusForbidden)
 		refused := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", nil).Status()
 		refused.APIVersion, refused.Kind = "v1", "Status"
 		_ = json.NewEncoder(w).Encode(refused)
-	case r.URL.Query().Get("watch") != "":
+	case verb == "watch":
 		if r.URL.Query().Get("sendInitialEvents") == "true" {
-			_, _ = w.Write([]byte(`{"type": "BOOKMARK", "object": {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": {"resourceVersion": "1", "annotations": {"k8s.io/initial-events-end": "true"}}}}` + "\n"))
+			_, _ = fmt.Fprintf(w, `{"type": "ADDED", "object": %s}{"type": "BOOKMARK", "object": {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": {"resourceVersion": "%d", "annotations": {"k8s.io/initial-events-end": "true"}}}}`, settings(version), version)
 		}
 		w.(http.Flusher).Flush()
 		select {
@@ -61,13 +74,14 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 	default:
-		_, _ = w.Write([]byte(`{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {"resourceVersion": "1"}, "items": []}`))
+		_, _ = fmt.Fprintf(w, `{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {"resourceVersion": "%d"}, "items": [%s]}`, version, settings(version))
 	}
 }
 
-// A kind that may no longer be listed and watched does not count as watched until it may be again.
+// A kind that may no longer be watched, be it listed or not, does not count as watched until it may
+// be again, in the metric as for passes; what has changed meanwhile is told then.
 func TestAWatchThatIsRefusedLater(t *testing.T) {
-	g := &gate{close: make(chan struct{})}
+	g := &gate{version: 1, changed: make(chan struct{})}
 	server := httptest.NewServer(g)
 	defer server.Close()
 	config := &rest.Config{Host: server.URL}
@@ -78,12 +92,15 @@ func TestAWatchThatIsRefusedLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted, err := newMetrics(prometheus.NewRegistry())
+	registry := prometheus.NewRegistry()
+	counted, err := newMetrics(registry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &driftWatch{
-		live: live, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{},
+		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 1),
+		wanted: func(client.ObjectKey, time.Time) bool { return true },
+		live:   live, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{},
 		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](time.Millisecond, 10*time.Millisecond)),
 	}
 	if err := d.open(config, cache.Options{Scheme: scheme.Scheme, Mapper: mapper}); err != nil {
@@ -97,7 +114,7 @@ func TestAWatchThatIsRefusedLater(t *testing.T) {
 	ended.Go(func() { _ = d.Start(ctx) })
 	becomes := func(want bool) {
 		t.Helper()
-		for d.watched(k) != want {
+		for d.watched(k) != want || len(unwatched(t, registry)) > 0 == want {
 			select {
 			case <-t.Context().Done():
 				t.Fatalf("watched does not become %t", want)
@@ -106,34 +123,45 @@ func TestAWatchThatIsRefusedLater(t *testing.T) {
 		}
 	}
 	becomes(true)
-	g.set(false)
+	g.refuse("watch")
 	becomes(false)
-	g.set(true)
+	g.refuse()
+	select {
+	case e := <-d.changed:
+		if e.Object.GetNamespace() != "apps" || e.Object.GetName() != "web" {
+			t.Errorf("a change of %v is told", client.ObjectKeyFromObject(e.Object))
+		}
+	case <-t.Context().Done():
+		t.Error("what has changed while nothing was watched is not told")
+	}
 	becomes(true)
+	g.refuse("list", "watch")
+	becomes(false)
 }
 
-// Only where the API server refuses is there a reason to try a kind again.
+// Only what the API server refuses is no longer watched, and of that kind alone.
 func TestWatchesThatGoOnByThemselves(t *testing.T) {
-	k := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	k, other := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	resource := schema.GroupResource{Resource: "configmaps"}
-	for err, tried := range map[error]bool{
-		context.DeadlineExceeded:                             false,
-		apierrors.NewTimeoutError("too much to do", 1):       false,
-		apierrors.NewTooManyRequestsError("too much to do"):  false,
-		apierrors.NewForbidden(resource, "", nil):            true,
-		apierrors.NewNotFound(resource, ""):                  true,
-		apierrors.NewMethodNotSupported(resource, "list"):    true,
-		apierrors.NewUnauthorized("the token is no good"):    true,
-		apierrors.NewInternalError(errors.New("of its own")): false,
+	counted, err := newMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err, goesOn := range map[error]bool{
+		context.DeadlineExceeded:                             true,
+		apierrors.NewTimeoutError("too much to do", 1):       true,
+		apierrors.NewTooManyRequestsError("too much to do"):  true,
+		apierrors.NewForbidden(resource, "", nil):            false,
+		apierrors.NewNotFound(resource, ""):                  false,
+		apierrors.NewMethodNotSupported(resource, "list"):    false,
+		apierrors.NewUnauthorized("the token is no good"):    false,
+		apierrors.NewInternalError(errors.New("of its own")): true,
 	} {
-		d := &driftWatch{
-			kinds: map[schema.GroupVersionKind]*kindWatch{k: {synced: func() bool { return true }}},
-			begin: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[schema.GroupVersionKind]()),
+		known := func() bool { return true }
+		d := &driftWatch{metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{k: {synced: known}, other: {synced: known}}}
+		d.heard(k, err)
+		if d.watched(k) != goesOn || !d.watched(other) {
+			t.Errorf("%v: watched: %t, another kind: %t", err, d.watched(k), d.watched(other))
 		}
-		d.broke(t.Context(), &toolscache.Reflector{}, err)
-		if (d.begin.Len() > 0) != tried {
-			t.Errorf("%v: tried again: %t", err, !tried)
-		}
-		d.begin.ShutDown()
 	}
 }

@@ -69,7 +69,7 @@ func (d *driftWatch) open(config *rest.Config, o cache.Options) error {
 	if err != nil {
 		return err
 	}
-	o.DefaultLabelSelector, o.DefaultTransform, o.DefaultWatchErrorHandler = labels.NewSelector().Add(*origin), state, d.broke
+	o.DefaultLabelSelector, o.DefaultTransform, o.NewInformer = labels.NewSelector().Add(*origin), state, d.informer
 	d.cache, err = cache.New(config, o)
 	return err
 }

@@ -6,7 +6,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,7 +18,7 @@ import (
 type kindWatch struct {
 	// synced says whether the kind's objects are known; nil before it is watched.
 	synced func() bool
-	// refused says that the API server has refused to list it when that was tried last.
+	// refused says that the API server has refused to list or to watch it when that was tried last.
 	refused bool
 }
 
@@ -34,26 +36,9 @@ func (d *driftWatch) watched(k schema.GroupVersionKind) bool {
 	return w.synced != nil && !w.refused && w.synced()
 }
 
-// broke hears of a watch that ended and could not be begun again. Where the API server refuses
-// it, since a role has changed or a CRD has gone, all kinds are tried: who has heard is not told
-// which one it is. Where there is no answer, watches go on as soon as there is one, with all that has changed.
-func (d *driftWatch) broke(ctx context.Context, r *toolscache.Reflector, err error) {
-	toolscache.DefaultWatchErrorHandler(ctx, r, err)
-	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
-		return
-	}
-	d.kindsMu.Lock()
-	defer d.kindsMu.Unlock()
-	for k, w := range d.kinds {
-		if w.synced != nil && !w.refused {
-			d.begin.Add(k)
-		}
-	}
-}
-
-// Start begins to watch what is asked for, until the context ends. A kind that can't be listed,
-// or no longer, is tried again, after a pause that grows; until then its HelmReleases are looked
-// at at each interval.
+// Start begins to watch what is asked for, until the context ends. A kind that can't be listed
+// is tried again, after a pause that grows; until then its HelmReleases are looked at at each
+// interval.
 func (d *driftWatch) Start(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, d.begin.ShutDown)
 	defer stop()
@@ -66,10 +51,9 @@ func (d *driftWatch) Start(ctx context.Context) error {
 		if err == nil {
 			d.begin.Forget(k)
 		} else {
-			d.log.Info("a kind can't be watched: its drift is looked for at the interval", "group", k.Group, "kind", k.Kind, "reason", err.Error())
+			d.went(k, err)
 			d.begin.AddRateLimited(k)
 		}
-		d.metrics.watches(k.GroupKind(), err == nil)
 		d.begin.Done(k)
 	}
 }
@@ -80,24 +64,19 @@ func (d *driftWatch) NeedLeaderElection() bool { return false }
 // listTimeout is how long the first list of a kind may take.
 const listTimeout = 30 * time.Second
 
-// watch begins to watch a kind that can be listed, once.
+// watch begins to watch a kind that can be listed.
 func (d *driftWatch) watch(ctx context.Context, k schema.GroupVersionKind) error {
-	err := d.list(ctx, k)
-	d.kindsMu.Lock()
-	w := d.kinds[k]
-	w.refused = err != nil
-	begun := w.synced != nil
-	d.kindsMu.Unlock()
-	if err != nil || begun {
+	if err := d.list(ctx, k); err != nil {
 		return err
 	}
+	d.went(k, nil)
 	synced, err := d.register(ctx, k)
 	if err != nil {
 		return err
 	}
 	d.kindsMu.Lock()
 	defer d.kindsMu.Unlock()
-	w.synced = synced
+	d.kinds[k].synced = synced
 	return nil
 }
 
@@ -133,4 +112,49 @@ func (d *driftWatch) register(ctx context.Context, k schema.GroupVersionKind) (s
 		return nil, err
 	}
 	return registered.HasSynced, nil
+}
+
+// informer makes the informer of a kind, which hears how its lists and watches go.
+func (d *driftWatch) informer(lw toolscache.ListerWatcher, o runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	k, inner := o.GetObjectKind().GroupVersionKind(), toolscache.ToListerWatcherWithContext(lw)
+	return toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list, err := inner.ListWithContext(ctx, options)
+			if err != nil {
+				d.heard(k, err)
+			}
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			w, err := inner.WatchWithContext(ctx, options)
+			d.heard(k, err)
+			return w, err
+		},
+	}, o, resync, indexers)
+}
+
+// heard notes how a list or a watch of a kind went. One that the API server refuses, since a role
+// has changed or a CRD has gone, does not count as watched until a watch of it has begun again,
+// which its informer goes on to try. Where there is no answer, the watch goes on as soon as there
+// is one, with all that has changed.
+func (d *driftWatch) heard(k schema.GroupVersionKind, err error) {
+	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
+		return
+	}
+	d.went(k, err)
+}
+
+// went keeps whether a kind could be listed and watched, and tells when that changes.
+func (d *driftWatch) went(k schema.GroupVersionKind, err error) {
+	d.kindsMu.Lock()
+	defer d.kindsMu.Unlock()
+	w := d.kinds[k]
+	if w.refused == (err != nil) {
+		return
+	}
+	w.refused = err != nil
+	d.metrics.watches(k.GroupKind(), !w.refused)
+	if w.refused {
+		d.log.Info("a kind can't be watched: its drift is looked for at the interval", "group", k.Group, "kind", k.Kind, "reason", err.Error())
+	}
 }

@@ -51,6 +51,23 @@ func (informer) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.Res
 
 func (registered) HasSynced() bool { return true }
 
+// unwatched are the kinds that the metric names.
+func unwatched(t *testing.T, registry *prometheus.Registry) (kinds []string) {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Error(err)
+	}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == "kubectl_release_unwatched_kinds" {
+				kinds = append(kinds, m.String())
+			}
+		}
+	}
+	return kinds
+}
+
 // A kind whose list is refused is tried again until it is not, which is told in a metric; no
 // pass waits for that, nor asks for it twice.
 func TestKindsAreTriedAgain(t *testing.T) {
@@ -73,25 +90,11 @@ func TestKindsAreTriedAgain(t *testing.T) {
 			t.Error("it is watched before it was listed")
 		}
 	}
-	told := func() (kinds []string) {
-		families, err := registry.Gather()
-		if err != nil {
-			t.Error(err)
-		}
-		for _, family := range families {
-			for _, m := range family.GetMetric() {
-				if family.GetName() == "kubectl_release_unwatched_kinds" {
-					kinds = append(kinds, m.String())
-				}
-			}
-		}
-		return kinds
-	}
 	for want := 1; want <= api.refusals+1; want++ {
 		if got := <-api.lists; got != want {
 			t.Fatalf("list %d comes as the %d.", want, got)
 		}
-		if want > 1 && want <= api.refusals && len(told()) != 1 {
+		if want > 1 && want <= api.refusals && len(unwatched(t, registry)) != 1 {
 			t.Error("the metric does not tell that it is not watched")
 		}
 	}
@@ -102,7 +105,7 @@ func TestKindsAreTriedAgain(t *testing.T) {
 	if !d.watched(k) {
 		t.Error("it is not watched though it can be")
 	}
-	if kinds := told(); len(kinds) != 0 {
+	if kinds := unwatched(t, registry); len(kinds) != 0 {
 		t.Errorf("the metric tells of %q", kinds)
 	}
 }
