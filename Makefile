@@ -60,7 +60,7 @@ LONGEST     := ./e2e ./e2e/trust ./e2e/controller ./e2e/flux ./e2e/sources ./e2e
 SUITES       = $(shell echo $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )))
 # The linters have vetted it all.
 test: build testcluster helms tools lint ## every test, on a real control plane
-	go run -C testcluster ./build registry conftest gojq
+	go run -C testcluster ./build registry helm-controller conftest gojq
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-raced test-testcluster
 	go test -p $(SUITES) -vet=off -shuffle=on -tags cluster,browser -timeout 60m $$(go list -tags cluster,browser $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')
 

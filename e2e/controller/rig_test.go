@@ -125,13 +125,18 @@ func startController(t testing.TB, kubeconfig string, flags ...string) *process 
 // startControllerIn starts it with the rights of the environment's kubeconfig.
 func startControllerIn(t testing.TB, environment []string, flags ...string) *process {
 	t.Helper()
-	p := &process{t: t, log: &safeBuffer{}, done: make(chan error, 1)}
-	p.Cmd = exec.Command(clustertest.Controller(t), append([]string{
+	return launch(t, exec.Command(clustertest.Controller(t), append([]string{
 		"--metrics-addr=0", "--health-addr=0", "--cache-dir=" + t.TempDir(), "--http-retry=1", "--requeue-dependency=2s",
 		"--leader-election-lease-duration=6s", "--leader-election-renew-deadline=4s", "--leader-election-retry-period=1s",
-	}, flags...)...)
+	}, flags...)...), environment)
+}
+
+// launch runs a controller until the test ends.
+func launch(t testing.TB, command *exec.Cmd, environment []string) *process {
+	t.Helper()
+	p := &process{Cmd: command, t: t, log: &safeBuffer{}, done: make(chan error, 1)}
 	p.Env = environment
-	p.Stderr = p.log
+	p.Stdout, p.Stderr = p.log, p.log
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}

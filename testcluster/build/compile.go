@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,31 +22,31 @@ const interval = 5 * time.Second
 func compile(ctx context.Context, t target, dir string) error {
 	// Without -trimpath, go vet and go test find the same packages in the cache. The tag
 	// leaves a Markdown parser out of kubectl-release: .goreleaser.yaml.
-	args := []string{"build", "-v", "-tags", "urfave_cli_no_docs", "-ldflags", t.flags(), "-o", filepath.Join(dir, t.name), "."}
+	args := []string{"build", "-v", "-tags", "urfave_cli_no_docs", "-ldflags", t.flags(), "-o", filepath.Join(dir, t.name), cmp.Or(t.pkg, ".")}
 	environment := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if os.Getenv("GOGC") == "" {
 		environment = append(environment, "GOGC=400") // the compiler's: a fifth faster for large packages
 	}
-	if t.pkg != "" {
+	if t.folder == "" {
 		args = []string{"install", "-v", "-ldflags", t.flags(), t.pkg}
 		environment = append(environment, "GOBIN="+dir)
 	}
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Env, command.Dir = environment, t.folder
 	p := &progress{name: t.name, began: time.Now(), terminal: isTerminal(os.Stderr)}
-	if t.pkg == "" {
-		p.ask = func() *estimate { return newEstimate(ctx, t.folder, environment) }
+	if t.folder != "" {
+		p.ask = func() *estimate { return newEstimate(ctx, t.folder, cmp.Or(t.pkg, "."), environment) }
 	}
 	if err := p.follow(command); err != nil {
 		return err
 	}
-	if t.pkg != "" {
+	if t.folder == "" {
 		path, _, _ := strings.Cut(t.pkg, "@")
 		if err := os.Rename(filepath.Join(dir, filepath.Base(path)), filepath.Join(dir, t.name)); err != nil {
 			return fmt.Errorf("name the binary: %w", err)
 		}
 	}
-	if took := time.Since(p.began); took >= interval || t.pkg != "" {
+	if took := time.Since(p.began); took >= interval || t.folder == "" {
 		p.tell("built %s in %s\n", t.name, took.Round(time.Second))
 	}
 	return nil

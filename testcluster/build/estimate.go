@@ -31,11 +31,11 @@ type estimate struct {
 	whole, done        int
 }
 
-// newEstimate asks the go command what is still to be compiled of the program in
-// dir; nil when it does not say.
-func newEstimate(ctx context.Context, dir string, environment []string) *estimate {
+// newEstimate asks the go command in dir what is still to be compiled of the program pkg;
+// nil when it does not say.
+func newEstimate(ctx context.Context, dir, pkg string, environment []string) *estimate {
 	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f",
-		`{{if .Stale}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{end}}`, ".")
+		`{{if .Stale}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{end}}`, pkg)
 	list.Env, list.Dir = environment, dir
 	out, err := list.Output()
 	if err != nil {

@@ -1,16 +1,16 @@
 // Command build compiles what the tests need into testcluster/bin: testcluster
 // with kubectl, and Helm 3 and Helm 4 as the other hand. What is up to date is
 // not compiled again, and several builds at a time wait for each other. It says
-// every few seconds how far it is: the first build takes minutes. registry, and
-// conftest and gojq, which run policies over plans, are only built when they are
-// named. With -o it builds another program than these, which go build alone decides to be old.
+// every few seconds how far it is: the first build takes minutes. registry,
+// helm-controller, and conftest and gojq, which run policies over plans, are only built
+// when they are named. With -o it builds another program than these, which go build alone decides to be old.
 //
 // It does not start anything. It imports the standard library only, so that it
 // compiles at once itself.
 //
 // Usage, in the folder testcluster:
 //
-//	go run ./build [-q] [testcluster] [kubectl] [helm3] [helm4] [registry] [conftest] [gojq]
+//	go run ./build [-q] [testcluster] [kubectl] [helm3] [helm4] [registry] [helm-controller] [conftest] [gojq]
 //	go run ./build -o FILE [-X NAME=VALUE] FOLDER
 package main
 

@@ -24,7 +24,8 @@ const (
 // target is a binary and how it comes about.
 type target struct {
 	name string
-	// folder is that of the program, and pkg is empty; or else pkg is package@version.
+	// folder is that of the program, of which pkg is a package, or empty; without a folder pkg is
+	// package@version.
 	folder, pkg string
 	// variables are set by the linker, as the releases of these programs do.
 	variables []string
@@ -62,6 +63,7 @@ func targets() []target {
 			"helm.sh/helm/v4/internal/version.version=" + helm4,
 		}},
 		{name: "registry", folder: "registry", onDemand: true},
+		{name: "helm-controller", folder: "helmcontroller", pkg: "github.com/fluxcd/helm-controller", onDemand: true},
 		{name: "conftest", pkg: "github.com/open-policy-agent/conftest@" + conftest, onDemand: true},
 		{name: "gojq", pkg: "github.com/itchyny/gojq/cmd/gojq@" + gojq, onDemand: true},
 	}
@@ -110,14 +112,14 @@ func (t target) flags() string {
 func (t target) key() (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, t.folder, t.pkg, t.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	if t.pkg != "" {
+	if t.folder == "" {
 		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
 	err := filepath.WalkDir(t.folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (path == "bin" || path == "build" || (path == "registry" || path == "kubectl") && t.folder == ".") {
+		if entry.IsDir() && (path == "bin" || path == "build" || (path == "registry" || path == "kubectl" || path == "helmcontroller") && t.folder == ".") {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !isSource(path) {

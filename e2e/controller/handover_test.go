@@ -1,0 +1,104 @@
+//go:build cluster
+
+package controller_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// startHelmController runs the real helm-controller for the rig's namespace until the test ends:
+// without a lease, which it only takes in a pod.
+func (r *rig) startHelmController(flags ...string) *process {
+	r.Helper()
+	program, err := cluster.Binaries.Tool(r.Context(), "helm-controller", r.Output())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return launch(r.TB, exec.Command(program, append([]string{
+		"--health-addr=0", "--watch-all-namespaces=false", "--http-retry=1", "--requeue-dependency=2s",
+	}, flags...)...), append(cluster.Environment(), "KUBECONFIG="+cluster.Kubeconfig, "RUNTIME_NAMESPACE="+r.namespace, "TMPDIR="+r.TempDir()))
+}
+
+// left is what a controller leaves behind: what the HelmReleases say, less since when, and which
+// versions there are of the kinds' objects.
+func (r *rig) left(kinds string) (out []string) {
+	r.Helper()
+	for _, name := range []string{"web", "broken"} {
+		status, err := json.MarshalIndent(r.get(name).Object["status"], "", " ")
+		if err != nil {
+			r.Fatal(err)
+		}
+		out = append(out, name+" "+times.ReplaceAllString(string(status), ""))
+	}
+	return append(out, r.kubectl("get", kinds, "-o",
+		`jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.metadata.resourceVersion}{"\n"}{end}`))
+}
+
+var times = regexp.MustCompile(`"lastTransitionTime": .*`)
+
+// passed waits until the metric of a controller counts a pass over each HelmRelease.
+func (r *rig) passed(metrics string) {
+	r.Helper()
+	r.eventually("there was a pass over each HelmRelease", func() bool {
+		_, text := fetch(r.TB, metrics, "/metrics")
+		return strings.Count(text, "gotk_reconcile_duration_seconds_count{") == 2
+	})
+}
+
+// Check 47, with the real helm-controller: what the one has left in sync the other one finds in
+// sync, several times to and fro, and what the one has given up the other one does not try again.
+// Neither makes a revision, touches a record or an object, sees drift, or says anything else of it;
+// our passes do not write the HelmRelease either. Each goes on with the next version of the chart,
+// and deletes what the other one has made.
+func TestCheck47HandOverWithHelmController(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", slow("1s"))
+	r.publish("broken", "1.0.0", settings(""))
+	now := r.startHelmController("--metrics-addr=0")
+	r.release("web", "driftDetection: {mode: enabled}")
+	cluster.Apply(t, r.namespace, `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: broken}
+spec: {interval: 10m, timeout: 30s, chartRef: {kind: HelmChart, name: broken}}`)
+	r.ready("web", "1.0.0")
+	r.ready("broken", "1.0.0")
+	r.publish("broken", "1.1.0", settings(", n: 1")) // which the API server refuses
+	r.until("broken", "stalled", func(hr *flux.HelmRelease) bool { return flux.ConditionTrue(hr.Status.Conditions, "Stalled") })
+	const written = "secrets,configmaps,deployments,jobs"
+	for i, next := range []struct {
+		start   func(...string) *process
+		kinds   string
+		version string
+	}{
+		{r.start, written + ",helmreleases", "1.1.0"},
+		{r.startHelmController, written, "1.2.0"}, // it writes what it is about, each time
+		{r.start, written + ",helmreleases", "1.3.0"},
+	} {
+		now.stop()
+		before, metrics := r.left(next.kinds), port(t)
+		now = next.start("--metrics-addr=" + metrics)
+		r.passed(metrics)
+		if diff := cmp.Diff(before, r.left(next.kinds)); diff != "" {
+			t.Errorf("hand-over %d: %s", i+1, diff)
+		}
+		r.publish("app", next.version, slow("1s"))
+		if hr := r.ready("web", next.version); hr.Status.Snapshots()[0].Version != i+2 {
+			t.Errorf("history %+v", hr.Status.Snapshots())
+		}
+	}
+	now.stop()
+	r.startHelmController("--metrics-addr=0")
+	r.kubectl("delete", "hr", "web", "broken", "--timeout=60s")
+	if left := r.kubectl("get", "secrets,configmaps,deployments", "-o", "name"); left != "configmap/kube-root-ca.crt" {
+		t.Errorf("left behind: %s", left)
+	}
+}
