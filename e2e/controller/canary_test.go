@@ -15,7 +15,7 @@ import (
 
 // What is a Secret's stands nowhere but where the chart has put it: not in the status, in an
 // event, in a line of the log at any level, in a notification or among the metrics, though the
-// API server and a template quote it in errors.
+// API server and a template quote it in errors, and a hook logs it.
 func TestCheck45Canary(t *testing.T) {
 	const canary = "s3cr3t-canary-value"
 	r := newRig(t)
@@ -42,6 +42,20 @@ func TestCheck45Canary(t *testing.T) {
 	// A template quotes it.
 	r.publish("app", "1.2.0", chart("{{ fail (print \"it is \" .Values.password) }}"))
 	r.notReady("web", "UpgradeFailed", "it is ")
+	// A hook that fails logs it.
+	r.publish("app", "1.2.1", chart(`apiVersion: batch/v1
+kind: Job
+metadata: {name: check, annotations: {helm.sh/hook: pre-upgrade, helm.sh/hook-output-log-policy: "hook-failed,hook-succeeded"}}
+spec:
+  backoffLimit: 0
+  template:
+    metadata: {annotations: {testcluster.kubectl-release.dev/behave: fail, testcluster.kubectl-release.dev/logs: "connected with {{ .Values.password }}"}}
+    spec: {restartPolicy: Never, containers: [{name: check, image: check}]}
+`))
+	r.notReady("web", "UpgradeFailed", "check")
+	if log := r.kubectl("logs", "-l", "job-name=check"); !strings.Contains(log, canary) {
+		t.Errorf("the hook logs %q", log)
+	}
 	// Drift of it is told.
 	r.publish("app", "1.3.0", chart("apiVersion: v1\nkind: Secret\nmetadata: {name: own}\nstringData: {password: {{ .Values.password }}, more: x}\n"))
 	r.ready("web", "1.3.0")

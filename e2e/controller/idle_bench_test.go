@@ -66,25 +66,14 @@ func idle(b *testing.B, n int) {
 	r.publish("app", "1.0.0", four())
 	r.fleet(n, "10m")
 	from := lines(b, audit)
-	began := time.Now()
 	flags := append([]string{"--watch-all-namespaces=true"}, usualLease...)
 	if *profiles != "" {
 		flags = append(flags, "--pprof-addr="+pprof)
 	}
 	c := r.start(flags...)
 	// Passed over is one that was looked at: a request for each, and then none.
-	const still = 15 * time.Second
-	started, last := 0, time.Now()
-	for time.Since(last) < still || started < n {
-		time.Sleep(time.Second)
-		if sent := len(since(b, from)); sent != started {
-			started, last = sent, time.Now()
-		}
-		if c.over() || time.Since(began) > time.Hour {
-			b.Fatalf("it is not idle, with %d requests", started)
-		}
-	}
-	idleAfter, peak := last.Sub(began), c.memory(b, "VmHWM")
+	idleAfter := r.still(from, n)
+	started, peak := len(since(b, from)), c.memory(b, "VmHWM")
 	writes := written(since(b, from))
 	c.forgetPeak(b)
 	from = lines(b, audit)

@@ -5,6 +5,7 @@ package controller_test
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func since(t testing.TB, line int) []request {
 	var out []request
 	for _, text := range strings.Split(strings.TrimSpace(string(data)), "\n")[line:] {
 		var r request
-		if json.Unmarshal([]byte(text), &r) != nil || !strings.HasPrefix(r.UserAgent, "kubectl-release-controller") {
+		if json.Unmarshal([]byte(text), &r) != nil || !controllers.MatchString(r.UserAgent) {
 			continue
 		}
 		if r.Verb == "watch" || strings.Contains(r.RequestURI, "/leases/helm-controller-leader-election") {
@@ -37,6 +38,9 @@ func since(t testing.TB, line int) []request {
 	}
 	return out
 }
+
+// controllers are ours and helm-controller, which applies under the name of net/http.
+var controllers = regexp.MustCompile(`^(kubectl-release-controller|helm-controller|Helm|Go-http-client)\b`)
 
 // A pass in sync sends no request and writes nothing, values of a Secret and a
 // dependency included; what changes is seen by the next one.

@@ -29,8 +29,8 @@ func four() map[string]string {
 	return files
 }
 
-// BenchmarkScale says what 1,000 HelmReleases cost: their installs at once, and a new
-// version of their chart. HELMRELEASES sets another number.
+// BenchmarkScale says what 1,000 HelmReleases cost: their installs at once, a new version of their
+// chart, and a start beside them. HELMRELEASES sets another number.
 func BenchmarkScale(b *testing.B) {
 	n := 1000
 	if text := os.Getenv("HELMRELEASES"); text != "" {
@@ -38,46 +38,98 @@ func BenchmarkScale(b *testing.B) {
 	}
 	for b.Loop() {
 		r := newRig(b)
-		r.publish("app", "1.0.0", four())
-		for i := range n {
-			o := &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": flux.HelmGroup + "/v2", "kind": flux.KindHelmRelease,
-				"metadata": map[string]any{"name": fmt.Sprintf("web-%d", i), "namespace": r.namespace},
-				"spec": map[string]any{
-					"interval": "10m", "timeout": "5m", "chartRef": map[string]any{"kind": flux.KindHelmChart, "name": "app"},
-					"values": map[string]any{"index": int64(i)},
-				},
-			}}
-			if _, err := r.client.Resource(helmReleases).Namespace(r.namespace).Create(b.Context(), o, metav1.CreateOptions{}); err != nil {
-				b.Fatal(err)
+		text := fmt.Sprintf("| %d HelmReleases, four objects each%s", n, scaleHead) + r.scale(n, "", func() *process {
+			flags := slices.Clone(usualLease)
+			if *profiles != "" {
+				flags = append(flags, "--pprof-addr="+pprof)
 			}
-		}
-		var text strings.Builder
-		fmt.Fprintf(&text, "| %d HelmReleases, four objects each | time | requests of each | writes of each | processor time | peak memory |\n|---|---|---|---|---|---|\n", n)
-		from := lines(b, audit)
-		flags := slices.Clone(usualLease)
-		if *profiles != "" {
-			flags = append(flags, "--pprof-addr="+pprof)
-		}
-		c := r.start(flags...)
-		row := func(what string, took time.Duration) {
-			sent := since(b, from)
-			fmt.Fprintf(&text, "| %s | %.0f s | %.1f | %.1f | %.0f s | %.0f MB |\n", what, took.Seconds(),
-				float64(len(sent))/float64(n), float64(written(sent))/float64(n), c.processor(b).Seconds(), c.memory(b, "VmHWM"))
-			b.Logf("requests of each: %s", kindsOf(sent, n))
-		}
-		row("install", r.allReady(n, "1.0.0"))
-		time.Sleep(5 * time.Second) // the last passes
-		from = lines(b, audit)
-		c.forgetPeak(b)
-		r.publish("app", "1.1.0", four())
-		row("new chart version", r.allReady(n, "1.1.0"))
-		if *profiles != "" {
-			profile(b, filepath.Join(*profiles, fmt.Sprintf("controller-upgraded-%d", n)))
-		}
-		clustertest.Report(b, benchPage, "controller scale", text.String(), *update)
-		c.stop()
+			return r.start(flags...)
+		})
+		clustertest.Report(b, benchPage, "controller scale", text, *update)
 	}
+}
+
+const scaleHead = " | time | requests of each | writes of each | processor time | peak memory |\n|---|---|---|---|---|---|\n"
+
+// BenchmarkBesideHelmController has the real one and ours do the same in turn.
+func BenchmarkBesideHelmController(b *testing.B) {
+	const n = 100
+	for b.Loop() {
+		text := fmt.Sprintf("| %d HelmReleases, four objects each%s", n, scaleHead)
+		r := newRig(b)
+		text += r.scale(n, "ours: ", func() *process { return r.start(usualLease...) })
+		r = newRig(b)
+		text += r.scale(n, "helm-controller: ", func() *process { return r.startHelmController("--metrics-addr=0", "--concurrent=10") })
+		clustertest.Report(b, benchPage, "controller beside helm-controller", text, *update)
+	}
+}
+
+// scale has a controller install, upgrade, and start beside n HelmReleases. What it returns are the
+// rows of a table, each of which begins with who.
+func (r *rig) scale(n int, who string, start func() *process) string {
+	r.Helper()
+	r.publish("app", "1.0.0", four())
+	for i := range n {
+		o := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": flux.HelmGroup + "/v2", "kind": flux.KindHelmRelease,
+			"metadata": map[string]any{"name": fmt.Sprintf("web-%d", i), "namespace": r.namespace},
+			"spec": map[string]any{
+				"interval": "10m", "timeout": "5m", "chartRef": map[string]any{"kind": flux.KindHelmChart, "name": "app"},
+				"values": map[string]any{"index": int64(i)},
+			},
+		}}
+		if _, err := r.client.Resource(helmReleases).Namespace(r.namespace).Create(r.Context(), o, metav1.CreateOptions{}); err != nil {
+			r.Fatal(err)
+		}
+	}
+	var text strings.Builder
+	var c *process
+	from, busy := 0, time.Duration(0)
+	begin := func() {
+		time.Sleep(5 * time.Second) // the last passes
+		from = lines(r.TB, audit)
+		busy = c.processor(r.TB)
+		c.forgetPeak(r.TB)
+	}
+	row := func(what string, took time.Duration) {
+		sent := since(r.TB, from)
+		fmt.Fprintf(&text, "| %s%s | %.0f s | %.1f | %.1f | %.0f s | %.0f MB |\n", who, what, took.Seconds(), float64(len(sent))/float64(n),
+			float64(written(sent))/float64(n), (c.processor(r.TB) - busy).Seconds(), c.memory(r.TB, "VmHWM"))
+		r.Logf("%s%s, requests of each: %s", who, what, kindsOf(sent, n))
+	}
+	from = lines(r.TB, audit)
+	c = start()
+	row("install", r.allReady(n, "1.0.0"))
+	begin()
+	r.publish("app", "1.1.0", four())
+	row("new chart version", r.allReady(n, "1.1.0"))
+	if *profiles != "" && who == "" {
+		profile(r.TB, filepath.Join(*profiles, fmt.Sprintf("controller-upgraded-%d", n)))
+	}
+	c.stop()
+	from, busy = lines(r.TB, audit), 0
+	c = start()
+	row("start, all in sync", r.still(from, n))
+	c.stop()
+	return text.String()
+}
+
+// still is how long it takes until each of n HelmReleases was asked for something, and nothing more is.
+func (r *rig) still(from, n int) time.Duration {
+	r.Helper()
+	const pause = 15 * time.Second
+	began := time.Now()
+	sent, last := 0, began
+	for time.Since(last) < pause || sent < n {
+		time.Sleep(time.Second)
+		if now := len(since(r.TB, from)); now != sent {
+			sent, last = now, time.Now()
+		}
+		if time.Since(began) > time.Hour {
+			r.Fatalf("it is not idle, with %d requests", sent)
+		}
+	}
+	return last.Sub(began)
 }
 
 // kindsOf counts requests by verb and resource, for each HelmRelease.

@@ -41,6 +41,8 @@ var fluxChecks = map[string][]string{
 	"e2e/controller/kills_test.go":         {"TestCheck43KilledAtEveryWrite"},
 	"e2e/controller/leader_test.go":        {"TestCheck44StaleLeader", "TestCheck48RefusesBesideHelmController"},
 	"e2e/controller/canary_test.go":        {"TestCheck45Canary"},
+	"e2e/controller/lifecycle_test.go":     {"TestCheck36RenderErrorIsTriedAgain"},
+	"e2e/controller/remote_test.go":        {"TestCheck40TwoClusters"},
 	"e2e/controller/handover_test.go":      {"TestCheck47HandOverWithHelmController"},
 	"e2e/controller/waits_test.go":         {"TestCheck46NewGenerationDuringAWait"},
 	"e2e/flux/fleet_test.go":               {"TestCheck53PlanOfAFleetIsACommentWithWhatChangesFirst"},

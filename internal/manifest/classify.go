@@ -41,6 +41,9 @@ func Classify(files []File) (Classified, error) {
 			return Classified{}, fmt.Errorf("parse YAML that %s rendered: the chart renders more than %d entries in all", f.Path, maxEntries)
 		}
 		for _, text := range Split(f.Content) {
+			if Entries(text) > maxDocumentEntries {
+				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: a document has more than %d entries", f.Path, from(f, text), maxDocumentEntries)
+			}
 			head, duplicates, err := newHead(text)
 			if err != nil {
 				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: %w", f.Path, from(f, text), err)
