@@ -81,6 +81,7 @@ func TestGallery(t *testing.T) {
 		inGallery(t, g.chart, []string{"install", "r", g.from + ".tgz", "-n", g.namespace, "--create-namespace"})
 		if g.byHand != "" {
 			cluster.Kubectl(t, append(strings.Fields(g.byHand), "-n", g.namespace)...)
+			cluster.Kubectl(t, "rollout", "status", "statefulset", "-n", g.namespace, "--timeout=10m") // claims are made one after the other
 		}
 		args := []string{"plan", "r", g.to + ".tgz", "-n", g.namespace}
 		printed := port.ReplaceAllString(inGallery(t, g.chart, args), "$1:6443")
