@@ -53,6 +53,14 @@ func (r *rig) passed(metrics string) {
 	})
 }
 
+// atRest waits until no HelmRelease is in the middle of a pass.
+func (r *rig) atRest() {
+	r.Helper()
+	for _, name := range []string{"web", "broken"} {
+		r.until(name, "settled", func(hr *flux.HelmRelease) bool { return flux.Condition(hr.Status.Conditions, "Reconciling") == nil })
+	}
+}
+
 // Check 47, with the real helm-controller: what the one has left in sync the other one finds in
 // sync, several times to and fro, and what the one has given up the other one does not try again.
 // Neither makes a revision, touches a record or an object, sees drift, or says anything else of it;
@@ -83,6 +91,7 @@ spec: {interval: 10m, timeout: 30s, chartRef: {kind: HelmChart, name: broken}}`)
 		{r.startHelmController, written, "1.2.0"}, // it writes what it is about, each time
 		{r.start, written + ",helmreleases", "1.3.0"},
 	} {
+		r.atRest()
 		now.stop()
 		before, metrics := r.left(next.kinds), port(t)
 		now = next.start("--metrics-addr=" + metrics)
