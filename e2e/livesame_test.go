@@ -40,7 +40,7 @@ var outdated = []string{"helm-cert-manager", "helm-concourse", "helm-couchdb", "
 
 // A release that is planned again with the same chart and values has nothing to show,
 // whether it was applied server-side or client-side: every chart of ../shared/charts and
-// every version of ../shared/versions. Without -soak a sample.
+// every version of ../shared/versions. Without -soak a sample, each in one of the two ways.
 func TestAReleasePlannedAgainShowsNothing(t *testing.T) {
 	charts := sampled
 	if *soak {
@@ -58,8 +58,11 @@ func TestAReleasePlannedAgainShowsNothing(t *testing.T) {
 		files = append(files, found...)
 	}
 	program := filepath.Join(pluginFolder(t), "kubectl-release")
-	for _, serverSide := range []string{"true", "false"} {
-		for _, file := range files {
+	for i, serverSide := range []string{"true", "false"} {
+		for n, file := range files {
+			if !*soak && n%2 != i {
+				continue
+			}
 			t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)+"/server-side "+serverSide, func(t *testing.T) {
 				plannedAgain(t, program, file, "--server-side="+serverSide)
 			})

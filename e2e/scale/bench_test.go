@@ -32,7 +32,7 @@ func (t table) add(operation, who string, u clustertest.Usage) {
 // ratios of one run mean something.
 func BenchmarkScale(b *testing.B) {
 	chart := generatedChart(b)
-	for _, objects := range numbers(b, "100,1000,10000") {
+	for _, objects := range numbers(b, "100,1000,10000,20000") {
 		runs := table{}
 		for round := range rounds(objects) {
 			runOurs(b, runs, chart, objects)

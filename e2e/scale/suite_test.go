@@ -18,7 +18,7 @@ var (
 	update   = flag.Bool("update", false, "write the tables into docs/bench.md")
 	profiles = flag.String("profiles", "", "folder for the profiles of BenchmarkProfile")
 	helmTo   = flag.Int("helmto", 1000, "up to how many objects Helm goes through BenchmarkScale, too: 10,000 take it half an hour")
-	sizes    = flag.String("sizes", "", "how many objects the releases of BenchmarkScale (100,1000,10000) and BenchmarkProfile (1000,4000,10000) have")
+	sizes    = flag.String("sizes", "", "how many objects the releases of BenchmarkScale (100,1000,10000,20000) and BenchmarkProfile (1000,4000,10000) have")
 )
 
 // numbers are those of -sizes, or the given ones.

@@ -13,13 +13,13 @@ import (
 // smallHeap is what the heap may grow to before the collector works harder: 1,000
 // objects are upgraded in it with little collecting, and with what the runtime needs
 // beside it, it is less than Helm takes.
-const smallHeap = 34 << 20
+const smallHeap = 28 << 20
 
 // A collection begins when the heap has grown by so many per cent of what the last one has
 // found alive. A large heap must be let grow as well: with a soft limit close above it, as
 // there was one, the collector took three quarters of the processor time of 4,000 objects,
 // since the limit counts what the runtime itself needs, too.
-const mostPercent, leastPercent = 400, 40
+const mostPercent, leastPercent = 400, 35
 
 // Start lets small heaps grow without much collecting and keeps large ones within a
 // leastPercent of what lives in them. It sets the GC percent of the whole process, and
