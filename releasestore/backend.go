@@ -1,6 +1,7 @@
 package releasestore
 
 import (
+	"cmp"
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,19 +19,31 @@ func (o object) location() location { return location{o.meta.Namespace, o.meta.N
 // location names a stored object within its kind.
 type location struct{ namespace, name string }
 
+func (l location) compare(other location) int {
+	return cmp.Or(cmp.Compare(l.namespace, other.namespace), cmp.Compare(l.name, other.name))
+}
+
 // backend is a kind of object that carries records. Errors are those of
 // apimachinery's api/errors. update is refused with a conflict unless the
 // resource version in the metadata is current. list returns the continue token
-// of the next page, "" after the last one; namespace "" means all.
+// of the next page, "" after the last one; namespace "" means all. Where the options ask for
+// metadata alone, objects come without their records.
 type backend interface {
 	kind() string
 	// maxSize is the most bytes that a record may have, 0 for no limit.
 	maxSize() int
 	get(ctx context.Context, at location) (object, error)
-	list(ctx context.Context, namespace string, o metav1.ListOptions) ([]object, string, error)
+	list(ctx context.Context, namespace string, o listOptions) ([]object, string, error)
 	create(ctx context.Context, o object) (object, error)
 	update(ctx context.Context, o object) (object, error)
 	delete(ctx context.Context, at location, o metav1.DeleteOptions) error
+}
+
+// listOptions are those of the API server, and whether the metadata of objects is enough: there
+// are ten revisions of most releases, of which nobody wants more than to know that.
+type listOptions struct {
+	metav1.ListOptions
+	metadataOnly bool
 }
 
 // dataKey is the key that holds the record. recordType is the type of Secrets

@@ -1,7 +1,6 @@
 package releasestore
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -41,7 +40,7 @@ func (m *memoryBackend) get(_ context.Context, at location) (object, error) {
 	return o.clone(), nil
 }
 
-func (m *memoryBackend) list(_ context.Context, namespace string, o metav1.ListOptions) ([]object, string, error) {
+func (m *memoryBackend) list(_ context.Context, namespace string, o listOptions) ([]object, string, error) {
 	selector, err := labels.Parse(o.LabelSelector)
 	if err != nil {
 		return nil, "", err
@@ -51,12 +50,14 @@ func (m *memoryBackend) list(_ context.Context, namespace string, o metav1.ListO
 	var out []object
 	for at, stored := range m.objects {
 		if (namespace == "" || namespace == at.namespace) && selector.Matches(labels.Set(stored.meta.Labels)) {
-			out = append(out, stored.clone())
+			stored = stored.clone()
+			if o.metadataOnly {
+				stored.record = ""
+			}
+			out = append(out, stored)
 		}
 	}
-	slices.SortFunc(out, func(a, b object) int {
-		return cmp.Or(cmp.Compare(a.meta.Namespace, b.meta.Namespace), cmp.Compare(a.meta.Name, b.meta.Name))
-	})
+	slices.SortFunc(out, func(a, b object) int { return a.location().compare(b.location()) })
 	return out, "", nil
 }
 

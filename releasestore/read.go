@@ -28,7 +28,7 @@ func (s *Store) History(ctx context.Context, key release.Key, parts func(outline
 	if err != nil {
 		return nil, fmt.Errorf("read history of %s: %w", key, err)
 	}
-	objects, _, err := s.backend.list(ctx, key.Namespace, metav1.ListOptions{LabelSelector: selector.String()})
+	objects, _, err := s.backend.list(ctx, key.Namespace, listOptions{ListOptions: metav1.ListOptions{LabelSelector: selector.String()}})
 	if err != nil {
 		return nil, fmt.Errorf("read history of %s: %w", key, err)
 	}

@@ -46,7 +46,7 @@ func (b relocated) get(ctx context.Context, at location) (object, error) {
 	return b.back(b.backend.get(ctx, b.there(at)))
 }
 
-func (b relocated) list(ctx context.Context, namespace string, o metav1.ListOptions) ([]object, string, error) {
+func (b relocated) list(ctx context.Context, namespace string, o listOptions) ([]object, string, error) {
 	if namespace == b.releases {
 		namespace = b.storage
 	}

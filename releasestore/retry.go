@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
@@ -25,7 +23,7 @@ func (b retryingReads) get(ctx context.Context, at location) (found object, err 
 	return found, err
 }
 
-func (b retryingReads) list(ctx context.Context, namespace string, o metav1.ListOptions) (found []object, next string, err error) {
+func (b retryingReads) list(ctx context.Context, namespace string, o listOptions) (found []object, next string, err error) {
 	err = retryRead(ctx, b.clock, func(ctx context.Context) error {
 		found, next, err = b.backend.list(ctx, namespace, o)
 		return err

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -36,7 +35,7 @@ func (s *spoiled) get(ctx context.Context, at location) (object, error) {
 	return s.backend.get(ctx, at)
 }
 
-func (s *spoiled) list(ctx context.Context, namespace string, o metav1.ListOptions) ([]object, string, error) {
+func (s *spoiled) list(ctx context.Context, namespace string, o listOptions) ([]object, string, error) {
 	if err := s.spoil(); err != nil {
 		return nil, "", err
 	}

@@ -2,6 +2,7 @@ package releasestore
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,8 +21,13 @@ func (b secrets) get(ctx context.Context, at location) (object, error) {
 	return fromSecret(s, err)
 }
 
-func (b secrets) list(ctx context.Context, namespace string, o metav1.ListOptions) ([]object, string, error) {
-	page, err := b.client.Secrets(namespace).List(ctx, o)
+func (b secrets) list(ctx context.Context, namespace string, o listOptions) ([]object, string, error) {
+	if o.metadataOnly {
+		if found, next, err := listMetadata(ctx, b.client, "secrets", namespace, o.ListOptions); !errors.Is(err, errors.ErrUnsupported) {
+			return found, next, err
+		}
+	}
+	page, err := b.client.Secrets(namespace).List(ctx, o.ListOptions)
 	if err != nil {
 		return nil, "", err
 	}

@@ -23,22 +23,26 @@ func (sqlRows) kind() string { return "SQL row" }
 // maxSize: a text holds 1 GB, so what can be read again is the limit (MaxUnpacked).
 func (sqlRows) maxSize() int { return 0 }
 
-// selectRows reads rows as scanRow takes them.
+// selectKeys, a body and selectRest read rows as scanRow takes them.
 const (
-	selectRows = `
-		SELECT r.key, r.namespace, r.body, r.xmin, r.name, r.version, r.status, r.owner, r.createdat, r.modifiedat, `
+	selectKeys = `
+		SELECT r.key, r.namespace, `
+	selectRest   = `, r.xmin, r.name, r.version, r.status, r.owner, r.createdat, r.modifiedat, `
 	selectLabels = `(SELECT json_object_agg(l.key, l.value) FROM custom_labels_v1 l
 			WHERE l.releasekey = r.key AND l.releasenamespace = r.namespace AND l.key IS NOT NULL)`
 	fromRows = `
 		FROM releases_v1 r `
 )
 
-// read asks for rows. A database without Helm's tables has none; one that a
+// sqlBody is the column with the record.
+const sqlBody = "r.body"
+
+// read asks for rows with the record or what else body is. A database without Helm's tables has none; one that a
 // Helm before 3.13 has set up has no custom labels.
-func (b sqlRows) read(ctx context.Context, where string, params ...*string) ([]object, error) {
-	rows, err := b.db.ask(ctx, selectRows+selectLabels+fromRows+where, params...)
+func (b sqlRows) read(ctx context.Context, body, where string, params ...*string) ([]object, error) {
+	rows, err := b.db.ask(ctx, selectKeys+body+selectRest+selectLabels+fromRows+where, params...)
 	if undefinedTable(err) {
-		rows, err = b.db.ask(ctx, selectRows+"NULL"+fromRows+where, params...)
+		rows, err = b.db.ask(ctx, selectKeys+body+selectRest+"NULL"+fromRows+where, params...)
 	}
 	if undefinedTable(err) {
 		return nil, nil
@@ -57,7 +61,7 @@ func (b sqlRows) read(ctx context.Context, where string, params ...*string) ([]o
 	return objects, nil
 }
 
-// scanRow makes an object of one row of selectRows.
+// scanRow makes an object of one row.
 func scanRow(row [][]byte) (object, error) {
 	all := map[string]string{}
 	if custom := row[10]; custom != nil {
@@ -80,7 +84,7 @@ func scanRow(row [][]byte) (object, error) {
 }
 
 func (b sqlRows) get(ctx context.Context, at location) (object, error) {
-	found, err := b.read(ctx, `WHERE r.key = $1 AND r.namespace = $2`, &at.name, &at.namespace)
+	found, err := b.read(ctx, sqlBody, `WHERE r.key = $1 AND r.namespace = $2`, &at.name, &at.namespace)
 	switch {
 	case err != nil:
 		return object{}, err
@@ -92,7 +96,7 @@ func (b sqlRows) get(ctx context.Context, at location) (object, error) {
 
 // list lets the database select by namespace and name; what else the selector
 // asks for is few rows more.
-func (b sqlRows) list(ctx context.Context, namespace string, o metav1.ListOptions) ([]object, string, error) {
+func (b sqlRows) list(ctx context.Context, namespace string, o listOptions) ([]object, string, error) {
 	selector, err := labels.Parse(o.LabelSelector)
 	if err != nil {
 		return nil, "", err
@@ -103,7 +107,11 @@ func (b sqlRows) list(ctx context.Context, namespace string, o metav1.ListOption
 	if o.Limit > 0 {
 		limit = new(strconv.FormatInt(o.Limit, 10))
 	}
-	found, err := b.read(ctx, `
+	body := sqlBody
+	if o.metadataOnly {
+		body = "''"
+	}
+	found, err := b.read(ctx, body, `
 		WHERE ($1::text = '' OR r.namespace = $1) AND ($2::text = '' OR r.name = $2)
 			AND (r.namespace, r.key) > ($3::text, $4::text)
 		ORDER BY r.namespace, r.key LIMIT $5::bigint`, &namespace, &name, &afterNamespace, &afterKey, limit)

@@ -2,12 +2,9 @@ package clustertest
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
 	"os/exec"
-	"runtime"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 )
@@ -15,6 +12,7 @@ import (
 // Usage is what one run of a program took.
 type Usage struct {
 	ExitCode int
+	Began    time.Time
 	Wall     time.Duration
 	CPU      time.Duration // user and system
 	MaxRSS   int64         // bytes
@@ -29,17 +27,17 @@ func (c *Cluster) Measure(t testing.TB, program string, args ...string) Usage {
 	return Measure(t, c.Environment(), program, args...)
 }
 
-// Measure runs a program and measures it. Linux counts a child's memory from that
-// of its parent, and the parent, with a whole suite in it, is large: so a small
-// process stands between the two, which is this binary again (see Main).
+// Measure runs a program and measures it, by way of a small process that does nothing
+// else: see the command measure.
 func Measure(t testing.TB, environment []string, program string, args ...string) Usage {
 	t.Helper()
-	own, err := os.Executable()
+	measure, err := buildMeasure()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var failure strings.Builder
-	between := &exec.Cmd{Path: own, Args: append([]string{measuredName, program}, args...), Env: environment, Stderr: &failure}
+	between := exec.Command(measure, append([]string{program}, args...)...)
+	between.Env, between.Stderr = environment, &failure
 	out, err := between.Output()
 	if err != nil {
 		t.Fatalf("measure %s: %v\n%s", program, err, failure.String())
@@ -50,6 +48,8 @@ func Measure(t testing.TB, environment []string, program string, args ...string)
 	}
 	return u
 }
+
+var buildMeasure = sync.OnceValues(func() (string, error) { return build(module+"/internal/clustertest/measure", "measure") })
 
 // Limits is what a run of a program may take at most; zero is no limit.
 type Limits struct {
@@ -77,34 +77,3 @@ func MeasureWithin(t testing.TB, most Limits, environment []string, program stri
 }
 
 func within[N time.Duration | int64](used, most N) bool { return most == 0 || used <= most }
-
-// measuredName is the name under which this binary measures a program.
-const measuredName = "measured"
-
-// endless is when a run is given up.
-const endless = 10 * time.Minute
-
-// runMeasured runs its arguments as a program and prints the usage.
-func runMeasured() {
-	var stdout, stderr strings.Builder
-	command := exec.Command(os.Args[1], os.Args[2:]...)
-	command.Stdout, command.Stderr = &stdout, &stderr
-	began := time.Now()
-	if err := command.Start(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	kill := time.AfterFunc(endless, func() { _ = command.Process.Kill() })
-	_ = command.Wait() // the exit code says it all
-	kill.Stop()
-	u := Usage{ExitCode: command.ProcessState.ExitCode(), Wall: time.Since(began), CPU: command.ProcessState.UserTime() + command.ProcessState.SystemTime(), Stdout: stdout.String(), Stderr: stderr.String()}
-	if used, ok := command.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.MaxRSS = used.Maxrss
-		if runtime.GOOS == "linux" {
-			u.MaxRSS <<= 10
-		}
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(u); err != nil {
-		os.Exit(1)
-	}
-}

@@ -19,9 +19,6 @@ import (
 //		os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
 //	}
 func Main(m *testing.M, options Options, use func(*Cluster)) int {
-	if os.Args[0] == measuredName {
-		return MainWithoutCluster(m)
-	}
 	hangUpOnPrograms()
 	c, err := Start(context.Background(), options)
 	if err != nil {
@@ -40,10 +37,6 @@ func Main(m *testing.M, options Options, use func(*Cluster)) int {
 
 // MainWithoutCluster is Main for a suite that runs programs and needs no cluster.
 func MainWithoutCluster(m *testing.M) int {
-	if os.Args[0] == measuredName {
-		runMeasured()
-		return 0
-	}
 	hangUpOnPrograms()
 	defer removeProgram()
 	return m.Run()

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/gcpacing"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -97,6 +98,7 @@ func (p *program) list(ctx context.Context, o *listFlags) error {
 	if err != nil {
 		return err
 	}
+	gcpacing.Halve()
 	found, err := s.store.List(ctx, query)
 	if corrupt, only := releasestore.Corrupt(err); only {
 		for _, one := range corrupt {

@@ -8,12 +8,16 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 // smallHeap is what the heap may grow to before the collector works harder: 1,000
 // objects are upgraded in it with little collecting, and with what the runtime needs
 // beside it, it is less than Helm takes.
 const smallHeap = 28 << 20
+
+// halved is whether half of it is enough.
+var halved atomic.Bool
 
 // A collection begins when the heap has grown by so many per cent of what the last one has
 // found alive. A large heap must be let grow as well: with a soft limit close above it, as
@@ -43,10 +47,17 @@ func Start() {
 	})
 }
 
+// Halve has the heap collected from half the size on, for a command that reads many objects
+// and keeps little of each, so that a collection costs little.
+func Halve() { halved.Store(true) }
+
 // percent is by how much a heap may grow in which so many bytes live.
 func percent(live uint64) int {
-	room := int64(smallHeap) - int64(live)
-	return int(min(max(100*room/int64(max(live, 1)), leastPercent), mostPercent))
+	left := int64(smallHeap) - int64(live)
+	if halved.Load() {
+		left = smallHeap/2 - int64(live)
+	}
+	return int(min(max(100*left/int64(max(live, 1)), leastPercent), mostPercent))
 }
 
 // afterEachCollection calls f behind each collection: an object that nobody holds

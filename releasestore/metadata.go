@@ -1,0 +1,80 @@
+package releasestore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+)
+
+// acceptMetadata asks for the metadata of the objects of a list. A server that can't do so
+// sends them whole, as JSON, and their metadata is in the same places.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+const acceptMetadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
+	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+// listMetadata lists the names, labels and versions of objects; errors.ErrUnsupported for a
+// client that sends no requests of its own, such as the fakes of client-go.
+func listMetadata(ctx context.Context, client any, resource, namespace string, o metav1.ListOptions) ([]object, string, error) {
+	requests := restClient(client)
+	if requests == nil {
+		return nil, "", errors.ErrUnsupported
+	}
+	data, err := requests.Get().Resource(resource).NamespaceIfScoped(namespace, namespace != "").
+		VersionedParams(&o, scheme.ParameterCodec).SetHeader("Accept", acceptMetadata).Do(ctx).Raw()
+	if err != nil {
+		return nil, "", err
+	}
+	list, err := decodeMetadata(data)
+	if err != nil {
+		return nil, "", fmt.Errorf("read a list of %s: %w", resource, err)
+	}
+	objects := make([]object, 0, len(list.Items))
+	for i := range list.Items {
+		m := &list.Items[i].ObjectMeta
+		objects = append(objects, object{meta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, Labels: m.Labels}})
+	}
+	return objects, list.Continue, nil
+}
+
+func restClient(client any) rest.Interface {
+	c, ok := client.(interface{ RESTClient() rest.Interface })
+	if !ok {
+		return nil
+	}
+	requests := c.RESTClient()
+	if none, ok := requests.(*rest.RESTClient); ok && none == nil {
+		return nil // kubernetes/fake
+	}
+	return requests
+}
+
+// protobufMagic begins every object that an API server sends as protobuf
+// (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
+var protobufMagic = []byte("k8s\x00")
+
+func decodeMetadata(data []byte) (*metav1.PartialObjectMetadataList, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	if !bytes.HasPrefix(data, protobufMagic) {
+		return list, json.Unmarshal(data, list)
+	}
+	decoder, err := metadataDecoder()
+	if err != nil {
+		return nil, err
+	}
+	return list, runtime.DecodeInto(decoder, data, list)
+}
+
+var metadataDecoder = sync.OnceValues(func() (runtime.Decoder, error) {
+	known := runtime.NewScheme()
+	err := metav1.AddMetaToScheme(known)
+	return serializer.NewCodecFactory(known).UniversalDeserializer(), err
+})

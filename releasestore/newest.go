@@ -1,0 +1,132 @@
+package releasestore
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+const (
+	// pageSize is how many records one request asks for. Each may be 1 MiB.
+	pageSize = 50
+	// metadataPageSize is how many of them one asks for whose metadata are wanted. Annotations
+	// may have 256 KiB.
+	metadataPageSize = 250
+	// few superseded records are read one by one: they are the newest of a release only where
+	// a run was interrupted, and all others of a namespace would come with them in a list.
+	few = 20
+)
+
+// errMoved is that a record is no longer in the state that it was in a moment ago.
+var errMoved = errors.New("releases have changed while they were listed")
+
+// candidates are the newest records of the releases that the query keeps. No text of a record
+// outlives its page. errMoved says that it is worth another try; with settle, what has changed
+// meanwhile is taken as it is now.
+func (s *Store) candidates(ctx context.Context, q Query, a *allowance, settle bool) ([]candidate, error) {
+	wanted, err := s.newest(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]candidate, 0, len(wanted))
+	listed := shared(wanted)
+	err = s.pages(ctx, q, listed, func(o object) {
+		if _, found := wanted[o.location()]; found {
+			delete(wanted, o.location())
+			all = append(all, candidate{found: s.outline(o, maxBeginning, a), object: object{meta: o.meta}})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(wanted), location.compare) {
+		if slices.Contains(listed, wanted[at].meta.Labels[labelStatus]) && !settle {
+			return nil, errMoved
+		}
+		o, err := s.backend.get(ctx, at)
+		switch {
+		case apierrors.IsNotFound(err): // deleted meanwhile
+		case err != nil:
+			return nil, err
+		default:
+			all = append(all, candidate{found: s.outline(o, maxBeginning, a), object: object{meta: o.meta}})
+		}
+	}
+	return all, nil
+}
+
+// newest is the metadata of the newest record of each release that the query keeps.
+func (s *Store) newest(ctx context.Context, q Query) (map[location]object, error) {
+	newest := map[release.Key]object{}
+	o := listOptions{ListOptions: metav1.ListOptions{LabelSelector: ofHelm().String(), Limit: metadataPageSize}, metadataOnly: true}
+	err := s.list(ctx, q.Namespace, o, func(o object) {
+		at := s.record(o.location())
+		if known, ok := newest[at.Key]; !ok || at.Version > s.record(known.location()).Version {
+			newest[at.Key] = o
+		}
+	})
+	wanted := map[location]object{}
+	for _, o := range newest {
+		if q.keeps(o) {
+			wanted[o.location()] = o
+		}
+	}
+	return wanted, err
+}
+
+// shared are the statuses of records that are read by a list.
+func shared(records map[location]object) []string {
+	count := map[string]int{}
+	for _, o := range records {
+		count[o.meta.Labels[labelStatus]]++
+	}
+	if count[string(release.StatusSuperseded)] <= few {
+		delete(count, string(release.StatusSuperseded))
+	}
+	return slices.Sorted(maps.Keys(count))
+}
+
+// pages hands on all records in one of these statuses that the query may keep, with their texts.
+func (s *Store) pages(ctx context.Context, q Query, statuses []string, each func(object)) error {
+	if len(statuses) == 0 {
+		return nil
+	}
+	selector := ofHelm()
+	// A status that is no value of a label is only in a database.
+	if in, err := labels.NewRequirement(labelStatus, selection.In, statuses); err == nil {
+		selector = selector.Add(*in)
+	}
+	if q.Selector != nil {
+		if more, selectable := q.Selector.Requirements(); selectable {
+			selector = selector.Add(more...)
+		}
+	}
+	return s.list(ctx, q.Namespace, listOptions{ListOptions: metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize}}, each)
+}
+
+// list hands on records page by page.
+func (s *Store) list(ctx context.Context, namespace string, o listOptions, each func(object)) error {
+	for {
+		page, next, err := s.backend.list(ctx, namespace, o)
+		if err != nil {
+			return err
+		}
+		for _, o := range records(page) {
+			each(o)
+		}
+		if next == "" {
+			return nil
+		}
+		o.Continue = next
+	}
+}
+
+func ofHelm() labels.Selector { return labels.SelectorFromSet(labels.Set{labelOwner: ownerHelm}) }
