@@ -41,6 +41,10 @@ const module = "github.com/kubectl-release/kubectl-release"
 // build, and returns its path. Main removes it as well.
 func Build(name string, flags ...string) (string, error) { return build(module, name, flags...) }
 
+// begin is where the test has begun: in its package's folder, from which go finds the module. It
+// may be somewhere else when the program is wanted.
+var begin, _ = os.Getwd()
+
 // build has go run copy the program instead of running it: unlike go build, it keeps what it
 // has linked in the build cache, and a dozen suites want the same program.
 func build(what, name string, flags ...string) (string, error) {
@@ -50,7 +54,7 @@ func build(what, name string, flags ...string) (string, error) {
 	}
 	args := append([]string{"run", "-tags", "urfave_cli_no_docs", "-exec", "cp"}, flags...) // as .goreleaser.yaml has it
 	command := exec.Command("go", append(args, what, path)...)
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	command.Env, command.Dir = append(os.Environ(), "CGO_ENABLED=0"), begin
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
