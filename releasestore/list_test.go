@@ -3,6 +3,7 @@ package releasestore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +12,10 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -145,5 +148,26 @@ func TestListMetadata(t *testing.T) {
 				t.Errorf("%+v, next %q", found, next)
 			}
 		})
+	}
+}
+
+// A refusal has the server's words and its reason.
+func TestListMetadataRefused(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", errors.New("not yours")).Status()
+		refusal.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		if err := json.NewEncoder(w).Encode(refusal); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	client, err := corev1client.NewForConfig(&rest.Config{Host: server.URL})
+	must(t, err)
+	s, err := Open(client, "", testClock())
+	must(t, err)
+	if _, err := s.List(t.Context(), Query{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "not yours") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -28,8 +28,12 @@ func listMetadata(ctx context.Context, client any, resource, namespace string, o
 	if requests == nil {
 		return nil, "", errors.ErrUnsupported
 	}
-	data, err := requests.Get().Resource(resource).NamespaceIfScoped(namespace, namespace != "").
-		VersionedParams(&o, scheme.ParameterCodec).SetHeader("Accept", acceptMetadata).Do(ctx).Raw()
+	result := requests.Get().Resource(resource).NamespaceIfScoped(namespace, namespace != "").
+		VersionedParams(&o, scheme.ParameterCodec).SetHeader("Accept", acceptMetadata).Do(ctx)
+	if err := result.Error(); err != nil { // Raw's error is without the server's words
+		return nil, "", err
+	}
+	data, err := result.Raw()
 	if err != nil {
 		return nil, "", err
 	}
