@@ -42,6 +42,9 @@ func (r *rig) left(kinds string) (out []string) {
 		`jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.metadata.resourceVersion}{"\n"}{end}`))
 }
 
+// queued is a metric of controller-runtime: something waits for a pass.
+var queued = regexp.MustCompile(`(?m)^workqueue_depth\{controller="helmrelease".*\} [1-9]`)
+
 var times = regexp.MustCompile(`"lastTransitionTime": .*`)
 
 // passed waits until the metric of a controller counts a pass over each HelmRelease.
@@ -53,12 +56,17 @@ func (r *rig) passed(metrics string) {
 	})
 }
 
-// atRest waits until no HelmRelease is in the middle of a pass.
-func (r *rig) atRest() {
+// atRest waits until no HelmRelease is in the middle of a pass, and the controller with these
+// metrics at work on none: helm-controller cuts the history after it has said that all is well.
+func (r *rig) atRest(metrics string) {
 	r.Helper()
 	for _, name := range []string{"web", "broken"} {
 		r.until(name, "settled", func(hr *flux.HelmRelease) bool { return flux.Condition(hr.Status.Conditions, "Reconciling") == nil })
 	}
+	r.eventually("no pass is under way", func() bool {
+		_, text := fetch(r.TB, metrics, "/metrics")
+		return strings.Contains(text, `controller_runtime_active_workers{controller="helmrelease"} 0`) && !queued.MatchString(text)
+	})
 }
 
 // Check 47, with the real helm-controller: what the one has left in sync the other one finds in
@@ -70,7 +78,8 @@ func TestCheck47HandOverWithHelmController(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", slow("1s"))
 	r.publish("broken", "1.0.0", settings(""))
-	now := r.startHelmController("--metrics-addr=0")
+	metrics := port(t)
+	now := r.startHelmController("--metrics-addr=" + metrics)
 	r.release("web", "driftDetection: {mode: enabled}")
 	cluster.Apply(t, r.namespace, `
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -91,9 +100,10 @@ spec: {interval: 10m, timeout: 30s, chartRef: {kind: HelmChart, name: broken}}`)
 		{r.startHelmController, written, "1.2.0"}, // it writes what it is about, each time
 		{r.start, written + ",helmreleases", "1.3.0"},
 	} {
-		r.atRest()
+		r.atRest(metrics)
 		now.stop()
-		before, metrics := r.left(next.kinds), port(t)
+		before := r.left(next.kinds)
+		metrics = port(t)
 		now = next.start("--metrics-addr=" + metrics)
 		r.passed(metrics)
 		if diff := cmp.Diff(before, r.left(next.kinds)); diff != "" {
