@@ -82,8 +82,13 @@ func installed(t *testing.T) *clusterfake.Cluster {
 // planned builds a plan from what is really in the cluster.
 func planned(t *testing.T, w *clusterfake.Cluster, op plan.Operation, target *release.Revision) *plan.Plan {
 	t.Helper()
+	return plannedWith(t, w, op, target, plan.Options{})
+}
+
+func plannedWith(t *testing.T, w *clusterfake.Cluster, op plan.Operation, target *release.Revision, o plan.Options) *plan.Plan {
+	t.Helper()
 	in := plan.Input{
-		Operation: op, Release: release.Key{Namespace: "shop", Name: "web"}, History: clusterfake.Store{Cluster: w}.History(),
+		Operation: op, Options: o, Release: release.Key{Namespace: "shop", Name: "web"}, History: clusterfake.Store{Cluster: w}.History(),
 		Live: map[manifest.ID]plan.Observation{}, Predictions: map[string]plan.Prediction{},
 		Pending: plan.Pending{Ours: true},
 	}

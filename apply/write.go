@@ -68,8 +68,11 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	}
 	created, err := r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, r.writeOptions())
 	if apierrors.IsConflict(err) {
-		if _, lookErr := r.env.Cluster.Get(ctx, target(s)); apierrors.IsNotFound(lookErr) {
+		switch _, lookErr := r.env.Cluster.Get(ctx, target(s)); {
+		case apierrors.IsNotFound(lookErr):
 			return nil, err // it was about something else: trying again is right
+		case lookErr != nil: // nobody knows whether something is there; this may pass
+			return nil, fmt.Errorf("%s, and looking at it: %w", err.Error(), lookErr)
 		}
 		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: s.Object.Group, Resource: s.Object.Kind}, s.Object.Name)
 	}
