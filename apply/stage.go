@@ -1,15 +1,12 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -35,7 +32,7 @@ func conditional(w plan.Wave) bool {
 	return !slices.ContainsFunc(w.Steps, func(s plan.Step) bool { return s.When == "" })
 }
 
-// wave runs the steps of a wave side by side. After the first failure, or when
+// wave runs the steps of a wave side by side; they begin in the order of the plan. After the first failure, or when
 // ctx ends, no further step begins; those under way are joined.
 func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error {
 	if waits := onlyWaits(w); waits != nil {
@@ -61,7 +58,7 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 	for range min(Concurrency, len(w.Steps)) {
 		group.Go(work)
 	}
-	for _, i := range interleaved(w.Steps) {
+	for i := range w.Steps {
 		step := &w.Steps[i]
 		if step.Op == plan.OpNone || step.Op == plan.OpKeep || !r.due(step) {
 			continue
@@ -79,31 +76,6 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 		return fmt.Errorf("stopped in stage %q: %w", stage, context.Cause(ctx))
 	}
 	return nil
-}
-
-// interleaved is the order in which the steps of a wave begin: as they are, but
-// with the kinds mixed. The API server is slow with some, such as Services, whose
-// addresses it gives out one by one, and has time for others meanwhile.
-func interleaved(steps []plan.Step) []int {
-	type slot struct {
-		index, nth int
-		kind       schema.GroupKind
-	}
-	count := map[schema.GroupKind]int{}
-	slots := make([]slot, len(steps))
-	for i, s := range steps {
-		kind := s.Object.GroupKind()
-		slots[i] = slot{i, count[kind], kind}
-		count[kind]++
-	}
-	slices.SortStableFunc(slots, func(a, b slot) int {
-		return cmp.Compare(a.nth*count[b.kind], b.nth*count[a.kind])
-	})
-	order := make([]int, len(steps))
-	for i, p := range slots {
-		order[i] = p.index
-	}
-	return order
 }
 
 func onlyWaits(w plan.Wave) []plan.Step {
