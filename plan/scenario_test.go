@@ -122,7 +122,9 @@ func (s scenario) plan() *plan.Plan {
 		access := plan.Access{Denied: map[plan.Permission]bool{}, Unchecked: setup.Unchecked}
 		for _, p := range needs {
 			whole := p.Verb + " " + p.Resource
-			access.Denied[p] = slices.Contains(setup.Denied, whole) || slices.Contains(setup.Denied, whole+"/"+p.Name)
+			if slices.Contains(setup.Denied, whole) || slices.Contains(setup.Denied, whole+"/"+p.Name) {
+				access.Denied[p] = true
+			}
 		}
 		return access
 	})
@@ -215,8 +217,12 @@ func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.
 		if in.Predictions != nil && len(answers) == 0 {
 			return p, nil
 		}
+		first := in.Predictions == nil
 		maps.Copy(answers, in.Predictions)
 		in.Predictions, in.Access = answers, access(open.Permissions)
+		if first && open.Final(in) {
+			return p, nil
+		}
 	}
 }
 

@@ -171,7 +171,7 @@ func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan
 		base.crds = append(base.crds, takenToBeThere(&in, base.crds)...)
 	}
 	in.Live = plan.Unmoved(in.Stored, base.crds, in.Release)
-	if err := measure(&in, c.recordLimit); err != nil {
+	if err := measuring(in.Target, c.recordLimit)(&in); err != nil {
 		return nil, err
 	}
 	p, _, err := plan.Build(in)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -14,7 +15,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // decide completes the input by what the cluster says of the objects in it and
@@ -27,11 +27,11 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	if err := qualify(ctx, e.Cluster, &in, sent); err != nil {
 		return nil, err
 	}
-	// The record is encoded for that, which takes some times its size: before there is more to keep.
-	if err := measure(&in, e.recordLimit()); err != nil {
+	measured := measuring(in.Target, e.recordLimit())
+	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
 		return nil, err
 	}
-	if in.Live, err = e.Cluster.Observe(ctx, refs(in)); err != nil {
+	if err := measured(&in); err != nil {
 		return nil, err
 	}
 	shareLive(in)
@@ -39,6 +39,9 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	in.ReadOnly, in.Judged = e.ReadOnly, e.Judged
 	return e.ask(ctx, in)
 }
+
+// manyDryRuns is from how many steps on a plan takes more memory than there is garbage anyway.
+const manyDryRuns = 1000
 
 // ask builds the plan and asks the server about its steps, until there is
 // nothing to ask that it has not answered.
@@ -54,8 +57,15 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 		if in.CustomResources == nil && !in.Undoing {
 			in.CustomResources = e.customResources(ctx, p)
 		}
+		first := in.Predictions == nil
 		if err := e.answer(ctx, &in, open); err != nil {
 			return nil, err
+		}
+		if first && open.Final(in) {
+			return p, nil
+		}
+		if len(open.DryRuns) >= manyDryRuns {
+			runtime.GC() // the plan is garbage by now, and the next one as large
 		}
 	}
 }
@@ -237,30 +247,6 @@ func refs(in plan.Input) []apply.Ref {
 
 func addNamespace(add func(manifest.Object), name string) {
 	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
-}
-
-// recordLimit is how large the store takes a record; without a store, as Secrets.
-func (e *Engine) recordLimit() int {
-	if e.Store == nil {
-		return releasestore.MaxSize
-	}
-	return e.Store.MaxSize()
-}
-
-// measure tells the plan how large its record is and may be.
-func measure(in *plan.Input, limit int) error {
-	if in.Target == nil {
-		return nil
-	}
-	size, err := releasestore.Size(in.Target.Record)
-	if err != nil {
-		return fmt.Errorf("measure the record of %s: %w", in.Release, err)
-	}
-	in.RecordSize, in.MaxRecordSize = size, limit
-	if limit > 0 && size > limit {
-		in.RecordParts = release.LargestParts(in.Target.Record, 10)
-	}
-	return nil
 }
 
 // hookObjects parses a revision's hooks, one object each.

@@ -20,13 +20,18 @@ const smallHeap = 28 << 20
 var halved atomic.Bool
 
 // A collection begins when the heap has grown by so many per cent of what the last one has
-// found alive. A large heap must be let grow as well: with a soft limit close above it, as
-// there was one, the collector took three quarters of the processor time of 4,000 objects,
-// since the limit counts what the runtime itself needs, too.
-const mostPercent, leastPercent = 400, 35
+// found alive, and a large heap when it has grown by largeGrowth, in bytes, so that what is
+// garbage does not grow with what is needed. A large heap must be let grow as well: with a soft
+// limit close above it, as there was one, the collector took three quarters of the processor time
+// of 4,000 objects, since the limit counts what the runtime itself needs, too.
+const (
+	mostPercent, usualPercent, leastPercent = 400, 35, 15
 
-// Start lets small heaps grow without much collecting and keeps large ones within a
-// leastPercent of what lives in them. It sets the GC percent of the whole process, and
+	largeGrowth = 20 << 20
+)
+
+// Start lets small heaps grow without much collecting and keeps large ones close to what lives
+// in them. It sets the GC percent of the whole process, and
 // leaves it alone when the environment has GOGC or GOMEMLIMIT.
 func Start() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
@@ -53,11 +58,13 @@ func Halve() { halved.Store(true) }
 
 // percent is by how much a heap may grow in which so many bytes live.
 func percent(live uint64) int {
-	left := int64(smallHeap) - int64(live)
+	small := int64(smallHeap)
 	if halved.Load() {
-		left = smallHeap/2 - int64(live)
+		small /= 2
 	}
-	return int(min(max(100*left/int64(max(live, 1)), leastPercent), mostPercent))
+	alive := int64(max(live, 1))
+	toSmall, large := 100*(small-alive)/alive, int64(100*largeGrowth)/alive
+	return int(min(max(toSmall, min(usualPercent, large), leastPercent), mostPercent))
 }
 
 // afterEachCollection calls f behind each collection: an object that nobody holds

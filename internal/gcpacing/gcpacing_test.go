@@ -56,22 +56,22 @@ func TestChurn(t *testing.T) {
 		t.Logf("\ncollections=%d\nMB=%d", read("/gc/cycles/total:gc-cycles").Uint64(), read("/memory/classes/total:bytes").Uint64()>>20)
 		return
 	}
-	if now := read("/gc/gogc:percent").Uint64(); now >= mostPercent || now < leastPercent {
+	if now := read("/gc/gogc:percent").Uint64(); now >= mostPercent || now < usualPercent {
 		t.Errorf("a heap in which 10 MiB live may grow by %d %%", now)
 	}
 }
 
-// TestPercent: small heaps grow to smallHeap, large ones by leastPercent, and none by more
-// than mostPercent.
+// TestPercent: small heaps grow to smallHeap, larger ones by usualPercent, large ones by largeGrowth,
+// and none by less than leastPercent or more than mostPercent.
 func TestPercent(t *testing.T) {
-	for live, want := range map[uint64]int{0: mostPercent, 1 << 20: mostPercent, smallHeap / 4: 300, smallHeap / 2: 100, smallHeap: leastPercent, 10 * smallHeap: leastPercent} {
+	for live, want := range map[uint64]int{0: mostPercent, 1 << 20: mostPercent, smallHeap / 4: 300, smallHeap / 2: 100, smallHeap: usualPercent, 2 * largeGrowth: usualPercent, 4 * largeGrowth: 25, 20 * largeGrowth: leastPercent} {
 		if got := percent(live); got != want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", live, got, want)
 		}
 	}
 	Halve()
 	defer halved.Store(false)
-	for live, want := range map[uint64]int{0: mostPercent, smallHeap / 8: 300, smallHeap / 4: 100, smallHeap / 2: leastPercent} {
+	for live, want := range map[uint64]int{0: mostPercent, smallHeap / 8: 300, smallHeap / 4: 100, smallHeap / 2: usualPercent} {
 		if got := percent(live); got != want {
 			t.Errorf("halved, with %d bytes alive: %d %%, want %d", live, got, want)
 		}
