@@ -49,7 +49,7 @@ type builder struct {
 	in        Input
 	plan      *Plan
 	questions Questions
-	stored    map[manifest.ID]StoredObject
+	stored    map[manifest.ID]*StoredObject
 	// targets are the objects that the target has as resources.
 	targets map[manifest.ID]bool
 	// converted are the resources that are hooks from now on.
@@ -182,13 +182,27 @@ func (b *builder) warn(id manifest.ID, what, do string) {
 
 // filterStored keeps what of the stored objects is this release's to decide over.
 func (b *builder) filterStored() {
-	b.stored = make(map[manifest.ID]StoredObject, len(b.in.Stored))
+	b.stored = make(map[manifest.ID]*StoredObject, len(b.in.Stored))
 	b.converted = map[manifest.ID]bool{}
-	for _, s := range b.in.Stored {
-		if s, ok := b.ownedDocs(s, b.targets[s.ID]); ok {
-			b.stored[s.ID] = s
+	for i := range b.in.Stored {
+		s := &b.in.Stored[i]
+		owned, ok := b.ownedDocs(*s, b.targets[s.ID])
+		if !ok {
+			continue
 		}
+		if len(owned.Docs) != len(s.Docs) {
+			s = &owned
+		}
+		b.stored[s.ID] = s
 	}
+}
+
+// storedObject is what filterStored has left of an object.
+func (b *builder) storedObject(id manifest.ID) (s StoredObject, known bool) {
+	if s := b.stored[id]; s != nil {
+		return *s, true
+	}
+	return StoredObject{}, false
 }
 
 // wantedBy are the objects that the input's target has as resources.
@@ -220,7 +234,7 @@ func (b *builder) resources() []Wave {
 		hooks[h.ID] = true
 	}
 	for _, s := range b.in.Stored {
-		s, known := b.stored[s.ID]
+		s, known := b.storedObject(s.ID)
 		if !known || wanted[s.ID] {
 			continue
 		}

@@ -25,7 +25,7 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 		Fidelity:   FidelityExact,
 	}
 	b.checkServed(o)
-	stored, known := b.stored[o.ID]
+	stored, known := b.storedObject(o.ID)
 	live := b.live(o.ID)
 	switch {
 	case live.Unreadable != "":

@@ -87,7 +87,7 @@ const converted = "it was a resource of this release until now"
 // and is brought to what the hook says. What has to run can't do so twice: it is
 // deleted and created, if the hook's policy lets that be.
 func (b *builder) converts(step *Step) bool {
-	stored, known := b.stored[step.Object]
+	stored, known := b.storedObject(step.Object)
 	live := b.live(step.Object)
 	switch {
 	case !known, b.targets[step.Object], stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil, step.Object.IsCRD():
@@ -103,7 +103,8 @@ func (b *builder) converts(step *Step) bool {
 // convert makes a hook of a resource. needed says whether it is deleted first, by
 // the step room.
 func (b *builder) convert(step *Step) (room Step, needed bool) {
-	stored, live := b.stored[step.Object], b.live(step.Object).Object
+	stored, _ := b.storedObject(step.Object)
+	live := b.live(step.Object).Object
 	b.converted[step.Object] = true
 	step.Hook.WasResource = true
 	switch {

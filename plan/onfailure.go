@@ -115,7 +115,8 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 	}
 	r.Hooks = hooksBack(good, b.in)
 	b.plan.Steps(func(stage StageName, s *Step) {
-		restored := good != nil && slices.Contains(b.stored[s.Object].Revisions, good.Version)
+		stored, _ := b.storedObject(s.Object)
+		restored := good != nil && slices.Contains(stored.Revisions, good.Version)
 		if stage == StageResources {
 			r.count(s, restored)
 		}
@@ -189,7 +190,7 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 		return ""
 	case staysOnUninstall(s):
 		return "it stays: its helm.sh/resource-policy is keep"
-	case s.Before != nil && len(b.stored[s.Object].Docs) == 0:
+	case s.Before != nil && b.stored[s.Object] == nil:
 		return "it was there before this release had it, and is deleted on the way back"
 	}
 	return ""

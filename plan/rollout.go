@@ -48,7 +48,7 @@ func (b *builder) maySurge(s *Step) bool {
 	if s.Op != OpPatch || s.After != nil || s.Body == nil || !kinds.Of(s.Object.GroupKind()).RollsOut {
 		return false
 	}
-	if sent, known := b.stored[s.Object]; known {
+	if sent, known := b.storedObject(s.Object); known {
 		before, _, _ := unstructured.NestedMap(sent.Latest().Doc.Object, "spec", "template")
 		after, _, _ := unstructured.NestedMap(s.Body.Object, "spec", "template")
 		if reflect.DeepEqual(before, after) {

@@ -14,7 +14,7 @@ func (b *builder) uninstall() {
 		b.block(ProblemInvalid, manifest.ID{}, fmt.Sprintf("there is no release %s in namespace %s", b.in.Release.Name, b.in.Release.Namespace), "see "+b.in.Invocation.Command("list", "--all-namespaces"))
 		return
 	}
-	b.stored = map[manifest.ID]StoredObject{}
+	b.stored = map[manifest.ID]*StoredObject{}
 	b.recordStage(StagePending, b.recordStep("pending", Record{
 		Revision: last.Version, Status: release.StatusUninstalling, Description: pendingDescription(Uninstall),
 	}, fmt.Sprintf("revision %d uninstalling", last.Version)))

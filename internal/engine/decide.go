@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/gcpacing"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -65,7 +65,7 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 			return p, nil
 		}
 		if len(open.DryRuns) >= manyDryRuns {
-			runtime.GC() // the plan is garbage by now, and the next one as large
+			gcpacing.Collect() // the plan is garbage by now, and the next one as large
 		}
 	}
 }

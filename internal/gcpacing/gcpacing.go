@@ -27,7 +27,7 @@ var halved atomic.Bool
 const (
 	mostPercent, usualPercent, leastPercent = 400, 35, 15
 
-	largeGrowth = 20 << 20
+	largeGrowth = 16 << 20
 )
 
 // Start lets small heaps grow without much collecting and keeps large ones close to what lives
@@ -55,6 +55,10 @@ func Start() {
 // Halve has the heap collected from half the size on, for a command that reads many objects
 // and keeps little of each, so that a collection costs little.
 func Halve() { halved.Store(true) }
+
+// Collect collects at once. It is for a moment in which most of a large heap has become garbage and
+// as much is about to be allocated again, which the pace would let stand side by side.
+func Collect() { runtime.GC() }
 
 // percent is by how much a heap may grow in which so many bytes live.
 func percent(live uint64) int {
