@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
@@ -29,13 +27,11 @@ type review struct {
 	policy plan.Policy
 	// all says that every plan needs an approval.
 	all bool
-	// rendered hears how many bytes a plan's manifest has.
-	rendered func(key client.ObjectKey, bytes int)
 }
 
 // newReview reads what is denied and what needs an approval. Errors name the flag or
 // the file.
-func newReview(o Options, rendered func(client.ObjectKey, int)) (*review, error) {
+func newReview(o Options) (*review, error) {
 	policy, err := plan.DenyRisks(o.Deny...)
 	if err != nil {
 		return nil, fmt.Errorf("--deny: %w", err)
@@ -51,14 +47,11 @@ func newReview(o Options, rendered func(client.ObjectKey, int)) (*review, error)
 		}
 		policy = policy.And(parsed)
 	}
-	return &review{policy: policy, all: o.RequireApproval, rendered: rendered}, nil
+	return &review{policy: policy, all: o.RequireApproval}, nil
 }
 
 // judge implements reconcile.Reviewer.
 func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan) error {
-	if made.Record != nil {
-		r.rendered(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}, len(made.Record.Manifest))
-	}
 	var denied []error
 	for _, problem := range r.policy.Denied(made) {
 		denied = append(denied, fmt.Errorf("%s: %s", problem.Object, problem.What))

@@ -115,6 +115,18 @@ func pendingUpgrade(t *testing.T) *bench {
 	return b
 }
 
+// A pass that goes on with a revision tells how large that is, as every other does: else it would
+// hold the share of a chart that nobody knows.
+func TestAResumedPassTellsItsSize(t *testing.T) {
+	b := pendingUpgrade(t)
+	told := 0
+	b.r.Rendered = func(_ *flux.HelmRelease, bytes int) { told = bytes }
+	b.mustPass()
+	if told == 0 || b.stored() != "superseded deployed" {
+		t.Errorf("%d bytes are told, records %s", told, b.stored())
+	}
+}
+
 // Check 43, in short: what is pending for another generation is not gone on with.
 func TestPendingOfAnotherGeneration(t *testing.T) {
 	b := pendingUpgrade(t)
