@@ -95,7 +95,11 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 	f.mu.Unlock()
 	f.all.Go(func() {
 		defer cancel(nil)
-		leave := sync.OnceFunc(func() { close(out.left) })
+		gone := sync.OnceFunc(func() { close(out.left) })
+		leave := func() {
+			f.inner.memory.rest(request.NamespacedName)
+			gone()
+		}
 		on := pauses{hook: leave, waiting: func() {
 			f.mu.Lock()
 			out.waits = true
