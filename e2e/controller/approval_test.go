@@ -52,10 +52,13 @@ func TestDenied(t *testing.T) {
 	r.release("web", "")
 	r.ready("web", "1.0.0")
 	r.publish("app", "1.1.0", settings(""))
-	r.until("web", "refused", func(hr *flux.HelmRelease) bool {
+	hr := r.until("web", "refused", func(hr *flux.HelmRelease) bool {
 		c := flux.Condition(hr.Status.Conditions, "Ready")
-		return c != nil && c.Status == "False" && strings.Contains(c.Message, "PersistentVolumeClaim")
+		return c != nil && c.Reason == "PlanDenied" && strings.Contains(c.Message, "PersistentVolumeClaim")
 	})
+	if hr.Status.Failures != 0 || !flux.ConditionTrue(hr.Status.Conditions, "Released") {
+		t.Errorf("it counts as a failure: %+v", hr.Status)
+	}
 	if got := r.kubectl("get", "pvc", "-o", "name"); got != "persistentvolumeclaim/data" {
 		t.Error(got)
 	}

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,12 +51,12 @@ func newReview(o Options) (*review, error) {
 
 // judge implements reconcile.Reviewer.
 func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan) error {
-	var denied []error
+	var denied []string
 	for _, problem := range r.policy.Denied(made) {
-		denied = append(denied, fmt.Errorf("%s: %s", problem.Object, problem.What))
+		denied = append(denied, fmt.Sprintf("%s: %s", problem.Object, problem.What))
 	}
 	if len(denied) > 0 {
-		return errors.Join(denied...)
+		return &reconcile.Held{Denied: true, Message: fmt.Sprintf("%s is denied: %s", summary(made), redact.NewMask(made).Text(strings.Join(denied, "; ")))}
 	}
 	if !r.all && hr.Metadata.Annotations[planAnnotation] != requireApproval {
 		return nil

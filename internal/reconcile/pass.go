@@ -104,8 +104,9 @@ type pass struct {
 	// adopted are the objects that were there before this pass has installed the release.
 	adopted map[manifest.ID]bool
 	events  []Event
-	// observed says that the generation has been dealt with.
-	observed bool
+	// observed says that the generation has been dealt with, deferred that what the pass was to
+	// do was not begun, because its plan is held or the release is locked.
+	observed, deferred bool
 	after    time.Duration
 	again    bool
 	released bool
@@ -186,8 +187,11 @@ func (p *pass) clearFailures() {
 // outcome compares with the status before.
 func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 	s := &p.hr.Status
-	if at, ok := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]; ok {
+	if at, ok := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]; ok && !p.putOff() {
 		s.LastHandledReconcileAt = at
+	}
+	if p.putOff() {
+		s.LastHandledForceAt = before.LastHandledForceAt
 	}
 	if p.observed {
 		s.ObservedGeneration = p.hr.Metadata.Generation
@@ -197,6 +201,13 @@ func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 		Status: *s, Changed: !reflect.DeepEqual(before, *s), Events: p.events,
 		After: p.after, Again: p.again, Released: p.released,
 	}
+}
+
+// putOff says whether a release that is forced waits for its approval or for the lock: its
+// request is handled only once it is made.
+func (p *pass) putOff() bool {
+	force, forced := p.hr.Metadata.Annotations[flux.AnnotationForceAt]
+	return p.deferred && forced && force == p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
 }
 
 // write has the status written and the events told while the pass goes on.
