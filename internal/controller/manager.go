@@ -136,6 +136,7 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	r := &reconciler{
 		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry)),
 		records: &recordMarks{sums{marks: map[client.ObjectKey]fingerprint{}}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
+		tries:  workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](o.MinRetryDelay, o.MaxRetryDelay),
 		wrote:  &writes{versions: map[client.ObjectKey]string{}},
 		events: told, metrics: counted, memory: newBudget(o.Memory, counted.rendering), options: o, now: time.Now,
 	}
