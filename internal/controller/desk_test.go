@@ -200,3 +200,38 @@ func TestStatusBesideOtherChanges(t *testing.T) {
 		t.Errorf("failures are %v", got)
 	}
 }
+
+// A pass that panics ends no other: it is an error, which controller-runtime counts, wherever
+// that happens, and it is tried again.
+func TestAPanicEndsOnePass(t *testing.T) {
+	for want, broken := range map[string]any{
+		"it is [REDACTED]": &reconcile.PanicError{What: "it is [REDACTED]"},
+		"string":           "s3cr3t-canary-value",
+	} {
+		r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, report reconcile.Report) (reconcile.Outcome, error) {
+			begun := hr.Status
+			begun.Failures = 5
+			if err := report(ctx, begun, nil); err != nil {
+				return reconcile.Outcome{}, err
+			}
+			if err, ok := broken.(error); ok {
+				return reconcile.Outcome{Status: hr.Status}, err
+			}
+			panic(broken)
+		})
+		for range 2 {
+			func() {
+				defer func() {
+					if got := recover(); got != want {
+						t.Errorf("it says %v, want %s", got, want)
+					}
+				}()
+				_, err := r.flights.Reconcile(t.Context(), web)
+				t.Errorf("it ends with %v", err)
+			}()
+		}
+		if got := e.content["status"].(map[string]any)["failures"]; got != 5.0 {
+			t.Errorf("the status is not what was written last: %v", got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,6 +71,10 @@ func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, key)
+	if broken, ok := errors.AsType[*reconcile.PanicError](running.err); ok {
+		f.inner.events.log.Error(broken, "a pass has panicked", "namespace", key.Namespace, "name", key.Name, "stack", broken.Stack)
+		panic(broken.What) // which controller-runtime recovers from, and counts
+	}
 	if running.stale && running.err == nil {
 		return ctrl.Result{RequeueAfter: 1}, nil
 	}
@@ -109,7 +114,7 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 				f.enqueue(process, request.NamespacedName)
 			}
 		}}
-		out.result, out.err = f.inner.Reconcile(context.WithValue(ctx, pausesKey{}, on), request)
+		out.result, out.err = f.guarded(context.WithValue(ctx, pausesKey{}, on), request)
 		close(out.done)
 		select {
 		case <-out.left: // nobody waits for it
@@ -118,6 +123,17 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 		}
 	})
 	return out
+}
+
+// guarded is a pass of which a panic is an error: in a goroutine of its own it would end the
+// process, and so the passes of all.
+func (f *flights) guarded(ctx context.Context, request ctrl.Request) (_ ctrl.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = reconcile.Panicked(v)
+		}
+	}()
+	return f.inner.Reconcile(ctx, request)
 }
 
 // enqueue has a worker look at the HelmRelease.

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -132,6 +133,9 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 	defer cancel()
 	if outcome.Changed && !v.behind {
 		_ = r.verify(ctx, v)
+	}
+	if broken := (*reconcile.PanicError)(nil); errors.As(failed, &broken) {
+		return ctrl.Result{}, failed // what was written before is what is known
 	}
 	if v.behind {
 		return ctrl.Result{RequeueAfter: behindPause}, nil

@@ -30,7 +30,7 @@ import (
 // in a row; the outcome counts all the same, and says in its conditions why. It holds no
 // secrets. When ctx ends, what is under way stays pending, and the next pass goes on with
 // it, here or elsewhere; with the cause ErrSuperseded it is recorded as failed.
-func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (Outcome, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (out Outcome, err error) {
 	next := *hr
 	if !r.CompatibleRetries {
 		next = withRetries(next)
@@ -43,7 +43,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sou
 	}}
 	ctx, end := leaving(ctx)
 	defer end()
-	err := p.run(ctx)
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = Outcome{Status: hr.Status}, p.panicked(v)
+		}
+	}()
+	err = p.run(ctx)
 	return p.outcome(hr.Status), err
 }
 
@@ -107,9 +112,9 @@ type pass struct {
 	// observed says that the generation has been dealt with, deferred that what the pass was to
 	// do was not begun, because its plan is held or the release is locked.
 	observed, deferred bool
-	after    time.Duration
-	again    bool
-	released bool
+	after              time.Duration
+	again              bool
+	released           bool
 }
 
 func (p *pass) run(ctx context.Context) error {

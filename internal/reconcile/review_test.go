@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -104,5 +105,25 @@ func TestADeniedPlanIsNoFailure(t *testing.T) {
 	}
 	if got := strings.Join(told, " "); got != "PlanDenied" || b.text() != "one" || b.stored() != "deployed" {
 		t.Errorf("events %s, text %q, records %s", got, b.text(), b.stored())
+	}
+}
+
+// A panic in a pass is its error, without secrets, and leaves the status and the lock as they
+// were.
+func TestAPanicIsAnError(t *testing.T) {
+	b := newBench(t, "valuesFrom: [{kind: Secret, name: values}]")
+	b.local["Secret/values"] = secret("values", map[string]string{"values.yaml": "text: s3cr3t-canary-value"})
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) error { panic("it is s3cr3t-canary-value") }
+	_, err := b.pass()
+	broken := (*reconcile.PanicError)(nil)
+	if !errors.As(err, &broken) || strings.Contains(err.Error(), "canary") || !strings.Contains(broken.Stack, "review_test.go") {
+		t.Errorf("%v", err)
+	}
+	if b.hr.Status.Failures != 0 || len(b.hr.Status.Conditions) != 0 {
+		t.Errorf("%+v", b.hr.Status)
+	}
+	b.r.Review = nil
+	if b.mustPass(); b.stored() != "deployed" {
+		t.Errorf("records %s", b.stored())
 	}
 }
