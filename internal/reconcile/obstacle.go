@@ -99,4 +99,7 @@ func (p *pass) masked(text string) string {
 }
 
 // tell adds an event.
-func (p *pass) tell(e Event) { p.events = append(p.events, e) }
+func (p *pass) tell(e Event) {
+	e.Message = bounded(e.Message)
+	p.events = append(p.events, e)
+}

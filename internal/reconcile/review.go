@@ -55,7 +55,7 @@ func (p *pass) hold(held *Held) {
 		reason = planDenied
 	}
 	was := flux.Condition(p.hr.Status.Conditions, approved)
-	if was == nil || was.Reason != reason || was.Message != held.Message {
+	if was == nil || was.Reason != reason || was.Message != bounded(held.Message) {
 		p.tell(Event{Warning: held.Denied, Reason: reason, Message: held.Message})
 	}
 	p.drop(reconciling)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
@@ -125,5 +126,22 @@ func TestAPanicIsAnError(t *testing.T) {
 	b.r.Review = nil
 	if b.mustPass(); b.stored() != "deployed" {
 		t.Errorf("records %s", b.stored())
+	}
+}
+
+// A message that is longer than the CRD allows is cut between characters, and told once.
+func TestLongMessagesAreCut(t *testing.T) {
+	b := newBench(t, "")
+	b.holding(&reconcile.Held{Message: "a" + strings.Repeat("ä", 40000)})
+	for range 2 {
+		b.mustPass()
+	}
+	for _, text := range []string{flux.Condition(b.hr.Status.Conditions, "Ready").Message, b.events[0].Message} {
+		if len(text) > 32768 || len(text) < 32760 || !utf8.ValidString(text) || !strings.HasSuffix(text, "ä …") {
+			t.Errorf("%d bytes, ending with %q", len(text), text[len(text)-8:])
+		}
+	}
+	if len(b.events) != 1 {
+		t.Errorf("%d events", len(b.events))
 	}
 }
