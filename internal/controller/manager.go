@@ -100,7 +100,7 @@ func newManager(ctx context.Context, config *rest.Config, o Options, log logr.Lo
 		options.Cache.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
 	}
 	if o.Leader.Enable {
-		lease, err := lock(ctx, config, o, time.Now)
+		lease, err := lock(ctx, config, o, log, time.Now)
 		if err != nil {
 			return nil, err
 		}
