@@ -85,7 +85,7 @@ func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
 		return nil, err
 	}
 	return &reconcile.Reconciler{
-		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}), Now: time.Now,
+		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}, time.Now), Now: time.Now,
 		Identity: releasestore.NewIdentity("kubectl-release-controller"), ToolVersion: Version,
 		NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, CompatibleRetries: o.CompatibleRetries, DefaultServiceAccount: o.DefaultAccount,
 		DependencyInterval: o.DependencyInterval, Review: judge.judge,
