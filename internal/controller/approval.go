@@ -12,15 +12,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Annotations of HelmReleases that are this controller's own.
-const (
-	// planAnnotation with the value require-approval holds each plan until
-	// approveAnnotation names the digest of its effect.
-	planAnnotation    = "kubectl-release.dev/plan"
-	requireApproval   = "require-approval"
-	approveAnnotation = "kubectl-release.dev/approve"
-)
-
 // review judges the plans of installs, upgrades and moves.
 type review struct {
 	policy plan.Policy
@@ -50,23 +41,22 @@ func newReview(o Options) (*review, error) {
 }
 
 // judge implements reconcile.Reviewer.
-func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan) error {
+func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan) (string, error) {
 	var denied []string
 	for _, problem := range r.policy.Denied(made) {
 		denied = append(denied, fmt.Sprintf("%s: %s", problem.Object, problem.What))
 	}
 	if len(denied) > 0 {
-		return &reconcile.Held{Denied: true, Message: fmt.Sprintf("%s is denied: %s", summary(made), redact.NewMask(made).Text(strings.Join(denied, "; ")))}
+		return "", &reconcile.Held{Denied: true, Message: fmt.Sprintf("%s is denied: %s", summary(made), redact.NewMask(made).Text(strings.Join(denied, "; ")))}
 	}
-	if !r.all && hr.Metadata.Annotations[planAnnotation] != requireApproval {
-		return nil
+	if !r.all && hr.Metadata.Annotations[flux.AnnotationPlan] != flux.RequireApproval {
+		return "", nil
 	}
 	digest := redact.EffectDigest(made, nil)
-	if hr.Metadata.Annotations[approveAnnotation] == digest {
-		return nil
+	if hr.Metadata.Annotations[flux.AnnotationApprove] == digest {
+		return fmt.Sprintf("%s was approved by %s", summary(made), digest), nil
 	}
-	return &reconcile.Held{Message: fmt.Sprintf("%s waits for its approval: kubectl annotate --overwrite -n %s helmrelease %s %s=%s",
-		summary(made), hr.Metadata.Namespace, hr.Metadata.Name, approveAnnotation, digest)}
+	return "", &reconcile.Held{Message: flux.NewApproval(hr, summary(made), digest).Message()}
 }
 
 // maxNamed is how many objects a summary names.

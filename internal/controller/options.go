@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
 // Options are what the process is started with. Names and defaults of flags are
@@ -81,7 +83,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own rights")
 	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources of other namespaces")
 	f.BoolVar(&o.CompatibleRetries, "compatible-retries", false, "as helm-controller, stall when the upgrade that repeats a failed install with RetryOnFailure fails; else it is tried again, too")
-	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+planAnnotation+"="+requireApproval)
+	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+flux.AnnotationPlan+"="+flux.RequireApproval)
 	f.StringSliceVar(&o.Deny, "deny", nil, "refuse installs and upgrades whose plan has a step with these risks, such as data; see docs/policy.md")
 	f.StringSliceVar(&o.Policies, "policy", nil, "refuse what these policy files deny")
 	f.Float32Var(&o.QPS, "kube-api-qps", 500, "requests a second; the API server's own priority and fairness bound them before")

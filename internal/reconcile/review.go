@@ -10,10 +10,12 @@ import (
 )
 
 // Reviewer judges the plan of an install or upgrade, and of the uninstall by which a
-// HelmRelease moves to another release, before anything of it is written.
+// HelmRelease moves to another release, before anything of it is written. approval says
+// without secrets what the plan does, and by which digest it was approved; it is "" for a
+// plan that needs no approval.
 // Errors: a *Held for a plan that is not carried out; others fail the attempt, without a
 // record.
-type Reviewer func(hr *flux.HelmRelease, made *plan.Plan) error
+type Reviewer func(hr *flux.HelmRelease, made *plan.Plan) (approval string, err error)
 
 // Held says that a plan waits for its approval, or is denied. It counts as no failure, and
 // the release stays as it is.
@@ -27,10 +29,11 @@ type Held struct {
 func (e *Held) Error() string { return e.Message }
 
 // What a plan that waits is told by, in the condition Approved and as the reason of
-// Ready: helm-controller has neither.
+// Ready: helm-controller has neither. The plan that was approved last stays in the condition.
 const (
-	approved         = "Approved"
-	approvalRequired = "ApprovalRequired"
+	approved         = flux.ConditionApproved
+	planApproved     = "PlanApproved"
+	approvalRequired = flux.ReasonApprovalRequired
 	planDenied       = "PlanDenied"
 )
 
@@ -40,10 +43,13 @@ func (p *pass) review(ctx context.Context, made *plan.Plan) error {
 	if p.r.Review == nil || made.Operation != plan.Install && made.Operation != plan.Upgrade && !moves {
 		return nil
 	}
-	if err := p.r.Review(p.hr, made); err != nil {
+	approval, err := p.r.Review(p.hr, made)
+	if err != nil {
 		return err
 	}
-	p.drop(approved)
+	if p.drop(approved); approval != "" {
+		p.mark(approved, metav1.ConditionTrue, planApproved, approval)
+	}
 	return p.write(ctx)
 }
 

@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// holding has plans held until the text that comes back is the one that they are approved by.
+// holding has plans held until what comes back is true.
 func (b *bench) holding(held *reconcile.Held) *bool {
 	approved := new(bool)
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan) error {
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) {
 		if *approved {
-			return nil
+			return "it was approved", nil
 		}
-		return held
+		return "", held
 	}
 	return approved
 }
@@ -83,6 +83,26 @@ func TestAForcedUpgradeOfALockedRelease(t *testing.T) {
 	})
 }
 
+// What was approved stays in the status until another plan is made: one that waits, or one
+// that needs no approval.
+func TestWhatWasApprovedStays(t *testing.T) {
+	b := newBench(t, "")
+	approved := b.holding(&reconcile.Held{Message: "install waits"})
+	b.mustPass()
+	*approved = true
+	for range 2 {
+		b.mustPass()
+		if c := flux.Condition(b.hr.Status.Conditions, "Approved"); c == nil || c.Status != "True" || c.Reason != "PlanApproved" || c.Message != "it was approved" {
+			t.Errorf("%+v", c)
+		}
+	}
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) { return "", nil }
+	b.apply(base + "values: {text: two}")
+	if b.mustPass(); b.condition("Approved") != "" || b.text() != "two" {
+		t.Errorf("%s, text %q", b.condition("Approved"), b.text())
+	}
+}
+
 // A plan that a policy denies is no attempt: nothing counts as a failure, the release is as
 // released as it was, and it is told once.
 func TestADeniedPlanIsNoFailure(t *testing.T) {
@@ -114,7 +134,7 @@ func TestADeniedPlanIsNoFailure(t *testing.T) {
 func TestAPanicIsAnError(t *testing.T) {
 	b := newBench(t, "valuesFrom: [{kind: Secret, name: values}]")
 	b.local["Secret/values"] = secret("values", map[string]string{"values.yaml": "text: s3cr3t-canary-value"})
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan) error { panic("it is s3cr3t-canary-value") }
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) { panic("it is s3cr3t-canary-value") }
 	_, err := b.pass()
 	broken := (*reconcile.PanicError)(nil)
 	if !errors.As(err, &broken) || strings.Contains(err.Error(), "canary") || !strings.Contains(broken.Stack, "review_test.go") {
