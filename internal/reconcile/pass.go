@@ -155,7 +155,7 @@ const fulfilling = "Fulfilling prerequisites"
 // recovered takes back what an earlier pass has said of a prerequisite.
 func (p *pass) recovered() {
 	c := flux.Condition(p.hr.Status.Conditions, ready)
-	passed := []string{"DependencyNotReady", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
+	passed := []string{"DependencyNotReady", "DependencyCycle", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
 	if c != nil && slices.Contains(passed, c.Reason) {
 		p.mark(ready, metav1.ConditionUnknown, progressing, "reconciliation in progress")
 	}

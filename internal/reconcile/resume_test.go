@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -139,20 +140,25 @@ func TestPendingOfAnotherGeneration(t *testing.T) {
 
 // An upgrade that is given up for a newer plan is told, and counts as no failure.
 func TestSuperseded(t *testing.T) {
-	b := newBench(t, "upgrade: {remediation: {retries: 0}}")
-	b.withHooks("pre-upgrade", "first")
-	b.mustPass()
-	b.apply(base + "values: {text: two}")
-	ctx, end := context.WithCancelCause(t.Context())
-	b.ctx, b.creates = ctx, func(string) { end(reconcile.ErrSuperseded) }
-	if out := b.mustPass(); !out.Again || b.stored() != "deployed failed" || b.hr.Status.Failures != 0 || b.condition("Ready") != "Ready False HealthCheckCanceled" {
-		t.Errorf("%+v, records %s", out, b.stored())
-	}
-	b.ctx, b.creates = t.Context(), func(string) {}
-	b.apply(base + "values: {text: three}")
-	if b.mustPass(); b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready True UpgradeSucceeded" {
-		t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "upgrade: {remediation: {retries: 0}}")
+		b.withHooks("pre-upgrade", "first")
+		b.mustPass()
+		b.apply(base + "values: {text: two}")
+		ctx, end := context.WithCancelCause(t.Context())
+		b.ctx, b.creates = ctx, func(string) {
+			end(reconcile.ErrSuperseded)
+			synctest.Wait() // until the run has heard of it
+		}
+		if out := b.mustPass(); !out.Again || b.stored() != "deployed failed" || b.hr.Status.Failures != 0 || b.condition("Ready") != "Ready False HealthCheckCanceled" {
+			t.Errorf("%+v, records %s", out, b.stored())
+		}
+		b.ctx, b.creates = t.Context(), func(string) {}
+		b.apply(base + "values: {text: three}")
+		if b.mustPass(); b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready True UpgradeSucceeded" {
+			t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
+		}
+	})
 }
 
 // Supersedes is about what is sent: neither other options nor what stands in the way make
