@@ -203,8 +203,10 @@ func (f *flights) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: replicas that share have no leader.
-func (f *flights) NeedLeaderElection() bool { return false }
+// NeedLeaderElection implements manager.LeaderElectionRunnable: it is as for workers, since those
+// that need no leader are told to end, and waited for, before the others are told: Start would
+// wait for passes that nobody has told.
+func (f *flights) NeedLeaderElection() bool { return !f.inner.options.AutomaticShards }
 
 // pauses are what a pass calls when it begins with a hook, and when it waits.
 type pauses struct{ hook, waiting func() }

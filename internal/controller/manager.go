@@ -167,7 +167,7 @@ func (r *reconciler) watch(m manager.Manager) error {
 	}
 	b := builder.ControllerManagedBy(m).Named("helmrelease").
 		WithOptions(controller.TypedOptions[ctrl.Request]{
-			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.shards == nil),
+			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.flights.NeedLeaderElection()),
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](
 				r.options.MinRetryDelay, r.options.MaxRetryDelay),
 		}).

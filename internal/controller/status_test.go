@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -67,6 +68,14 @@ func TestRecordMarks(t *testing.T) {
 	other.Labels["owner"] = "somebody"
 	if m.turn(other); len(m.marks) != 0 {
 		t.Error("other Secrets are taken for records")
+	}
+}
+
+// A process that is told to end has 20 seconds for it, within the 30 of Kubernetes.
+func TestTimeToEnd(t *testing.T) {
+	o, err := parse([]string{"--runtime-namespace=a"}, func(string) {})
+	if err != nil || o.GracefulShutdown != 20*time.Second {
+		t.Errorf("%s, %v", o.GracefulShutdown, err)
 	}
 }
 
