@@ -18,9 +18,7 @@ func TestAPIServerRestarts(t *testing.T) {
 	r := newRig(t)
 	api := cluster.APIServer(t)
 	r.kubeconfig = api.Kubeconfig
-	// As they are by default: a server that restarts is no reason to give up the lease.
-	leases := []string{"--leader-election-lease-duration=35s", "--leader-election-renew-deadline=30s", "--leader-election-retry-period=5s"}
-	c := r.start(leases...)
+	c := r.start()
 	r.publish("app", "1.0.0", slowOfMany("2s"))
 	const n = 8
 	names := make([]string, n)
@@ -42,7 +40,7 @@ func TestAPIServerRestarts(t *testing.T) {
 	}
 	r.eventually("the controller goes on, here or as a new process", func() bool {
 		if c.over() { // Kubernetes starts it again
-			c = r.start(leases...)
+			c = r.start()
 		}
 		for _, name := range names {
 			hr := r.get(name)
