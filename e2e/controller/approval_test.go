@@ -3,10 +3,15 @@
 package controller_test
 
 import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
@@ -35,11 +40,66 @@ func TestApproval(t *testing.T) {
 		t.Errorf("it did not wait: %s, %+v", got, hr.Status.History)
 	}
 	r.kubectl("annotate", "hr", "web", "kubectl-release.dev/approve=sha256:"+strings.Repeat("0", 64))
-	r.kubectl("annotate", "hr", "web", "--overwrite", "kubectl-release.dev/approve="+digests.FindString(message))
+	digest := digests.FindString(message)
+	if got := r.plannedDigest("web", "1.1.0", settings("")); got != digest {
+		t.Errorf("plan many has digest %s, the controller %s", got, digest)
+	}
+	command := r.waiting()["web"]
+	if !strings.HasSuffix(command, "kubectl-release.dev/approve="+digest) {
+		t.Fatalf("approvals says %q", command)
+	}
+	r.kubectl(strings.Fields(command)[1:]...)
 	hr = r.ready("web", "1.1.0")
-	if flux.Condition(hr.Status.Conditions, "Approved") != nil || hr.Status.Failures != 0 {
+	c := flux.Condition(hr.Status.Conditions, "Approved")
+	if c == nil || c.Status != "True" || !strings.Contains(c.Message, digest) || hr.Status.Failures != 0 {
 		t.Errorf("%+v", hr.Status)
 	}
+	if got := r.waiting(); len(got) != 0 {
+		t.Errorf("these still wait: %v", got)
+	}
+}
+
+// plannedDigest is the digest of the effect of what plan many says of a HelmRelease whose chart
+// has the files.
+func (r *rig) plannedDigest(name, version string, files map[string]string) string {
+	r.Helper()
+	dir := r.TempDir()
+	declared, chart := filepath.Join(dir, "release.yaml"), filepath.Join(dir, "app.tgz")
+	if err := errors.Join(os.WriteFile(declared, []byte(r.kubectl("get", "hr", name, "-o", "yaml")), 0o600), os.WriteFile(chart, archive(r.TB, "app", version, files), 0o600)); err != nil {
+		r.Fatal(err)
+	}
+	out := r.program("plan", "many", declared, "--source", "HelmChart/"+r.namespace+"/app="+chart, "-o", "json")
+	var planned struct {
+		Releases []struct{ Plan struct{ EffectDigest string } }
+	}
+	if err := json.Unmarshal([]byte(out), &planned); err != nil || len(planned.Releases) != 1 {
+		r.Fatalf("%v: %s", err, out)
+	}
+	return planned.Releases[0].Plan.EffectDigest
+}
+
+// waiting is what approvals lists: how each HelmRelease is approved, by its name.
+func (r *rig) waiting() map[string]string {
+	r.Helper()
+	var listed []flux.Approval
+	if err := json.Unmarshal([]byte(r.program("approvals", "-o", "json")), &listed); err != nil {
+		r.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, a := range listed {
+		out[a.Name] = a.Command
+	}
+	return out
+}
+
+// program runs kubectl-release in the rig's namespace.
+func (r *rig) program(args ...string) string {
+	r.Helper()
+	got := cluster.Run(r.TB, clustertest.Program(r.TB), "", append(args, "-n", r.namespace)...)
+	if got.ExitCode != 0 {
+		r.Fatalf("kubectl-release %s: exit code %d\n%s%s", strings.Join(args, " "), got.ExitCode, got.Stdout, got.Stderr)
+	}
+	return got.Stdout
 }
 
 // What a policy denies is not done, and the status says why.
@@ -52,10 +112,13 @@ func TestDenied(t *testing.T) {
 	r.release("web", "")
 	r.ready("web", "1.0.0")
 	r.publish("app", "1.1.0", settings(""))
-	r.until("web", "refused", func(hr *flux.HelmRelease) bool {
+	hr := r.until("web", "refused", func(hr *flux.HelmRelease) bool {
 		c := flux.Condition(hr.Status.Conditions, "Ready")
-		return c != nil && c.Status == "False" && strings.Contains(c.Message, "PersistentVolumeClaim")
+		return c != nil && c.Reason == "PlanDenied" && strings.Contains(c.Message, "PersistentVolumeClaim")
 	})
+	if hr.Status.Failures != 0 || !flux.ConditionTrue(hr.Status.Conditions, "Released") {
+		t.Errorf("it counts as a failure: %+v", hr.Status)
+	}
 	if got := r.kubectl("get", "pvc", "-o", "name"); got != "persistentvolumeclaim/data" {
 		t.Error(got)
 	}

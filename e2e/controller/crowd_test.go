@@ -110,7 +110,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 // crowdUntil waits longer than eventually, for a crowd.
 func (r *rig) crowdUntil(what string, is func() bool) {
 	r.Helper()
-	for end := time.Now().Add(4 * patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if is() {
 			return
 		}

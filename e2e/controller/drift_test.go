@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
 // With drift detection, too, a pass in sync sends no request: objects are watched by
@@ -15,16 +16,16 @@ import (
 func TestCheck30DriftIsWatched(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
-	r.start()
+	metrics := port(t)
+	r.start("--metrics-addr=" + metrics)
 	cluster.Apply(t, r.namespace, `
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: often}
 spec: {interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}, driftDetection: {mode: enabled}}`)
 	r.ready("often", "1.0.0")
-	time.Sleep(8 * time.Second) // passes after what was written, and the first lists
-	from := lines(t, audit)
-	time.Sleep(8 * time.Second)
+	from := quiet(t)
+	r.passInSync(metrics, 8)
 	if sent := since(t, from); len(sent) > 0 {
 		t.Errorf("passes in sync send %d requests: %v", len(sent), sent)
 	}
@@ -42,6 +43,44 @@ spec: {interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}, drift
 	})
 	if hr := r.ready("web", "1.0.0"); hr.Status.History[0].Version != 2 {
 		t.Errorf("the drift has made a revision: %+v", hr.Status.History)
+	}
+}
+
+// A pass that looks for drift lists each kind once, and reads none of its objects alone.
+func TestADriftPassListsAKindOnce(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", map[string]string{"templates/all.yaml": `{{ range until 20 }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: '{{ $.Release.Name }}-{{ . }}'}
+data: {text: one}
+{{ end }}`})
+	r.start()
+	r.release("web", "driftDetection: {mode: warn}")
+	r.ready("web", "1.0.0")
+	r.kubectl("annotate", "hr", "web", "reconcile.fluxcd.io/requestedAt=1")
+	r.eventually("there was a pass", func() bool { return r.get("web").Status.LastHandledReconcileAt == "1" })
+	from := quiet(t)
+	r.kubectl("patch", "cm", "web-7", "--type=merge", `-p={"data":{"text":"drift"}}`)
+	r.until("web", "drifted", func(hr *flux.HelmRelease) bool { return flux.ConditionTrue(hr.Status.Conditions, "Drifted") })
+	quiet(t)
+	lists, dryRuns := 0, 0
+	for _, q := range since(t, from) {
+		path, query, _ := strings.Cut(q.RequestURI, "?")
+		_, name, ours := strings.Cut(path, "/namespaces/"+r.namespace+"/configmaps")
+		switch {
+		case !ours || q.Stage != "ResponseComplete":
+		case name == "" && q.Verb == "list":
+			lists++
+		case q.Verb == "get":
+			t.Errorf("%s is read alone", q.RequestURI)
+		case name == "/web-7" && strings.Contains(query, "dryRun=All"):
+			dryRuns++
+		}
+	}
+	if lists == 0 || lists != dryRuns {
+		t.Errorf("%d LISTs of the kind for %d dry runs of an object", lists, dryRuns)
 	}
 }
 

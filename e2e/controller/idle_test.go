@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,35 @@ func since(t testing.TB, line int) []request {
 	return out
 }
 
+// quiet waits until the controller sends nothing any more, behind passes that look once more at
+// what was written, and says how many lines the audit log has then.
+func quiet(t testing.TB) int {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		from := lines(t, audit)
+		time.Sleep(3 * time.Second)
+		if len(since(t, from)) == 0 {
+			return lines(t, audit)
+		}
+	}
+	t.Fatal("the controller does not come to rest")
+	return 0
+}
+
+// passInSync waits until so many more passes have found nothing to do.
+func (r *rig) passInSync(metrics string, n int) {
+	r.Helper()
+	passes := func() int {
+		_, text := fetch(r.TB, metrics, "/metrics")
+		_, rest, _ := strings.Cut(text, "\nkubectl_release_unchanged_passes_total ")
+		n, _, _ := strings.Cut(rest, "\n")
+		out, _ := strconv.ParseFloat(n, 64)
+		return int(out)
+	}
+	before := passes()
+	r.eventually("there are passes in sync", func() bool { return passes() >= before+n })
+}
+
 // controllers are ours and helm-controller, which applies under the name of net/http.
 var controllers = regexp.MustCompile(`^(kubectl-release-controller|helm-controller|Helm|Go-http-client)\b`)
 
@@ -48,7 +78,8 @@ func TestCheck42InSyncCostsNothing(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	cluster.Apply(t, r.namespace, "{apiVersion: v1, kind: Secret, metadata: {name: values}, stringData: {values.yaml: 'msg: secret'}}")
-	c := r.start("--metrics-addr=127.0.0.1:0")
+	metrics := port(t)
+	c := r.start("--metrics-addr=" + metrics)
 	const often = "interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}"
 	apply := func(name, more string) {
 		cluster.Apply(t, r.namespace, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: "+name+"}, spec: {"+often+more+"}}")
@@ -57,10 +88,9 @@ func TestCheck42InSyncCostsNothing(t *testing.T) {
 	apply("web", ", dependsOn: [{name: base}], valuesFrom: [{kind: Secret, name: values}]")
 	r.ready("base", "1.0.0")
 	r.ready("web", "1.0.0")
+	from := quiet(t)
 	version := r.get("web").Object["metadata"].(map[string]any)["resourceVersion"]
-	time.Sleep(5 * time.Second) // passes after what was written, which look once more
-	from := lines(t, audit)
-	time.Sleep(10 * time.Second)
+	r.passInSync(metrics, 10)
 	if sent := since(t, from); len(sent) > 0 {
 		t.Errorf("passes in sync send %d requests: %v", len(sent), sent)
 	}

@@ -20,10 +20,12 @@ apiVersion: coordination.k8s.io/v1
 kind: Lease
 metadata: {name: helm-controller-leader-election}
 spec: {holderIdentity: helm-controller-5f_6c, leaseDurationSeconds: 35, renewTime: "`+now+`"}`)
-	c := r.start()
-	r.eventually("the controller ends", func() bool { return c.over() })
-	if text := c.log.String(); c.ProcessState.ExitCode() != 1 || !strings.Contains(text, "helm-controller is running: lease "+r.namespace+"/helm-controller-leader-election is held by helm-controller-5f_6c") {
-		t.Errorf("exit code %d: %s", c.ProcessState.ExitCode(), text)
+	for _, shard := range []string{"", "sharding.fluxcd.io/key=one"} {
+		c := r.start("--watch-label-selector=" + shard)
+		r.eventually("the controller ends", func() bool { return c.over() })
+		if text := c.log.String(); c.ProcessState.ExitCode() != 1 || !strings.Contains(text, "helm-controller is running: lease "+r.namespace+"/helm-controller-leader-election is held by helm-controller-5f_6c") {
+			t.Errorf("exit code %d: %s", c.ProcessState.ExitCode(), text)
+		}
 	}
 	r.kubectl("patch", "lease", "helm-controller-leader-election", "--type=merge", `-p={"spec":{"holderIdentity":""}}`)
 	r.publish("app", "1.0.0", settings(""))

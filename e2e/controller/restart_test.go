@@ -18,18 +18,8 @@ func TestAPIServerRestarts(t *testing.T) {
 	r := newRig(t)
 	api := cluster.APIServer(t)
 	r.kubeconfig = api.Kubeconfig
-	chart := func() map[string]string {
-		out := slow("2s")
-		for name, text := range out {
-			out[name] = strings.NewReplacer("name: web}", "name: '{{ .Release.Name }}'}", "app: web", "app: '{{ .Release.Name }}'",
-				"name: hook-{{ .Release.Revision }}", "name: '{{ .Release.Name }}-{{ .Release.Revision }}'").Replace(text)
-		}
-		return out
-	}
-	// As they are by default: a server that restarts is no reason to give up the lease.
-	leases := []string{"--leader-election-lease-duration=35s", "--leader-election-renew-deadline=30s", "--leader-election-retry-period=5s"}
-	c := r.start(leases...)
-	r.publish("app", "1.0.0", chart())
+	c := r.start()
+	r.publish("app", "1.0.0", slowOfMany("2s"))
 	const n = 8
 	names := make([]string, n)
 	for i := range names {
@@ -40,7 +30,7 @@ func TestAPIServerRestarts(t *testing.T) {
 		r.ready(name, "1.0.0")
 	}
 	from := lines(t, audit)
-	r.publish("app", "1.1.0", chart())
+	r.publish("app", "1.1.0", slowOfMany("2s"))
 	r.until(names[0], "under way", func(hr *flux.HelmRelease) bool { return hr.Status.LastAttemptedRevision == "1.1.0" })
 	for range 2 {
 		api.Kill()
@@ -50,7 +40,7 @@ func TestAPIServerRestarts(t *testing.T) {
 	}
 	r.eventually("the controller goes on, here or as a new process", func() bool {
 		if c.over() { // Kubernetes starts it again
-			c = r.start(leases...)
+			c = r.start()
 		}
 		for _, name := range names {
 			hr := r.get(name)
@@ -72,4 +62,14 @@ func TestAPIServerRestarts(t *testing.T) {
 		report(t, "controller API server", fmt.Sprintf("%d HelmReleases whose upgrades are under way, with the API server that the controller talks to killed (`kill -9`) twice and started again: "+
 			"all converged, each with one further revision, its hook once, and no failure that counts.", n))
 	}
+}
+
+// slowOfMany is slow for several releases of a namespace.
+func slowOfMany(seconds string) map[string]string {
+	out := slow(seconds)
+	for name, text := range out {
+		out[name] = strings.NewReplacer("name: web}", "name: '{{ .Release.Name }}'}", "app: web", "app: '{{ .Release.Name }}'",
+			"name: hook-{{ .Release.Revision }}", "name: '{{ .Release.Name }}-{{ .Release.Revision }}'").Replace(text)
+	}
+	return out
 }

@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -78,4 +79,26 @@ func TestHooksHoldNoWorker(t *testing.T) {
 		}
 	}
 	r.oneDeployed("web", hr)
+}
+
+// What waits holds nothing of the memory budget, either: more releases wait than there would
+// be shares for, and the chart that mends them goes through.
+func TestWaitsHoldNoMemoryBudget(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", slowOfMany("600s"))
+	r.start("--memory-budget=2097152", "--concurrent=2")
+	names := make([]string, 6)
+	for i := range names {
+		names[i] = fmt.Sprintf("web-%d", i)
+		r.release(names[i], "timeout: 10m")
+	}
+	for _, name := range names {
+		r.underway(name, 1)
+	}
+	r.publish("app", "1.1.0", slowOfMany("1s"))
+	for _, name := range names {
+		if hr := r.ready(name, "1.1.0"); hr.Status.Failures != 0 {
+			t.Errorf("%s: %d failures", name, hr.Status.Failures)
+		}
+	}
 }

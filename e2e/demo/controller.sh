@@ -112,10 +112,8 @@ say 'It is mended; from now on plans wait for an approval.'
 run 0 kubectl annotate helmrelease web kubectl-release.dev/plan=require-approval
 run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"timeout": "20s", "values": {"behave": "", "replicas": 3}}}'
 until_is ApprovalRequired '{.status.conditions[?(@.type=="Approved")].reason}'
-run 0 kubectl get helmrelease web -o 'jsonpath={.status.conditions[?(@.type=="Approved")].message}'
-echo
-digest=$(kubectl get helmrelease web -o 'jsonpath={.status.conditions[?(@.type=="Approved")].message}' | grep -o 'sha256:[0-9a-f]*')
-run 0 kubectl annotate --overwrite helmrelease web "kubectl-release.dev/approve=$digest"
+run 0 kubectl release approvals
+run 0 $(kubectl release approvals | grep -o 'kubectl annotate .*')
 until_is 'True 1.1.0' "$ready"
 run 0 kubectl get deployment web
 

@@ -41,7 +41,7 @@ func TestCheck47HandOver(t *testing.T) {
 		n++
 		t.Run(trace.Name, func(t *testing.T) {
 			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local, reconciler: &reconcile.Reconciler{
-				Local: local, Connect: reconcile.NewConnector(cluster.Config(t), clusterapi.Options{}), Now: time.Now,
+				Local: local, Connect: reconcile.NewConnector(cluster.Config(t), clusterapi.Options{}, time.Now), Now: time.Now,
 				Identity: releasestore.NewIdentity("hand-over"), ToolVersion: "hand-over", CompatibleRetries: true,
 			}}
 			restore(t, step, step)

@@ -42,7 +42,7 @@ func TestTracesAreReplayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connect := reconcile.NewConnector(cluster.Config(t), clusterapi.Options{})
+	connect := reconcile.NewConnector(cluster.Config(t), clusterapi.Options{}, time.Now)
 	for _, trace := range replayable(t) {
 		t.Run(trace.Name, func(t *testing.T) {
 			t.Parallel()

@@ -138,6 +138,7 @@ var different = map[string]struct{ part, why string }{
 	"15c-target-namespace-foreign/03": {objects, leftBehind},
 	"15c-target-namespace-foreign/04": {objects, leftBehind},
 	"18-depends-on/03":                {events, "the passes of a step are made by name: the dependency is ready before the other is looked at again"},
+	"18c-depends-on-cycle/01":         {conditions + events, "a circle of dependencies stalls, and is named"},
 	"18c-depends-on-cycle/02":         {objects + records + events, "the other HelmRelease's next pass came later"},
 	"18c-depends-on-cycle/03":         {events, "the other HelmRelease's next pass came later"},
 }

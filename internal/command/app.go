@@ -150,7 +150,7 @@ func (p *program) appOf(wanted func(*cli.Command) bool) *cli.App {
 		Commands: []*cli.Command{
 			p.planCommand(), p.applyCommand(), p.commentCommand(), p.checkCommand(),
 			p.installCommand(), p.upgradeCommand(), p.rollbackCommand(), p.uninstallCommand(), p.testCommand(),
-			p.listCommand(), p.statusCommand(), p.historyCommand(), p.getCommand(),
+			p.listCommand(), p.statusCommand(), p.historyCommand(), p.getCommand(), p.approvalsCommand(),
 			p.templateCommand(), p.lintCommand(), p.showCommand(), p.repoCommand(), p.searchCommand(), p.registryCommand(), p.pullCommand(), p.pushCommand(), p.cacheCommand(), p.createCommand(), p.packageCommand(), p.verifyCommand(), p.dependencyCommand(), p.chartCommand(), p.envCommand(), p.versionCommand(), p.optionsCommand(), p.completionCommand(), p.unlockCommand(),
 		},
 	}

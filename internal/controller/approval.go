@@ -1,13 +1,10 @@
 package controller
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
@@ -15,27 +12,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Annotations of HelmReleases that are this controller's own.
-const (
-	// planAnnotation with the value require-approval holds each plan until
-	// approveAnnotation names the digest of its effect.
-	planAnnotation    = "kubectl-release.dev/plan"
-	requireApproval   = "require-approval"
-	approveAnnotation = "kubectl-release.dev/approve"
-)
-
 // review judges the plans of installs, upgrades and moves.
 type review struct {
 	policy plan.Policy
 	// all says that every plan needs an approval.
 	all bool
-	// rendered hears how many bytes a plan's manifest has.
-	rendered func(key client.ObjectKey, bytes int)
 }
 
 // newReview reads what is denied and what needs an approval. Errors name the flag or
 // the file.
-func newReview(o Options, rendered func(client.ObjectKey, int)) (*review, error) {
+func newReview(o Options) (*review, error) {
 	policy, err := plan.DenyRisks(o.Deny...)
 	if err != nil {
 		return nil, fmt.Errorf("--deny: %w", err)
@@ -51,30 +37,26 @@ func newReview(o Options, rendered func(client.ObjectKey, int)) (*review, error)
 		}
 		policy = policy.And(parsed)
 	}
-	return &review{policy: policy, all: o.RequireApproval, rendered: rendered}, nil
+	return &review{policy: policy, all: o.RequireApproval}, nil
 }
 
 // judge implements reconcile.Reviewer.
-func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan) error {
-	if made.Record != nil {
-		r.rendered(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}, len(made.Record.Manifest))
-	}
-	var denied []error
+func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan) (string, error) {
+	var denied []string
 	for _, problem := range r.policy.Denied(made) {
-		denied = append(denied, fmt.Errorf("%s: %s", problem.Object, problem.What))
+		denied = append(denied, fmt.Sprintf("%s: %s", problem.Object, problem.What))
 	}
 	if len(denied) > 0 {
-		return errors.Join(denied...)
+		return "", &reconcile.Held{Denied: true, Message: fmt.Sprintf("%s is denied: %s", summary(made), redact.NewMask(made).Text(strings.Join(denied, "; ")))}
 	}
-	if !r.all && hr.Metadata.Annotations[planAnnotation] != requireApproval {
-		return nil
+	if !r.all && hr.Metadata.Annotations[flux.AnnotationPlan] != flux.RequireApproval {
+		return "", nil
 	}
 	digest := redact.EffectDigest(made, nil)
-	if hr.Metadata.Annotations[approveAnnotation] == digest {
-		return nil
+	if hr.Metadata.Annotations[flux.AnnotationApprove] == digest {
+		return fmt.Sprintf("%s was approved by %s", summary(made), digest), nil
 	}
-	return &reconcile.Held{Message: fmt.Sprintf("%s waits for its approval: kubectl annotate --overwrite -n %s helmrelease %s %s=%s",
-		summary(made), hr.Metadata.Namespace, hr.Metadata.Name, approveAnnotation, digest)}
+	return "", &reconcile.Held{Message: flux.NewApproval(hr, summary(made), digest).Message()}
 }
 
 // maxNamed is how many objects a summary names.

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,6 +71,10 @@ func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, key)
+	if broken, ok := errors.AsType[*reconcile.PanicError](running.err); ok {
+		f.inner.events.log.Error(broken, "a pass has panicked", "namespace", key.Namespace, "name", key.Name, "stack", broken.Stack)
+		panic(broken.What) // which controller-runtime recovers from, and counts
+	}
 	if running.stale && running.err == nil {
 		return ctrl.Result{RequeueAfter: 1}, nil
 	}
@@ -95,7 +100,11 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 	f.mu.Unlock()
 	f.all.Go(func() {
 		defer cancel(nil)
-		leave := sync.OnceFunc(func() { close(out.left) })
+		gone := sync.OnceFunc(func() { close(out.left) })
+		leave := func() {
+			f.inner.memory.rest(request.NamespacedName)
+			gone()
+		}
 		on := pauses{hook: leave, waiting: func() {
 			f.mu.Lock()
 			out.waits = true
@@ -105,7 +114,7 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 				f.enqueue(process, request.NamespacedName)
 			}
 		}}
-		out.result, out.err = f.inner.Reconcile(context.WithValue(ctx, pausesKey{}, on), request)
+		out.result, out.err = f.guarded(context.WithValue(ctx, pausesKey{}, on), request)
 		close(out.done)
 		select {
 		case <-out.left: // nobody waits for it
@@ -114,6 +123,17 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 		}
 	})
 	return out
+}
+
+// guarded is a pass of which a panic is an error: in a goroutine of its own it would end the
+// process, and so the passes of all.
+func (f *flights) guarded(ctx context.Context, request ctrl.Request) (_ ctrl.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = reconcile.Panicked(v)
+		}
+	}()
+	return f.inner.Reconcile(ctx, request)
 }
 
 // enqueue has a worker look at the HelmRelease.
@@ -183,8 +203,10 @@ func (f *flights) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: replicas that share have no leader.
-func (f *flights) NeedLeaderElection() bool { return false }
+// NeedLeaderElection implements manager.LeaderElectionRunnable: it is as for workers, since those
+// that need no leader are told to end, and waited for, before the others are told: Start would
+// wait for passes that nobody has told.
+func (f *flights) NeedLeaderElection() bool { return !f.inner.options.AutomaticShards }
 
 // pauses are what a pass calls when it begins with a hook, and when it waits.
 type pauses struct{ hook, waiting func() }

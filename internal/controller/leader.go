@@ -6,13 +6,17 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
@@ -40,9 +44,9 @@ func (e *HeldError) Error() string {
 		e.Namespace, e.Lease, e.Holder)
 }
 
-// lock is the lease of this process. A holder that is no replica of ours and has
-// renewed it lately is a *HeldError.
-func lock(ctx context.Context, config *rest.Config, o Options, now func() time.Time) (resourcelock.Interface, error) {
+// lock is the lease of this process. Where helm-controller is at work on any of the same
+// HelmReleases the error is a *HeldError.
+func lock(ctx context.Context, config *rest.Config, o Options, log logr.Logger, now func() time.Time) (resourcelock.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = o.Leader.RenewDeadline / 2
 	client, err := kubernetes.NewForConfig(config)
@@ -50,18 +54,16 @@ func lock(ctx context.Context, config *rest.Config, o Options, now func() time.T
 		return nil, err
 	}
 	name := leaseName(o.WatchSelector)
-	lease, err := client.CoordinationV1().Leases(o.Namespace).Get(ctx, name, metav1.GetOptions{})
+	found, err := rivals(ctx, client.CoordinationV1().Leases(o.Namespace), o.WatchSelector)
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsForbidden(err):
+		log.Info("whether a shard of helm-controller is running can't be seen", "error", err.Error())
 	case err != nil:
-		return nil, fmt.Errorf("read lease %s/%s: %w", o.Namespace, name, err)
-	default:
-		s := lease.Spec
-		if s.HolderIdentity == nil || *s.HolderIdentity == "" || strings.HasPrefix(*s.HolderIdentity, ours) || s.RenewTime == nil || s.LeaseDurationSeconds == nil {
-			break
-		}
-		if end := s.RenewTime.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second); now().Before(end) {
-			return nil, &HeldError{o.Namespace, name, *s.HolderIdentity}
+		return nil, fmt.Errorf("read helm-controller's leases in namespace %s: %w", o.Namespace, err)
+	}
+	for _, lease := range found {
+		if foreign(&lease, now()) {
+			return nil, &HeldError{o.Namespace, lease.Name, *lease.Spec.HolderIdentity}
 		}
 	}
 	host, err := os.Hostname()
@@ -70,4 +72,45 @@ func lock(ctx context.Context, config *rest.Config, o Options, now func() time.T
 	}
 	return resourcelock.New(resourcelock.LeasesResourceLock, o.Namespace, name, client.CoreV1(), client.CoordinationV1(),
 		resourcelock.ResourceLockConfig{Identity: ours + host + "_" + string(uuid.NewUUID())})
+}
+
+// rivals are the leases under which helm-controller works on HelmReleases that this process
+// would work on: for all of them its own and those of all its shards, for a shard the one for
+// all and that of the same selector. The other shards are none: they can be replaced one by
+// one. Those that could be read come back with an error, too.
+func rivals(ctx context.Context, leases coordinationclient.LeaseInterface, selector string) (out []coordinationv1.Lease, _ error) {
+	main := leaseName("")
+	for _, name := range slices.Compact([]string{main, leaseName(selector)}) {
+		lease, err := leases.Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return out, err
+		default:
+			out = append(out, *lease)
+		}
+	}
+	if selector != "" {
+		return out, nil
+	}
+	all, err := leases.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return out, err
+	}
+	for _, lease := range all.Items {
+		if strings.HasPrefix(lease.Name, main+"-") {
+			out = append(out, lease)
+		}
+	}
+	return out, nil
+}
+
+// foreign says whether the lease is held by a process that is no replica of ours and has
+// renewed it lately.
+func foreign(lease *coordinationv1.Lease, now time.Time) bool {
+	s := lease.Spec
+	if s.HolderIdentity == nil || *s.HolderIdentity == "" || strings.HasPrefix(*s.HolderIdentity, ours) || s.RenewTime == nil || s.LeaseDurationSeconds == nil {
+		return false
+	}
+	return now.Before(s.RenewTime.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second))
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -78,14 +80,17 @@ func (o LogOptions) logger(out io.Writer) (logr.Logger, error) {
 
 // newPasser makes what makes the passes. Errors are those of policies.
 func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
-	judge, err := newReview(o, r.memory.learn)
+	judge, err := newReview(o)
 	if err != nil {
 		return nil, err
 	}
 	return &reconcile.Reconciler{
-		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}), Now: time.Now,
+		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}, time.Now), Now: time.Now,
 		Identity: releasestore.NewIdentity("kubectl-release-controller"), ToolVersion: Version,
 		NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, CompatibleRetries: o.CompatibleRetries, DefaultServiceAccount: o.DefaultAccount,
 		DependencyInterval: o.DependencyInterval, Review: judge.judge,
+		Rendered: func(hr *flux.HelmRelease, bytes int) {
+			r.memory.learn(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}, bytes)
+		},
 	}, nil
 }

@@ -100,7 +100,7 @@ func newManager(ctx context.Context, config *rest.Config, o Options, log logr.Lo
 		options.Cache.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
 	}
 	if o.Leader.Enable {
-		lease, err := lock(ctx, config, o, time.Now)
+		lease, err := lock(ctx, config, o, log, time.Now)
 		if err != nil {
 			return nil, err
 		}
@@ -136,6 +136,7 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	r := &reconciler{
 		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry)),
 		records: &recordMarks{sums{marks: map[client.ObjectKey]fingerprint{}}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
+		tries:  workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](o.MinRetryDelay, o.MaxRetryDelay),
 		wrote:  &writes{versions: map[client.ObjectKey]string{}},
 		events: told, metrics: counted, memory: newBudget(o.Memory, counted.rendering), options: o, now: time.Now,
 	}
@@ -166,7 +167,7 @@ func (r *reconciler) watch(m manager.Manager) error {
 	}
 	b := builder.ControllerManagedBy(m).Named("helmrelease").
 		WithOptions(controller.TypedOptions[ctrl.Request]{
-			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.shards == nil),
+			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.flights.NeedLeaderElection()),
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](
 				r.options.MinRetryDelay, r.options.MaxRetryDelay),
 		}).

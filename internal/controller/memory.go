@@ -95,8 +95,19 @@ func (b *budget) keep(h *hold, bytes int64) {
 	}
 }
 
+// rest gives back all that the pass over the HelmRelease holds, because it runs a hook or
+// waits: were that counted, enough releases that never get ready would keep out even what
+// mends them. Of a pass that waits little more is left than its plan.
+func (b *budget) rest(key client.ObjectKey) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.held[key]; h != nil {
+		b.keep(h, 0)
+	}
+}
+
 // learn notes how many bytes the chart has rendered to for the HelmRelease. What its pass
-// holds above that is given back: it may wait for a long time.
+// holds above that is given back.
 func (b *budget) learn(key client.ObjectKey, rendered int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

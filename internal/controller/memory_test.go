@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,4 +58,30 @@ func TestBudgetOfBytes(t *testing.T) {
 		t.Errorf("%v, want to have waited", err)
 	}
 	free()
+}
+
+// What waits holds nothing of the budget, so that however many wait, others are rendered.
+func TestWaitsHoldNoBudget(t *testing.T) {
+	used := int64(0)
+	b := newBudget(4*leastShare, func(n int64) { used += n })
+	c := &chart.Chart{}
+	for i := range 100 {
+		key := client.ObjectKey{Name: fmt.Sprint("web-", i)}
+		ctx, end := context.WithCancel(t.Context())
+		if used == b.total {
+			end() // it would wait for ever
+		}
+		free, err := b.take(ctx, key, "bad", c)
+		end()
+		if err != nil {
+			t.Fatalf("%s finds %d bytes taken: %v", key, used, err)
+		}
+		defer free()
+		b.learn(key, 1000)
+		b.rest(key)
+		b.learn(key, 1000) // of the plan that remedies it
+	}
+	if used != 0 {
+		t.Errorf("%d bytes are held by what waits", used)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
 // Options are what the process is started with. Names and defaults of flags are
@@ -66,7 +68,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.HealthAddress, "health-addr", ":9440", "address of /healthz and /readyz; 0 for none")
 	f.StringVar(&o.PprofAddress, "pprof-addr", "", "address of /debug/pprof; empty for none")
 	f.StringVar(&o.EventsAddress, "events-addr", "", "URL of notification-controller's receiver of events")
-	f.IntVar(&o.Concurrent, "concurrent", 256, "most HelmReleases that are worked on or waited for at a time; what they may take of memory says --memory-budget")
+	f.IntVar(&o.Concurrent, "concurrent", 256, "most HelmReleases that are worked on at a time, those that wait or run a hook not counted; what they may take of memory says --memory-budget")
 	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "most bytes that all passes that render may take at a time, as estimated from their charts and what these have rendered to")
 	f.DurationVar(&o.DependencyInterval, "requeue-dependency", 30*time.Second, "pause before dependencies and sources that are not ready are looked at again; their changes are seen at once")
 	f.IntVar(&o.JitterPercentage, "interval-jitter-percentage", 5, "share of the interval by which passes are spread")
@@ -81,14 +83,14 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own rights")
 	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources of other namespaces")
 	f.BoolVar(&o.CompatibleRetries, "compatible-retries", false, "as helm-controller, stall when the upgrade that repeats a failed install with RetryOnFailure fails; else it is tried again, too")
-	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+planAnnotation+"="+requireApproval)
+	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+flux.AnnotationPlan+"="+flux.RequireApproval)
 	f.StringSliceVar(&o.Deny, "deny", nil, "refuse installs and upgrades whose plan has a step with these risks, such as data; see docs/policy.md")
 	f.StringSliceVar(&o.Policies, "policy", nil, "refuse what these policy files deny")
 	f.Float32Var(&o.QPS, "kube-api-qps", 500, "requests a second; the API server's own priority and fairness bound them before")
 	f.IntVar(&o.Burst, "kube-api-burst", 1000, "requests that may go at once")
 	f.StringVar(&o.CacheDir, "cache-dir", "", "folder for what is known of the cluster's API; by default one below the system's temporary folder")
 	f.StringToStringVar(&o.gates, "feature-gates", nil, "ExternalArtifact=true|false; helm-controller's others are refused")
-	f.BoolVar(&o.Leader.Enable, "enable-leader-election", true, "work only while holding helm-controller's lease")
+	f.BoolVar(&o.Leader.Enable, "enable-leader-election", true, "work only while holding helm-controller's lease; false takes none, and does not see whether helm-controller is running")
 	f.BoolVar(&o.Leader.ReleaseOnCancel, "leader-election-release-on-cancel", true, "give the lease back at the end")
 	f.DurationVar(&o.Leader.LeaseDuration, "leader-election-lease-duration", 35*time.Second, "how long others wait for a holder that does not renew")
 	f.DurationVar(&o.Leader.RenewDeadline, "leader-election-renew-deadline", 30*time.Second, "how long the holder tries to renew before it ends")

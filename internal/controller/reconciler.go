@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -49,6 +51,10 @@ type reconciler struct {
 	memory  *budget
 	options Options
 	now     func() time.Time
+
+	// tries counts passes in a row that want another one soon. The queue's own count would not
+	// do: it ends with each pass that is no error.
+	tries workqueue.TypedRateLimiter[client.ObjectKey]
 
 	// shards are nil where one replica has all HelmReleases; gained are those that it has
 	// come by.
@@ -115,7 +121,7 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 			return err
 		}
 		r.tell(o, told)
-		if err := r.writeStatus(ctx, o, was, status); err != nil {
+		if err := r.writeStatus(ctx, v, was, status); err != nil {
 			return err
 		}
 		was = status
@@ -128,6 +134,9 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 	if outcome.Changed && !v.behind {
 		_ = r.verify(ctx, v)
 	}
+	if broken := (*reconcile.PanicError)(nil); errors.As(failed, &broken) {
+		return ctrl.Result{}, failed // what was written before is what is known
+	}
 	if v.behind {
 		return ctrl.Result{RequeueAfter: behindPause}, nil
 	}
@@ -135,7 +144,11 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 	if outcome.Released {
 		return ctrl.Result{}, r.released(ctx, o, hr)
 	}
-	if err := r.writeStatus(ctx, o, was, outcome.Status); err != nil {
+	err := r.writeStatus(ctx, v, was, outcome.Status)
+	switch {
+	case v.behind:
+		return ctrl.Result{RequeueAfter: behindPause}, nil
+	case err != nil:
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	hr.Status = outcome.Status
@@ -147,8 +160,10 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 	case failed != nil:
 		return ctrl.Result{}, failed
 	case outcome.Again:
-		return ctrl.Result{RequeueAfter: time.Millisecond}, nil
-	case outcome.After == hr.Spec.Interval.Duration:
+		return ctrl.Result{RequeueAfter: r.tries.When(client.ObjectKeyFromObject(o))}, nil
+	}
+	r.tries.Forget(client.ObjectKeyFromObject(o))
+	if outcome.After == hr.Spec.Interval.Duration {
 		return ctrl.Result{RequeueAfter: r.jitter(outcome.After)}, nil
 	}
 	return ctrl.Result{RequeueAfter: outcome.After}, nil
@@ -238,27 +253,13 @@ func (r *reconciler) finalize(ctx context.Context, o *helmRelease, on bool) erro
 	return client.IgnoreNotFound(err)
 }
 
-// writeStatus sends what is new in the status; where that is nothing, no request.
-// Fields that a later API has stay as they are.
-func (r *reconciler) writeStatus(ctx context.Context, o *helmRelease, was, is flux.HelmReleaseStatus) error {
-	patch, err := statusPatch(was, is)
-	if err != nil || patch == nil {
-		return err
-	}
-	sent := o.DeepCopyObject().(*helmRelease)
-	err = r.client.Status().Patch(ctx, sent, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
-	if err == nil {
-		r.wrote.note(client.ObjectKeyFromObject(o), sent.ResourceVersion)
-	}
-	return err
-}
-
 func (r *reconciler) forget(key client.ObjectKey, err error) {
 	if apierrors.IsNotFound(err) {
 		r.synced.forget(key)
 		r.wrote.forget(key)
 		r.drift.forget(key)
 		r.metrics.forget(key)
+		r.tries.Forget(key)
 	}
 }
 

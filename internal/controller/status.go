@@ -1,16 +1,71 @@
 package controller
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 )
 
+// writeStatus sends what is new in the status; where that is nothing, no request. Fields that
+// a later API has stay as they are. It is taken only for the object that was seen last: a
+// process that has slept through the end of its lease writes nothing over its successor's
+// history. Where only something else has changed, such as an annotation, it is sent once more.
+// Errors: errBehind when the status is somebody else's by now, and those of the API server.
+func (r *reconciler) writeStatus(ctx context.Context, v *view, was, is flux.HelmReleaseStatus) error {
+	changed, err := statusPatch(was, is)
+	if err != nil || changed == nil {
+		return err
+	}
+	for {
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": v.object.ResourceVersion}, "status": changed})
+		if err != nil {
+			return err
+		}
+		sent := v.object.DeepCopyObject().(*helmRelease)
+		err = r.client.Status().Patch(ctx, sent, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+		if err == nil {
+			v.object.ResourceVersion = sent.ResourceVersion
+			r.wrote.note(client.ObjectKeyFromObject(v.object), sent.ResourceVersion)
+			return nil
+		}
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		if err := r.catchUp(ctx, v, was); err != nil {
+			return err
+		}
+	}
+}
+
+// catchUp has the view be of the newest object, if that has the status that was written last.
+// Errors: errBehind when it has another one, and those of the API server.
+func (r *reconciler) catchUp(ctx context.Context, v *view, was flux.HelmReleaseStatus) error {
+	fresh := &view{object: &helmRelease{}}
+	fresh.object.Namespace, fresh.object.Name = v.object.Namespace, v.object.Name
+	if err := r.refresh(ctx, fresh); err != nil {
+		return err
+	}
+	differs, err := statusPatch(fresh.hr.Status, was)
+	if err != nil {
+		return err
+	}
+	if differs != nil || fresh.object.UID != v.object.UID {
+		v.behind = true
+		return errBehind
+	}
+	v.object.ObjectMeta = fresh.object.ObjectMeta
+	return nil
+}
+
 // statusPatch is the merge patch from one status to the next, nil where they are the
 // same. Lists and tables are sent whole.
-func statusPatch(was, is flux.HelmReleaseStatus) ([]byte, error) {
+func statusPatch(was, is flux.HelmReleaseStatus) (map[string]any, error) {
 	before, err := fields(was)
 	if err != nil {
 		return nil, err
@@ -33,7 +88,7 @@ func statusPatch(was, is flux.HelmReleaseStatus) ([]byte, error) {
 	if len(changed) == 0 {
 		return nil, nil
 	}
-	return json.Marshal(map[string]any{"status": changed})
+	return changed, nil
 }
 
 func fields(s flux.HelmReleaseStatus) (map[string]any, error) {

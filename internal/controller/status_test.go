@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,13 +17,13 @@ import (
 func TestStatusPatchSendsChangesAlone(t *testing.T) {
 	was := flux.HelmReleaseStatus{ObservedGeneration: 1, HelmChart: "a/b", Failures: 2}
 	if patch, err := statusPatch(was, was); patch != nil || err != nil {
-		t.Errorf("%s, %v", patch, err)
+		t.Errorf("%v, %v", patch, err)
 	}
 	is := was
 	is.ObservedGeneration, is.Failures = 2, 0
 	patch, err := statusPatch(was, is)
-	if want := `{"status":{"failures":null,"observedGeneration":2}}`; string(patch) != want || err != nil {
-		t.Errorf("%s, %v, want %s", patch, err, want)
+	if want := map[string]any{"failures": nil, "observedGeneration": 2.0}; !reflect.DeepEqual(patch, want) || err != nil {
+		t.Errorf("%v, %v, want %v", patch, err, want)
 	}
 }
 
@@ -66,6 +68,14 @@ func TestRecordMarks(t *testing.T) {
 	other.Labels["owner"] = "somebody"
 	if m.turn(other); len(m.marks) != 0 {
 		t.Error("other Secrets are taken for records")
+	}
+}
+
+// A process that is told to end has 20 seconds for it, within the 30 of Kubernetes.
+func TestTimeToEnd(t *testing.T) {
+	o, err := parse([]string{"--runtime-namespace=a"}, func(string) {})
+	if err != nil || o.GracefulShutdown != 20*time.Second {
+		t.Errorf("%s, %v", o.GracefulShutdown, err)
 	}
 }
 

@@ -87,7 +87,7 @@ func (r *reconciler) whoever(index, kind string) handler.EventHandler {
 }
 
 // asking are the annotations that ask for a pass; forceAt and resetAt alone do not.
-var asking = []string{flux.AnnotationRequestedAt, planAnnotation, approveAnnotation}
+var asking = []string{flux.AnnotationRequestedAt, flux.AnnotationPlan, flux.AnnotationApprove}
 
 // asked passes a HelmRelease on that is new, going, or asked for something: its own
 // status is no reason for a pass.

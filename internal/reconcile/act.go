@@ -138,11 +138,13 @@ func (p *pass) failed(err error) error {
 		return err
 	}
 	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
+		p.deferred = true
 		p.progress(progressingWithRetry, locked.Error())
 		p.after = p.r.dependencyInterval()
 		return nil
 	}
 	if held := (*Held)(nil); errors.As(err, &held) {
+		p.deferred = true
 		p.hold(held)
 		return nil
 	}
@@ -211,6 +213,7 @@ func (p *pass) attempts() string {
 // exhausted is the end of the tries.
 func (p *pass) exhausted(d decision.Decision) {
 	p.observed = true
+	p.nothingHeld()
 	if d.Reason == "MissingRollbackTarget" {
 		message := "Failed to perform remediation: missing target release for rollback: cannot remediate failed release"
 		p.stall(d.Reason, message)
@@ -247,6 +250,7 @@ func (p *pass) prepare(d decision.Decision) {
 // inSync is the end of a pass with nothing left to do.
 func (p *pass) inSync() {
 	p.observed, p.after = true, p.hr.Spec.Interval.Duration
+	p.nothingHeld()
 	history := p.hr.Status.Snapshots()
 	if p.is(remediated, metav1.ConditionTrue) {
 		p.drop(remediated)

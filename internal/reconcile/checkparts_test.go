@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -98,6 +99,36 @@ func TestCheck45HookLogs(t *testing.T) {
 		all := b.all(err)
 		if !strings.Contains(all, "fails") || strings.Contains(all, "tok3n") {
 			t.Errorf("%q: %s", annotations, all)
+		}
+	}
+}
+
+// What a HelmRelease says of its custom resources is what the wait for them goes by.
+func TestHealthCheckExpressions(t *testing.T) {
+	const spec = "timeout: 3s\nhealthCheckExprs: [{apiVersion: example.com/v1, kind: Widget, current: \"status.phase == 'Up'\", failed: \"status.phase == 'Broken'\"}]\n"
+	for phase, want := range map[string]string{"Up": "Ready True InstallSucceeded", "Broken": "Ready False InstallFailed", "Starting": "Ready False InstallFailed"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, spec)
+			widget := "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: web}\nstatus: {phase: " + phase + "}\n"
+			b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/widget.yaml", Data: []byte(widget)})
+			if b.mustPass(); b.condition("Ready") != want {
+				t.Errorf("%s: %s, %s", phase, b.condition("Ready"), b.all(nil))
+			}
+		})
+	}
+}
+
+// With a readyExpr a dependency is ready when that says so, of itself and of who depends on it.
+func TestReadyExpressions(t *testing.T) {
+	for expr, want := range map[string]string{
+		"dep.spec.interval == '10m' && self.metadata.name == 'web'": "Ready True InstallSucceeded",
+		"dep.spec.interval == '11m'":                                "Ready False DependencyNotReady",
+	} {
+		b := newBench(t, "dependsOn: [{name: db, readyExpr: \""+expr+"\"}]")
+		b.local["HelmRelease/db"] = b.object("db") // which is not Ready
+		_ = unstructured.SetNestedField(b.local["HelmRelease/db"].Object, "10m", "spec", "interval")
+		if b.mustPass(); b.condition("Ready") != want {
+			t.Errorf("%s: %s, %s", expr, b.condition("Ready"), b.all(nil))
 		}
 	}
 }

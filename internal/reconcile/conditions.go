@@ -24,10 +24,10 @@ const (
 	progressingWithRetry = "ProgressingWithRetry"
 )
 
-// mark sets a condition. Its time is that of its last other status, reason or message.
+// mark sets a condition, of which the message is cut where it is too long. Its time is that of its last other status, reason or message.
 func (p *pass) mark(name string, status metav1.ConditionStatus, reason, message string) {
 	next := metav1.Condition{
-		Type: name, Status: status, Reason: reason, Message: message,
+		Type: name, Status: status, Reason: reason, Message: bounded(message),
 		ObservedGeneration: p.hr.Metadata.Generation, LastTransitionTime: metav1.NewTime(p.r.Now()).Rfc3339Copy(),
 	}
 	conditions := p.hr.Status.Conditions

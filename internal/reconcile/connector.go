@@ -2,8 +2,10 @@ package reconcile
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -11,47 +13,60 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
+// idle is how long a connection is kept that nobody uses: passes in sync, which need none, are
+// at most that far apart in most places, and a token or an account that is gone is not kept for
+// ever.
+const idle = time.Hour
+
 // NewConnector connects to the cluster of local, to those of kubeconfigs, which may
 // neither run programs nor name files nor leave out the check of certificates, and to
 // servers that take tokens of local's. Each Access has one connection, which goes when its
-// holder has other credentials.
-func NewConnector(local *rest.Config, o cluster.Options) Connector {
+// holder has other credentials, or when nobody has used it for an hour.
+func NewConnector(local *rest.Config, o cluster.Options, now func() time.Time) Connector {
 	var mu sync.Mutex
 	kept := map[string]*keptConnection{}
 	return func(_ context.Context, a Access) (*Connection, error) {
 		mu.Lock()
 		defer mu.Unlock()
+		at := now()
+		maps.DeleteFunc(kept, func(_ string, c *keptConnection) bool { return at.Sub(c.used) > idle })
 		key := a.User + "\n" + a.Holder
 		if c := kept[key]; c != nil && reflect.DeepEqual(c.to, a) {
+			c.used = at
 			return c.Connection, nil
 		}
-		var err error
-		config := rest.CopyConfig(local)
-		switch {
-		case a.Kubeconfig != nil:
-			config, err = cluster.ForeignConfig(a.Kubeconfig)
-		case a.Server != nil:
-			config, err = a.Server.config(local)
-		}
-		if err != nil {
-			return nil, err
-		}
-		config.UserAgent = local.UserAgent
-		if a.User != "" {
-			config.Impersonate = rest.ImpersonationConfig{UserName: a.User}
-		}
-		client, err := cluster.Connect(config, o)
+		client, err := connected(local, a, o)
 		if err != nil {
 			return nil, err
 		}
 		c := &Connection{Cluster: client, Records: client.CoreV1(), Locker: releasestore.NewLocker(client.CoordinationV1(), releasestore.SystemClock{})}
-		kept[key] = &keptConnection{c, a}
+		kept[key] = &keptConnection{c, a, at}
 		return c, nil
 	}
+}
+
+// connected is a client with the access.
+func connected(local *rest.Config, a Access, o cluster.Options) (_ *cluster.Client, err error) {
+	config := rest.CopyConfig(local)
+	switch {
+	case a.Kubeconfig != nil:
+		config, err = cluster.ForeignConfig(a.Kubeconfig)
+	case a.Server != nil:
+		config, err = a.Server.config(local)
+	}
+	if err != nil {
+		return nil, err
+	}
+	config.UserAgent = local.UserAgent
+	if a.User != "" {
+		config.Impersonate = rest.ImpersonationConfig{UserName: a.User}
+	}
+	return cluster.Connect(config, o)
 }
 
 // keptConnection is one that is used again as long as it leads to the same.
 type keptConnection struct {
 	*Connection
-	to Access
+	to   Access
+	used time.Time
 }

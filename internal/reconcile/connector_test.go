@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -13,7 +14,7 @@ import (
 // Check 40: a kubeconfig that runs a program, names a file or leaves out the check of
 // certificates is refused before anything of it is used, and not quoted.
 func TestCheck40KubeconfigsThatAreRefused(t *testing.T) {
-	connect := reconcile.NewConnector(&rest.Config{Host: "https://local.invalid"}, cluster.Options{})
+	connect := reconcile.NewConnector(&rest.Config{Host: "https://local.invalid"}, cluster.Options{}, time.Now)
 	const canary = "s3cr3t-canary-value"
 	for _, tc := range []struct{ user, server, want string }{
 		{user: "{exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/sh, args: [-c, " + canary + "]}}", want: "runs a program"},
@@ -41,7 +42,8 @@ current-context: c`
 // A kubeconfig that is replaced, as those with short-lived tokens are again and again, takes its
 // connection with it; the same one has the same connection.
 func TestConnectionsOfReplacedKubeconfigs(t *testing.T) {
-	connect := reconcile.NewConnector(&rest.Config{Host: "https://local.invalid"}, cluster.Options{CacheDir: t.TempDir()})
+	now := time.Unix(0, 0)
+	connect := reconcile.NewConnector(&rest.Config{Host: "https://local.invalid"}, cluster.Options{CacheDir: t.TempDir()}, func() time.Time { return now })
 	with := func(holder, token string) *reconcile.Connection {
 		t.Helper()
 		c, err := connect(t.Context(), reconcile.Access{Holder: holder, Kubeconfig: []byte(`
@@ -62,5 +64,14 @@ current-context: c`)})
 	}
 	if with("Secret/shop/a", "two") == a || with("Secret/shop/a", "one") == a {
 		t.Error("a kubeconfig that was replaced is kept")
+	}
+	a, other = with("Secret/shop/a", "one"), with("Secret/shop/b", "one")
+	now = now.Add(50 * time.Minute)
+	if with("Secret/shop/a", "one") != a {
+		t.Error("a connection that is used is given up")
+	}
+	now = now.Add(50 * time.Minute)
+	if with("Secret/shop/a", "one") != a || with("Secret/shop/b", "one") == other {
+		t.Error("a connection that nobody has used for an hour is kept, or one that is used is not")
 	}
 }

@@ -149,8 +149,11 @@ func (p *pass) ended(err error) error {
 	return err
 }
 
-// seen remembers of a plan what it hides, and what it adopts.
+// seen remembers of a plan what it hides, and what it adopts, and tells its size.
 func (p *pass) seen(made *plan.Plan) {
+	if p.r.Rendered != nil && made.Record != nil {
+		p.r.Rendered(p.hr, len(made.Record.Manifest))
+	}
 	p.mask = redact.NewMask(made)
 	p.noteAdopted(made)
 }

@@ -36,27 +36,6 @@ func (p *pass) healthChecks(context.Context) bool {
 	return p.input.Obstacles.Expression == nil
 }
 
-// dependencies reads the HelmReleases of spec.dependsOn, up to one that is not ready.
-func (p *pass) dependencies(ctx context.Context) bool {
-	for _, of := range p.hr.Spec.DependsOn {
-		of = of.In(p.hr.Metadata.Namespace)
-		dep := decision.Dependency{Name: of.String(), Expression: of.ReadyExpr != ""}
-		object, err := p.r.Local.Lookup(ctx, flux.HelmGroup+"/v2", flux.KindHelmRelease, of.Namespace, of.Name)
-		if err == nil {
-			dep.HelmRelease, err = flux.DecodeHelmRelease(object.Object)
-		}
-		dep.Failed = err
-		if err == nil && dep.Expression {
-			expression.Judge(&dep, of.ReadyExpr, p.hr.Object)
-		}
-		p.input.Dependencies = append(p.input.Dependencies, dep)
-		if dep.NotReady() != "" {
-			return false
-		}
-	}
-	return true
-}
-
 // source is whether there is an artifact.
 func (p *pass) source(context.Context) bool {
 	o, ref := &p.input.Obstacles, p.hr.ChartSource()

@@ -2,9 +2,27 @@ package reconcile
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
+
+// maxMessage is how long the message of a condition may be, in bytes: the CRD allows as many
+// characters, and one message too long would keep the whole status out.
+const maxMessage = 32768
+
+// bounded is a text that is cut behind a whole character where it is too long.
+func bounded(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	const more = " …"
+	n := maxMessage - len(more)
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + more
+}
 
 // full is "namespace/name.v7".
 func full(s flux.Snapshot) string { return fmt.Sprintf("%s/%s.v%d", s.Namespace, s.Name, s.Version) }

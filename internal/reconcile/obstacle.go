@@ -44,6 +44,9 @@ func (p *pass) obstacle(d decision.Decision) error {
 	case d.Action == decision.Stall:
 		p.stall(d.Reason, message)
 		p.observed = true
+		if len(p.input.Cycle) > 0 { // somebody else may end it, of another shard
+			p.after = p.hr.Spec.Interval.Duration
+		}
 		return nil
 	case d.Action == decision.Wait, gone:
 		p.after = p.r.dependencyInterval()
@@ -67,6 +70,9 @@ func (p *pass) artifact(text string) (message string, tell bool) {
 // why is the reason in helm-controller's words.
 func (p *pass) why(d decision.Decision) string {
 	o := p.input.Obstacles
+	if len(p.input.Cycle) > 0 {
+		return d.Because[0]
+	}
 	if o.Expression == nil {
 		for _, dep := range p.input.Dependencies {
 			if text := dep.NotReady(); text != "" {
@@ -99,4 +105,7 @@ func (p *pass) masked(text string) string {
 }
 
 // tell adds an event.
-func (p *pass) tell(e Event) { p.events = append(p.events, e) }
+func (p *pass) tell(e Event) {
+	e.Message = bounded(e.Message)
+	p.events = append(p.events, e)
+}

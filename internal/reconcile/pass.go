@@ -30,7 +30,7 @@ import (
 // in a row; the outcome counts all the same, and says in its conditions why. It holds no
 // secrets. When ctx ends, what is under way stays pending, and the next pass goes on with
 // it, here or elsewhere; with the cause ErrSuperseded it is recorded as failed.
-func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (Outcome, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (out Outcome, err error) {
 	next := *hr
 	if !r.CompatibleRetries {
 		next = withRetries(next)
@@ -43,7 +43,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sou
 	}}
 	ctx, end := leaving(ctx)
 	defer end()
-	err := p.run(ctx)
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = Outcome{Status: hr.Status}, p.panicked(v)
+		}
+	}()
+	err = p.run(ctx)
 	return p.outcome(hr.Status), err
 }
 
@@ -104,11 +109,12 @@ type pass struct {
 	// adopted are the objects that were there before this pass has installed the release.
 	adopted map[manifest.ID]bool
 	events  []Event
-	// observed says that the generation has been dealt with.
-	observed bool
-	after    time.Duration
-	again    bool
-	released bool
+	// observed says that the generation has been dealt with, deferred that what the pass was to
+	// do was not begun, because its plan is held or the release is locked.
+	observed, deferred bool
+	after              time.Duration
+	again              bool
+	released           bool
 }
 
 func (p *pass) run(ctx context.Context) error {
@@ -149,7 +155,7 @@ const fulfilling = "Fulfilling prerequisites"
 // recovered takes back what an earlier pass has said of a prerequisite.
 func (p *pass) recovered() {
 	c := flux.Condition(p.hr.Status.Conditions, ready)
-	passed := []string{"DependencyNotReady", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
+	passed := []string{"DependencyNotReady", "DependencyCycle", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
 	if c != nil && slices.Contains(passed, c.Reason) {
 		p.mark(ready, metav1.ConditionUnknown, progressing, "reconciliation in progress")
 	}
@@ -186,8 +192,11 @@ func (p *pass) clearFailures() {
 // outcome compares with the status before.
 func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 	s := &p.hr.Status
-	if at, ok := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]; ok {
+	if at, ok := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]; ok && !p.putOff() {
 		s.LastHandledReconcileAt = at
+	}
+	if p.putOff() {
+		s.LastHandledForceAt = before.LastHandledForceAt
 	}
 	if p.observed {
 		s.ObservedGeneration = p.hr.Metadata.Generation
@@ -197,6 +206,13 @@ func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 		Status: *s, Changed: !reflect.DeepEqual(before, *s), Events: p.events,
 		After: p.after, Again: p.again, Released: p.released,
 	}
+}
+
+// putOff says whether a release that is forced waits for its approval or for the lock: its
+// request is handled only once it is made.
+func (p *pass) putOff() bool {
+	force, forced := p.hr.Metadata.Annotations[flux.AnnotationForceAt]
+	return p.deferred && forced && force == p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
 }
 
 // write has the status written and the events told while the pass goes on.

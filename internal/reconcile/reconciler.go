@@ -40,6 +40,9 @@ type Reconciler struct {
 	// Review judges plans of installs and upgrades before they are applied; nil lets all
 	// pass.
 	Review Reviewer
+	// Rendered hears, where it is set, how many bytes the manifest of a plan has, once the plan
+	// is made.
+	Rendered func(hr *flux.HelmRelease, bytes int)
 	// DependencyInterval is how long to wait for dependencies and sources; 0 is 30 s.
 	DependencyInterval time.Duration
 }

@@ -245,11 +245,11 @@ func TestMoveIsReviewed(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
 	held := true
-	b.r.Review = func(_ *flux.HelmRelease, made *plan.Plan) error {
+	b.r.Review = func(_ *flux.HelmRelease, made *plan.Plan) (string, error) {
 		if held {
-			return &reconcile.Held{Message: string(made.Operation) + " waits"}
+			return "", &reconcile.Held{Message: string(made.Operation) + " waits"}
 		}
-		return nil
+		return "", nil
 	}
 	b.apply(base + "releaseName: other")
 	out := b.mustPass()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,9 +64,9 @@ func TestEndedBeforeItsPlan(t *testing.T) {
 	b := newBench(t, "")
 	ctx, end := context.WithCancel(t.Context())
 	b.ctx = ctx
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan) error {
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) {
 		end()
-		return errors.New("context canceled")
+		return "", errors.New("context canceled")
 	}
 	if _, err := b.pass(); err == nil || b.stored() != "" || b.hr.Status.Failures != 0 || strings.Contains(b.condition("Ready"), "Failed") {
 		t.Errorf("%v, records %q, %+v", err, b.stored(), b.hr.Status)
@@ -115,6 +116,18 @@ func pendingUpgrade(t *testing.T) *bench {
 	return b
 }
 
+// A pass that goes on with a revision tells how large that is, as every other does: else it would
+// hold the share of a chart that nobody knows.
+func TestAResumedPassTellsItsSize(t *testing.T) {
+	b := pendingUpgrade(t)
+	told := 0
+	b.r.Rendered = func(_ *flux.HelmRelease, bytes int) { told = bytes }
+	b.mustPass()
+	if told == 0 || b.stored() != "superseded deployed" {
+		t.Errorf("%d bytes are told, records %s", told, b.stored())
+	}
+}
+
 // Check 43, in short: what is pending for another generation is not gone on with.
 func TestPendingOfAnotherGeneration(t *testing.T) {
 	b := pendingUpgrade(t)
@@ -127,20 +140,25 @@ func TestPendingOfAnotherGeneration(t *testing.T) {
 
 // An upgrade that is given up for a newer plan is told, and counts as no failure.
 func TestSuperseded(t *testing.T) {
-	b := newBench(t, "upgrade: {remediation: {retries: 0}}")
-	b.withHooks("pre-upgrade", "first")
-	b.mustPass()
-	b.apply(base + "values: {text: two}")
-	ctx, end := context.WithCancelCause(t.Context())
-	b.ctx, b.creates = ctx, func(string) { end(reconcile.ErrSuperseded) }
-	if out := b.mustPass(); !out.Again || b.stored() != "deployed failed" || b.hr.Status.Failures != 0 || b.condition("Ready") != "Ready False HealthCheckCanceled" {
-		t.Errorf("%+v, records %s", out, b.stored())
-	}
-	b.ctx, b.creates = t.Context(), func(string) {}
-	b.apply(base + "values: {text: three}")
-	if b.mustPass(); b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready True UpgradeSucceeded" {
-		t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "upgrade: {remediation: {retries: 0}}")
+		b.withHooks("pre-upgrade", "first")
+		b.mustPass()
+		b.apply(base + "values: {text: two}")
+		ctx, end := context.WithCancelCause(t.Context())
+		b.ctx, b.creates = ctx, func(string) {
+			end(reconcile.ErrSuperseded)
+			synctest.Wait() // until the run has heard of it
+		}
+		if out := b.mustPass(); !out.Again || b.stored() != "deployed failed" || b.hr.Status.Failures != 0 || b.condition("Ready") != "Ready False HealthCheckCanceled" {
+			t.Errorf("%+v, records %s", out, b.stored())
+		}
+		b.ctx, b.creates = t.Context(), func(string) {}
+		b.apply(base + "values: {text: three}")
+		if b.mustPass(); b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready True UpgradeSucceeded" {
+			t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
+		}
+	})
 }
 
 // Supersedes is about what is sent: neither other options nor what stands in the way make

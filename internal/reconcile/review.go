@@ -10,14 +10,18 @@ import (
 )
 
 // Reviewer judges the plan of an install or upgrade, and of the uninstall by which a
-// HelmRelease moves to another release, before anything of it is written.
-// Errors: a *Held for a plan that waits for somebody; others fail the attempt, without a
+// HelmRelease moves to another release, before anything of it is written. approval says
+// without secrets what the plan does, and by which digest it was approved; it is "" for a
+// plan that needs no approval.
+// Errors: a *Held for a plan that is not carried out; others fail the attempt, without a
 // record.
-type Reviewer func(hr *flux.HelmRelease, made *plan.Plan) error
+type Reviewer func(hr *flux.HelmRelease, made *plan.Plan) (approval string, err error)
 
-// Held says that a plan waits for its approval. It counts as no failure, and the
-// release stays as it is.
+// Held says that a plan waits for its approval, or is denied. It counts as no failure, and
+// the release stays as it is.
 type Held struct {
+	// Denied says that a policy forbids the plan, so that no approval helps.
+	Denied bool
 	// Message says what the plan does and how it is approved, without secrets.
 	Message string
 }
@@ -25,10 +29,12 @@ type Held struct {
 func (e *Held) Error() string { return e.Message }
 
 // What a plan that waits is told by, in the condition Approved and as the reason of
-// Ready: helm-controller has neither.
+// Ready: helm-controller has neither. The plan that was approved last stays in the condition.
 const (
-	approved         = "Approved"
-	approvalRequired = "ApprovalRequired"
+	approved         = flux.ConditionApproved
+	planApproved     = "PlanApproved"
+	approvalRequired = flux.ReasonApprovalRequired
+	planDenied       = "PlanDenied"
 )
 
 // review asks the reviewer; the status says that the action runs only once it may.
@@ -37,22 +43,36 @@ func (p *pass) review(ctx context.Context, made *plan.Plan) error {
 	if p.r.Review == nil || made.Operation != plan.Install && made.Operation != plan.Upgrade && !moves {
 		return nil
 	}
-	if err := p.r.Review(p.hr, made); err != nil {
+	approval, err := p.r.Review(p.hr, made)
+	if err != nil {
 		return err
 	}
-	p.drop(approved)
+	if p.drop(approved); approval != "" {
+		p.mark(approved, metav1.ConditionTrue, planApproved, approval)
+	}
 	return p.write(ctx)
 }
 
-// hold is the end of a pass whose plan waits. It is planned again after the interval,
+// hold is the end of a pass whose plan is held. It is planned again after the interval,
 // since what it does depends on the cluster, too.
 func (p *pass) hold(held *Held) {
+	reason := approvalRequired
+	if held.Denied {
+		reason = planDenied
+	}
 	was := flux.Condition(p.hr.Status.Conditions, approved)
-	if was == nil || was.Message != held.Message {
-		p.tell(Event{Reason: approvalRequired, Message: held.Message})
+	if was == nil || was.Reason != reason || was.Message != bounded(held.Message) {
+		p.tell(Event{Warning: held.Denied, Reason: reason, Message: held.Message})
 	}
 	p.drop(reconciling)
-	p.mark(approved, metav1.ConditionFalse, approvalRequired, held.Message)
-	p.mark(ready, metav1.ConditionFalse, approvalRequired, held.Message)
+	p.mark(approved, metav1.ConditionFalse, reason, held.Message)
+	p.mark(ready, metav1.ConditionFalse, reason, held.Message)
 	p.after = p.hr.Spec.Interval.Duration
+}
+
+// nothingHeld takes back that a plan is held: there is none any more.
+func (p *pass) nothingHeld() {
+	if p.is(approved, metav1.ConditionFalse) {
+		p.drop(approved)
+	}
 }

@@ -113,7 +113,7 @@ func TestTokensOfTheServiceAccount(t *testing.T) {
 	}))
 	defer remote.Close()
 	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: remote.Certificate().Raw}))
-	connect := reconcile.NewConnector(&rest.Config{Host: local.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, cluster.Options{CacheDir: t.TempDir()})
+	connect := reconcile.NewConnector(&rest.Config{Host: local.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, cluster.Options{CacheDir: t.TempDir()}, time.Now)
 	get := func(account string) {
 		t.Helper()
 		c, err := connect(t.Context(), reconcile.Access{User: "system:serviceaccount:shop:deployer", Server: &reconcile.Server{

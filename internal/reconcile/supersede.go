@@ -21,7 +21,7 @@ var ErrSuperseded = errors.New("it was given up for a newer plan")
 // Supersedes says whether the HelmRelease as it is now would have another revision made than
 // the one that is being waited for, or none at all: then the wait is of no use. What stands
 // in the way of a pass does not supersede. It writes nothing.
-func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in Sources) (bool, error) {
+func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in Sources) (differs bool, err error) {
 	switch {
 	case hr.Metadata.DeletionTimestamp != nil:
 		return true, nil
@@ -29,6 +29,11 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 		return false, nil
 	}
 	p := &pass{r: r, hr: hr, in: in}
+	defer func() {
+		if v := recover(); v != nil {
+			differs, err = false, p.panicked(v)
+		}
+	}()
 	if p.gather(ctx); p.engine == nil || !p.load(ctx) {
 		return false, nil
 	}
@@ -40,7 +45,7 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	if upgrade(hr).PreserveValues {
 		d.Source.Reuse = values.ReuseValues
 	}
-	differs, err := p.engine.Differs(ctx, d)
+	differs, err = p.engine.Differs(ctx, d)
 	return differs, p.safe(err)
 }
 

@@ -1,8 +1,12 @@
 package reconcile
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -69,19 +73,36 @@ func (p *pass) data(object *unstructured.Unstructured, key string) ([]byte, bool
 	return data, true
 }
 
-// conceal remembers the content of a Secret, and the texts in it where it is YAML.
+// conceal remembers the content of a Secret, and the texts and numbers in it where it is YAML.
 func (p *pass) conceal(data []byte) {
 	p.secrets = append(p.secrets, data)
-	var table map[string]any
-	if yaml.Unmarshal(data, &table) == nil {
+	text, err := yaml.YAMLToJSON(data)
+	if err != nil {
+		return
+	}
+	var table any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&table) == nil {
 		p.secrets = append(p.secrets, texts(table)...)
 	}
 }
+
+// minDigits is how many digits a number has that is looked for, as redact asks of texts.
+const minDigits = 4
 
 func texts(v any) (out [][]byte) {
 	switch v := v.(type) {
 	case string:
 		return [][]byte{[]byte(v)}
+	case json.Number:
+		if len(strings.Trim(v.String(), "-")) < minDigits {
+			return nil
+		}
+		out = [][]byte{[]byte(v)}
+		if f, err := v.Float64(); err == nil { // as templates print it
+			out = append(out, []byte(fmt.Sprint(f)))
+		}
 	case map[string]any:
 		for _, e := range v {
 			out = append(out, texts(e)...)

@@ -233,6 +233,11 @@ func TestCheck29Dependencies(t *testing.T) {
 		in.Dependencies = []decision.Dependency{c.dep}
 		expect(t, c.why, decision.Next(in), c.action, c.because)
 	}
+	circle := released(t, "dependsOn: [{name: base}]")
+	circle.Dependencies, circle.Cycle = []decision.Dependency{{Name: "apps/base", HelmRelease: base}}, []string{"apps/web", "apps/base", "apps/web"}
+	expect(t, "a circle", decision.Next(circle), decision.Stall, "apps/web → apps/base → apps/web")
+	circle.Dependencies[0].HelmRelease = &ready
+	expect(t, "a circle of which one is ready", decision.Next(circle), decision.Nothing, "")
 	cycles := decision.Cycles([]*flux.HelmRelease{
 		helmRelease(t, "a", "dependsOn: [{name: b}]"), helmRelease(t, "b", "dependsOn: [{name: c}, {name: gone}]"),
 		helmRelease(t, "c", "dependsOn: [{name: b}]"),

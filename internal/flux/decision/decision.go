@@ -75,6 +75,9 @@ type Input struct {
 	ValuesDigest string
 	// Dependencies are those of spec.dependsOn, in its order.
 	Dependencies []Dependency
+	// Cycle is the circle of dependencies, none of which is ready, that the HelmRelease is in, as
+	// Cycles has it; nil for none, or where nobody has looked.
+	Cycle []string
 	// Drift is what a comparison with live objects has found. It is looked at when
 	// spec.driftDetection asks for it.
 	Drift Drift

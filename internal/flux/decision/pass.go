@@ -2,6 +2,7 @@ package decision
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -55,7 +56,9 @@ func prerequisites(in Input) (Decision, bool) {
 		return decide(Stall, "InvalidCELExpression", o.Expression.Error()), true
 	}
 	for _, dep := range in.Dependencies {
-		if d, ended := dep.decide(); ended {
+		if d, ended := dep.decide(); ended && d.Action == Wait && len(in.Cycle) > 0 {
+			return decide(Stall, "DependencyCycle", "it waits for itself: "+strings.Join(in.Cycle, " → ")), true
+		} else if ended {
 			return d, true
 		}
 	}

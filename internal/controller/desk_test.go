@@ -1,0 +1,237 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+)
+
+// etcd is an API server that holds one HelmRelease, apps/web, and is its own cache.
+type etcd struct {
+	client.Client
+	content map[string]any
+	version int
+	// before is called before a status is taken.
+	before func()
+}
+
+func (e *etcd) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if o, ok := into.(*helmRelease); ok && key.Name == "web" {
+		return e.read(o)
+	}
+	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+}
+
+func (e *etcd) read(into *helmRelease) error {
+	data, err := json.Marshal(e.content)
+	if err != nil {
+		return err
+	}
+	*into = helmRelease{}
+	err = json.Unmarshal(data, into)
+	into.ResourceVersion = strconv.Itoa(e.version)
+	return err
+}
+
+// change changes a field, as somebody else does.
+func (e *etcd) change(of, name string, to any) {
+	e.content[of].(map[string]any)[name] = to
+	e.version++
+}
+
+func (e *etcd) Status() client.SubResourceWriter { return statuses{e: e} }
+
+// statuses takes merge patches of the status, one field at a time.
+type statuses struct {
+	client.SubResourceWriter
+	e *etcd
+}
+
+func (s statuses) Patch(_ context.Context, o client.Object, p client.Patch, _ ...client.SubResourcePatchOption) error {
+	if s.e.before != nil {
+		s.e.before()
+	}
+	data, err := p.Data(o)
+	if err != nil {
+		return err
+	}
+	var patch struct {
+		Metadata struct{ ResourceVersion string }
+		Status   map[string]any
+	}
+	if err := json.Unmarshal(data, &patch); err != nil {
+		return err
+	}
+	if v := patch.Metadata.ResourceVersion; v != "" && v != strconv.Itoa(s.e.version) {
+		return apierrors.NewConflict(schema.GroupResource{Resource: "helmreleases"}, "web", nil)
+	}
+	status := s.e.content["status"].(map[string]any)
+	for name, value := range patch.Status {
+		if status[name] = value; value == nil {
+			delete(status, name)
+		}
+	}
+	s.e.version++
+	return s.e.read(o.(*helmRelease))
+}
+
+// passing makes the passes of a test.
+type passing func(ctx context.Context, hr *flux.HelmRelease, report reconcile.Report) (reconcile.Outcome, error)
+
+func (f passing) Reconcile(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error) {
+	return f(ctx, hr, report)
+}
+
+func (f passing) Supersedes(context.Context, *flux.HelmRelease, reconcile.Sources) (bool, error) {
+	return false, nil
+}
+
+// desk is a reconciler over the HelmRelease apps/web.
+func desk(t *testing.T, f passing) (*reconciler, *etcd) {
+	t.Helper()
+	counted, err := newMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &etcd{version: 1, content: map[string]any{
+		"metadata": map[string]any{"namespace": "apps", "name": "web", "uid": "1", "generation": 1, "finalizers": []any{finalizer}},
+		"spec":     map[string]any{"interval": "10m"}, "status": map[string]any{},
+	}}
+	marks := func() sums { return sums{marks: map[client.ObjectKey]fingerprint{}} }
+	r := &reconciler{
+		client: e, live: e, passes: f, records: &recordMarks{marks()}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
+		wrote: &writes{versions: map[client.ObjectKey]string{}}, drift: &driftWatch{sums: marks(), last: map[client.ObjectKey]time.Time{}},
+		events:  &events{recorder: record.NewFakeRecorder(100), log: logr.Discard(), now: time.Now},
+		metrics: counted, memory: newBudget(256<<20, func(int64) {}), now: time.Now,
+		tries: workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](time.Second, time.Minute),
+	}
+	r.flights = newFlights(r)
+	return r, e
+}
+
+var web = ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "apps", Name: "web"}}
+
+// passed makes a pass.
+func passed(t *testing.T, r *reconciler) ctrl.Result {
+	t.Helper()
+	out, err := r.Reconcile(t.Context(), web)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The pause before a pass that is wanted soon grows while they are in a row, and begins anew
+// behind one that is not.
+func TestPausesOfTriesGrow(t *testing.T) {
+	again := true
+	r, _ := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+		return reconcile.Outcome{Status: hr.Status, Again: again, After: time.Hour}, nil
+	})
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		if got := passed(t, r).RequeueAfter; got != want*time.Second {
+			t.Errorf("the pause is %s, want %ds", got, want)
+		}
+	}
+	again = false
+	if got := passed(t, r).RequeueAfter; got != time.Hour {
+		t.Error(got)
+	}
+	again = true
+	if got := passed(t, r).RequeueAfter; got != time.Second {
+		t.Errorf("the pause begins with %s", got)
+	}
+}
+
+// A process that has slept between its last record and its status writes nothing over what its
+// successor has written meanwhile, nor tells anything of it again; what it has written before it
+// slept counts, too.
+func TestCheck44StatusesAreFenced(t *testing.T) {
+	for _, at := range []int{1, 2} {
+		r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, report reconcile.Report) (reconcile.Outcome, error) {
+			mine := hr.Status
+			mine.Failures = 1
+			if err := report(ctx, mine, nil); err != nil {
+				return reconcile.Outcome{Status: mine}, err
+			}
+			mine.Failures = 2
+			return reconcile.Outcome{Status: mine, Changed: true}, nil
+		})
+		n := 0
+		e.before = func() {
+			if n++; n == at {
+				e.change("status", "failures", 7.0)
+			}
+		}
+		if got := passed(t, r).RequeueAfter; got != behindPause {
+			t.Errorf("at write %d: the next pass is after %s", at, got)
+		}
+		if got := e.content["status"].(map[string]any)["failures"]; got != 7.0 || n != at {
+			t.Errorf("at write %d of %d: failures are %v", at, n, got)
+		}
+	}
+}
+
+// What else changes during a pass, such as an annotation, does not keep its status out.
+func TestStatusBesideOtherChanges(t *testing.T) {
+	var e *etcd
+	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+		e.change("metadata", "annotations", map[string]any{"a": "b"})
+		done := hr.Status
+		done.Failures = 2
+		return reconcile.Outcome{Status: done, Changed: true, After: time.Hour}, nil
+	})
+	passed(t, r)
+	if got := e.content["status"].(map[string]any)["failures"]; got != 2.0 {
+		t.Errorf("failures are %v", got)
+	}
+}
+
+// A pass that panics ends no other: it is an error, which controller-runtime counts, wherever
+// that happens, and it is tried again.
+func TestAPanicEndsOnePass(t *testing.T) {
+	for want, broken := range map[string]any{
+		"it is [REDACTED]": &reconcile.PanicError{What: "it is [REDACTED]"},
+		"string":           "s3cr3t-canary-value",
+	} {
+		r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, report reconcile.Report) (reconcile.Outcome, error) {
+			begun := hr.Status
+			begun.Failures = 5
+			if err := report(ctx, begun, nil); err != nil {
+				return reconcile.Outcome{}, err
+			}
+			if err, ok := broken.(error); ok {
+				return reconcile.Outcome{Status: hr.Status}, err
+			}
+			panic(broken)
+		})
+		for range 2 {
+			func() {
+				defer func() {
+					if got := recover(); got != want {
+						t.Errorf("it says %v, want %s", got, want)
+					}
+				}()
+				_, err := r.flights.Reconcile(t.Context(), web)
+				t.Errorf("it ends with %v", err)
+			}()
+		}
+		if got := e.content["status"].(map[string]any)["failures"]; got != 5.0 {
+			t.Errorf("the status is not what was written last: %v", got)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
+)
+
+// dependencies reads the HelmReleases of spec.dependsOn, up to one that is not ready.
+func (p *pass) dependencies(ctx context.Context) bool {
+	for _, of := range p.hr.Spec.DependsOn {
+		dep := p.dependency(ctx, of)
+		p.input.Dependencies = append(p.input.Dependencies, dep)
+		if dep.NotReady() != "" {
+			p.input.Cycle = p.cycle(ctx)
+			return false
+		}
+	}
+	return true
+}
+
+func (p *pass) dependency(ctx context.Context, of flux.Dependency) decision.Dependency {
+	of = of.In(p.hr.Metadata.Namespace)
+	dep := decision.Dependency{Name: of.String(), Expression: of.ReadyExpr != ""}
+	object, err := p.r.Local.Lookup(ctx, flux.HelmGroup+"/v2", flux.KindHelmRelease, of.Namespace, of.Name)
+	if err == nil {
+		dep.HelmRelease, err = flux.DecodeHelmRelease(object.Object)
+	}
+	dep.Failed = err
+	if err == nil && dep.Expression {
+		expression.Judge(&dep, of.ReadyExpr, p.hr.Object)
+	}
+	return dep
+}
+
+// maxCycle is how many HelmReleases are looked at for a circle.
+const maxCycle = 100
+
+// cycle is the circle of dependencies that the HelmRelease is in and that nothing ends by
+// itself, nil for none: nobody in it is ready, and nobody goes by an expression of his own.
+func (p *pass) cycle(ctx context.Context) []string {
+	stuck := []*flux.HelmRelease{p.hr}
+	seen := map[string]bool{p.hr.String(): true}
+	for i := 0; i < len(stuck) && i < maxCycle; i++ {
+		hr := *stuck[i]
+		hr.Spec.DependsOn = slices.DeleteFunc(slices.Clone(hr.Spec.DependsOn), func(d flux.Dependency) bool { return d.ReadyExpr != "" })
+		stuck[i] = &hr
+		for _, of := range hr.Spec.DependsOn {
+			of = of.In(hr.Metadata.Namespace)
+			if seen[of.String()] {
+				continue
+			}
+			seen[of.String()] = true
+			object, err := p.r.Local.Lookup(ctx, flux.HelmGroup+"/v2", flux.KindHelmRelease, of.Namespace, of.Name)
+			if err != nil {
+				continue
+			}
+			if dep, err := flux.DecodeHelmRelease(object.Object); err == nil && !decision.Ready(dep) {
+				stuck = append(stuck, dep)
+			}
+		}
+	}
+	for _, circle := range decision.Cycles(stuck) {
+		if slices.Contains(circle, p.hr.String()) {
+			return circle
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package reconcile_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// holding has plans held until what comes back is true.
+func (b *bench) holding(held *reconcile.Held) *bool {
+	approved := new(bool)
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) {
+		if *approved {
+			return "it was approved", nil
+		}
+		return "", held
+	}
+	return approved
+}
+
+// A change that is taken back while it waits for its approval leaves nothing that waits.
+func TestAHeldChangeThatIsReverted(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	b.holding(&reconcile.Held{Message: "upgrade waits"})
+	b.apply(base + "values: {text: two}")
+	if b.mustPass(); b.condition("Approved") != "Approved False ApprovalRequired" {
+		t.Fatal(b.condition("Approved"))
+	}
+	b.apply(base)
+	if b.mustPass(); b.condition("Approved") != "" || b.condition("Ready") != "Ready True InstallSucceeded" {
+		t.Errorf("%s, %s", b.condition("Approved"), b.condition("Ready"))
+	}
+}
+
+// An upgrade that is forced waits for its approval as any other, and is made then, once.
+func TestAForcedUpgradeIsApproved(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	approved := b.holding(&reconcile.Held{Message: "upgrade waits"})
+	b.hr.Metadata.Annotations = map[string]string{flux.AnnotationRequestedAt: "1", flux.AnnotationForceAt: "1"}
+	for range 2 {
+		if b.mustPass(); b.condition("Approved") != "Approved False ApprovalRequired" || b.hr.Status.LastHandledForceAt != "" || b.hr.Status.LastHandledReconcileAt != "" {
+			t.Errorf("%s, %+v", b.condition("Approved"), b.hr.Status)
+		}
+	}
+	*approved = true
+	for range 2 {
+		if b.mustPass(); b.stored() != "superseded deployed" || b.hr.Status.LastHandledForceAt != "1" || b.hr.Status.LastHandledReconcileAt != "1" {
+			t.Errorf("records %s, %+v", b.stored(), b.hr.Status)
+		}
+	}
+}
+
+// An upgrade that is forced while somebody else is at work on the release is made afterwards.
+func TestAForcedUpgradeOfALockedRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "")
+		b.mustPass()
+		locker := releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})
+		held, err := locker.Lock(t.Context(), key, releasestore.NewIdentity("other"), releasestore.LockOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.hr.Metadata.Annotations = map[string]string{flux.AnnotationRequestedAt: "1", flux.AnnotationForceAt: "1"}
+		if out := b.mustPass(); b.stored() != "deployed" || out.After != 30*time.Second || b.hr.Status.LastHandledForceAt != "" {
+			t.Errorf("%+v, records %s", out, b.stored())
+		}
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if b.mustPass(); b.stored() != "superseded deployed" || b.hr.Status.LastHandledForceAt != "1" {
+			t.Errorf("records %s, %+v", b.stored(), b.hr.Status)
+		}
+	})
+}
+
+// What was approved stays in the status until another plan is made: one that waits, or one
+// that needs no approval.
+func TestWhatWasApprovedStays(t *testing.T) {
+	b := newBench(t, "")
+	approved := b.holding(&reconcile.Held{Message: "install waits"})
+	b.mustPass()
+	*approved = true
+	for range 2 {
+		b.mustPass()
+		if c := flux.Condition(b.hr.Status.Conditions, "Approved"); c == nil || c.Status != "True" || c.Reason != "PlanApproved" || c.Message != "it was approved" {
+			t.Errorf("%+v", c)
+		}
+	}
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) { return "", nil }
+	b.apply(base + "values: {text: two}")
+	if b.mustPass(); b.condition("Approved") != "" || b.text() != "two" {
+		t.Errorf("%s, text %q", b.condition("Approved"), b.text())
+	}
+}
+
+// A plan that a policy denies is no attempt: nothing counts as a failure, the release is as
+// released as it was, and it is told once.
+func TestADeniedPlanIsNoFailure(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	b.holding(&reconcile.Held{Denied: true, Message: "upgrade is denied"})
+	b.apply(base + "values: {text: two}")
+	b.events = nil
+	for range 3 {
+		out := b.mustPass()
+		if s := b.hr.Status; s.Failures+s.UpgradeFailures != 0 || out.After != 10*time.Minute || out.Again {
+			t.Errorf("%+v, %+v", out, s)
+		}
+		if got := b.condition("Ready") + ", " + b.condition("Released"); got != "Ready False PlanDenied, Released True InstallSucceeded" {
+			t.Error(got)
+		}
+	}
+	var told []string
+	for _, e := range b.events {
+		told = append(told, e.Reason)
+	}
+	if got := strings.Join(told, " "); got != "PlanDenied" || b.text() != "one" || b.stored() != "deployed" {
+		t.Errorf("events %s, text %q, records %s", got, b.text(), b.stored())
+	}
+}
+
+// A panic in a pass is its error, without secrets, and leaves the status and the lock as they
+// were.
+func TestAPanicIsAnError(t *testing.T) {
+	b := newBench(t, "valuesFrom: [{kind: Secret, name: values}]")
+	b.local["Secret/values"] = secret("values", map[string]string{"values.yaml": "text: s3cr3t-canary-value"})
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) { panic("it is s3cr3t-canary-value") }
+	_, err := b.pass()
+	broken := (*reconcile.PanicError)(nil)
+	if !errors.As(err, &broken) || strings.Contains(err.Error(), "canary") || !strings.Contains(broken.Stack, "review_test.go") {
+		t.Errorf("%v", err)
+	}
+	if b.hr.Status.Failures != 0 || len(b.hr.Status.Conditions) != 0 {
+		t.Errorf("%+v", b.hr.Status)
+	}
+	b.r.Review = nil
+	if b.mustPass(); b.stored() != "deployed" {
+		t.Errorf("records %s", b.stored())
+	}
+}
+
+// A message that is longer than the CRD allows is cut between characters, and told once.
+func TestLongMessagesAreCut(t *testing.T) {
+	b := newBench(t, "")
+	b.holding(&reconcile.Held{Message: "a" + strings.Repeat("ä", 40000)})
+	for range 2 {
+		b.mustPass()
+	}
+	for _, text := range []string{flux.Condition(b.hr.Status.Conditions, "Ready").Message, b.events[0].Message} {
+		if len(text) > 32768 || len(text) < 32760 || !utf8.ValidString(text) || !strings.HasSuffix(text, "ä …") {
+			t.Errorf("%d bytes, ending with %q", len(text), text[len(text)-8:])
+		}
+	}
+	if len(b.events) != 1 {
+		t.Errorf("%d events", len(b.events))
+	}
+}
