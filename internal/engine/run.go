@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -86,7 +85,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
-		if missing := namespaceMissing(err); missing {
+		if cluster.NamespaceMissing(err, e.lockKey(key).Namespace) {
 			return work(ctx, nil) // the plan brings the namespace, or says that it can't
 		}
 		return err
@@ -195,5 +194,3 @@ func (e *Engine) observe(event apply.Event) {
 		e.Observer.Observe(event)
 	}
 }
-
-func namespaceMissing(err error) bool { return apierrors.IsNotFound(err) }
