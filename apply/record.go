@@ -19,6 +19,9 @@ const failTimeout = 30 * time.Second
 // state of the revision comes first: killed right behind it, the history is
 // still right, for the newest deployed revision is the one that counts.
 func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
+	if s.Record.Revision == 0 {
+		return r.tidy(ctx, s)
+	}
 	description := s.Record.Description
 	if description == "" {
 		description = r.failure
@@ -42,7 +45,7 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 	var errs []error
 	for _, version := range s.Record.Fail {
-		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, "The run was interrupted"))
+		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, s.Record.FailDescription))
 	}
 	for _, version := range s.Record.Supersede {
 		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, ""))
@@ -171,7 +174,7 @@ func (r *run) describe(err error) string {
 		return fmt.Sprintf("Uninstall of %q failed: %s", r.plan.Release.Name, cause)
 	case plan.Test:
 		return fmt.Sprintf("Test of %q failed: %s", r.plan.Release.Name, cause)
-	case plan.CorrectDrift: // writes no record
+	case plan.CorrectDrift, plan.CorrectRecords: // have no end that is recorded
 	}
 	return cause
 }

@@ -132,7 +132,7 @@ func (r *run) begin() {
 			r.record = &record
 		}
 	}
-	if r.plan.Operation == plan.Test || r.plan.Operation == plan.Uninstall || r.plan.Resumes() {
+	if r.plan.Operation == plan.Test || r.plan.Operation == plan.Uninstall || r.plan.Operation == plan.CorrectRecords || r.plan.Resumes() {
 		r.recorded = true // the revision was there before
 	}
 }

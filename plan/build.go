@@ -18,7 +18,7 @@ import (
 // changed. Errors: input that makes no sense; what stands against applying is among
 // the plan's problems.
 func Build(in Input) (*Plan, Questions, error) {
-	if in.Operation != Uninstall && in.Target == nil {
+	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
 	b := &builder{in: in, plan: newPlan(in), targets: wantedBy(in), left: map[manifest.ID]*Step{}, sentLast: map[string]any{}}
@@ -34,6 +34,8 @@ func Build(in Input) (*Plan, Questions, error) {
 		b.test()
 	case CorrectDrift:
 		b.correctDrift()
+	case CorrectRecords:
+		b.correctRecords()
 	}
 	b.onFailure()
 	b.impact()
@@ -41,6 +43,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	b.checkQuotas()
 	b.summarize()
 	b.questions.DryRuns = b.dryRuns()
+	b.estimateUnknown()
 	return b.plan, b.questions, nil
 }
 
@@ -155,7 +158,7 @@ func moments(op Operation) (pre, post manifest.Event, pending release.Status) {
 		return manifest.PreDelete, manifest.PostDelete, release.StatusUninstalling
 	case Test:
 		return manifest.Test, manifest.Test, release.StatusUnknown
-	case CorrectDrift:
+	case CorrectDrift, CorrectRecords:
 	}
 	return "", "", release.StatusUnknown
 }

@@ -38,7 +38,7 @@ func (in Input) HookObjects() []manifest.Object {
 // another operation may still be at work.
 func (b *builder) checkHistory() {
 	last := b.in.History.Last()
-	if last == nil {
+	if last == nil || b.in.Operation == CorrectRecords {
 		return
 	}
 	switch {

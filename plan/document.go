@@ -21,6 +21,9 @@ const (
 	// CorrectDrift gives objects back what the newest revision sent, without a new
 	// revision and without hooks.
 	CorrectDrift Operation = "correct drift"
+	// CorrectRecords writes records alone: it brings those that a run which was killed has
+	// left to what they stand for.
+	CorrectRecords Operation = "correct records"
 )
 
 // Document is what a plan says: everything that one operation will do, in the order

@@ -37,9 +37,13 @@ type Input struct {
 	Target *Target
 	// RollbackTo is the revision a rollback restores.
 	RollbackTo int
-	// Overlook takes out of a step of CorrectDrift what is to be left alone: changes, or
-	// all of it by OpNone. nil overlooks nothing.
-	Overlook func(*Step)
+	// Drift says what of drift is corrected.
+	Drift Drift
+	// Spare is what an uninstall keeps although the release has it.
+	Spare Spare
+	// Estimated tells of the body of a step that it holds what is not known when the plan is
+	// made, so that no dry run of it is exact. nil knows of none.
+	Estimated func(body map[string]any) bool
 
 	// Resume says that the target is the newest revision, which an interrupted run has
 	// left pending, see Resumable: what is left of that run is planned.

@@ -26,7 +26,7 @@ const StageCleanup StageName = "clean up"
 // onFailure plans the end of a run that does not end well. It is called when all
 // stages are there.
 func (b *builder) onFailure() {
-	if b.in.Against != nil || b.in.Operation == CorrectDrift || b.plan.FromRevision == 0 && b.in.Target == nil {
+	if b.in.Against != nil || b.in.Operation == CorrectDrift || b.in.Operation == CorrectRecords || b.plan.FromRevision == 0 && b.in.Target == nil {
 		return // a comparison is not run, and nothing has to be recorded of no release or revision
 	}
 	f := &OnFailure{}

@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/kubectl-release/kubectl-release/internal/manifest"
+import (
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
 
 // Problem is something a reviewer must know. A blocking one forbids applying.
 type Problem struct {
@@ -45,6 +48,15 @@ const (
 	ProblemValues ProblemKind = "values"
 	ProblemChart  ProblemKind = "chart"
 )
+
+// Impossible is the document in the place of a plan that can't be made: it is blocked by what
+// stands against that.
+func Impossible(of release.Key, why string) *Document {
+	return &Document{
+		Release: of, Summary: Summary{Blocking: 1},
+		Problems: []Problem{{Kind: ProblemInvalid, Blocking: true, What: why}},
+	}
+}
 
 // kind is what sort of problem a refusal is.
 func (r Refusal) kind() ProblemKind {

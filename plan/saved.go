@@ -51,6 +51,33 @@ type Origin struct {
 	Run         string `json:"run,omitempty"`
 }
 
+// Stamp is what a plan is known by once it is made. Nothing of it changes what the plan does.
+type Stamp struct {
+	// EffectDigest is that of the plan, see redact.EffectDigest.
+	EffectDigest string
+	// Origin and Nonce are those of a plan that is saved, nil for one that is not.
+	Origin *Origin
+	Nonce  []byte
+}
+
+// Stamped is the plan with a stamp, and is the only way to its digests: Build gives it none. With
+// a nonce the plan is encoded as well, and has the Digest of that as its PlanDigest. Errors are
+// those of Encode.
+func (p *Plan) Stamped(s Stamp) (stamped *Plan, encoded []byte, err error) {
+	out := *p
+	out.EffectDigest, out.Origin, out.PlanDigest = s.EffectDigest, s.Origin, ""
+	if s.Nonce == nil {
+		return &out, nil, nil
+	}
+	saved := out
+	saved.Nonce = s.Nonce
+	if encoded, err = Encode(&saved); err != nil {
+		return nil, nil, err
+	}
+	out.PlanDigest = Digest(encoded)
+	return &out, encoded, nil
+}
+
 // Expired says whether a plan of this origin is older than age, 0 for any.
 func (o Origin) Expired(now time.Time, age time.Duration) bool {
 	return age > 0 && o.Created.Add(age).Before(now)

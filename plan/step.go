@@ -204,6 +204,7 @@ func (h HookRun) Deletes(p manifest.Policy) bool {
 // Record is what a record step writes: one revision in a new status, and what
 // becomes of the older ones.
 type Record struct {
+	// Revision is the one that gets the Status; 0 for none, when only older ones are written.
 	Revision    int            `json:"revision"`
 	Status      release.Status `json:"status"`
 	Description string         `json:"description"`
@@ -211,8 +212,10 @@ type Record struct {
 	// records are removed, oldest first.
 	Supersede []int `json:"supersede,omitempty"`
 	Prune     []int `json:"prune,omitempty"`
-	// Fail are revisions that an interrupted run left pending; they become failed.
-	Fail []int `json:"fail,omitempty"`
+	// Fail are revisions that an interrupted run left pending; they become failed, with
+	// FailDescription.
+	Fail            []int  `json:"fail,omitempty"`
+	FailDescription string `json:"failDescription,omitempty"`
 }
 
 // Cause says where a change comes from.

@@ -8,6 +8,7 @@ func (b *builder) summarize() {
 	b.plan.rate()
 	b.judge()
 	b.checkAccess()
+	b.correctPartly()
 	slices.SortStableFunc(b.plan.Problems, func(a, b Problem) int {
 		if a.Foremost == b.Foremost {
 			return 0

@@ -126,6 +126,17 @@ func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) 
 	return p.maskOf(made).EffectDigest(made, key), nil
 }
 
+// withEffect is the plan with the digest of its effect.
+func (p *program) withEffect(o *effectFlags, made *plan.Plan) (*plan.Plan, error) {
+	digest, err := p.effectDigest(o, made)
+	if err != nil {
+		return nil, err
+	}
+	stamped, _, err := made.Stamped(plan.Stamp{EffectDigest: digest})
+	p.sameMask(made, stamped)
+	return stamped, err
+}
+
 // approved compares a plan that is going to be applied with what was approved.
 func (p *program) approved(o *effectFlags, made *plan.Plan) error {
 	if o.expect == "" {

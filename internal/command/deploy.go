@@ -31,7 +31,7 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(co
 		if err != nil {
 			return err
 		}
-		if made.EffectDigest, err = p.effectDigest(&o.effect, made); err != nil {
+		if made, err = p.withEffect(&o.effect, made); err != nil {
 			return err
 		}
 		return p.showResult(&o.show, made)

@@ -100,7 +100,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	}
 	against := c.baseline.Against
 	against.Chart = base.chart
-	in.Against = &against
+	in.Against, in.Estimated = &against, c.Estimated
 	in.Options.ServerSide = c.ServerSide.resolve(g.history)
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	if base.revision != nil {

@@ -36,6 +36,8 @@ type Deployment struct {
 	Source     Source
 	ServerSide ServerSide
 	Options    plan.Options
+	// Estimated tells of objects that they hold what is not known, see plan.Input.
+	Estimated func(body map[string]any) bool
 	// Anew says that the records which are there are gone by then, with a release that is
 	// uninstalled first: the plan is made as if there were none.
 	Anew bool
@@ -61,7 +63,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	in := e.input(op, d.Release, d.Options, g)
 	in.Options.ServerSide = d.ServerSide.resolve(g.history)
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
-	in.Target = &target.Target
+	in.Target, in.Estimated = &target.Target, d.Estimated
 	in.Warnings, in.Secrets = target.warnings, slices.Concat(d.Source.Secrets, g.lookups.read())
 	in.Values = valuesChanges(g.history, target.Record)
 	p, err := e.decide(ctx, in)

@@ -11,10 +11,16 @@ import (
 
 // PlanUninstall plans the removal of a release.
 func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
+	return e.PlanUninstallSparing(ctx, key, o, plan.Spare{})
+}
+
+// PlanUninstallSparing is PlanUninstall that keeps what spare says.
+func (e *Engine) PlanUninstallSparing(ctx context.Context, key release.Key, o plan.Options, spare plan.Spare) (*plan.Plan, error) {
 	in, err := e.uninstall(ctx, key, o)
 	if err != nil {
 		return nil, err
 	}
+	in.Spare = spare
 	return e.decide(ctx, in)
 }
 
