@@ -109,26 +109,19 @@ func (e Event) Text() (message string, behind []string) {
 	case LogOutput:
 		return strings.Join(e.Log.Lines, "\n"), nil
 	case StepFailed:
-		if len(behind) == 0 {
-			return errorLines(e.Message)
+		switch {
+		case len(behind) > 0:
+		case e.Cause != nil:
+			return headed(linesOf(e.Cause, true))
+		default:
+			return headed(textLines(e.Message))
 		}
 	case RollbackStarted:
-		message, behind = errorLines(e.Cause.Error())
+		message, behind = headed(linesOf(e.Cause, true))
 		message += "\n" + e.Next
 	case StageStarted, StepStarted, StepProgress, StepDone, StepRetried, Note, Warning:
 	}
 	return message, behind
-}
-
-// errorLines is an error's text without the indents of its further lines.
-func errorLines(text string) (first string, further []string) {
-	first, rest, more := strings.Cut(text, "\n")
-	if more {
-		for line := range strings.SplitSeq(rest, "\n") {
-			further = append(further, strings.TrimPrefix(line, "  "))
-		}
-	}
-	return first, further
 }
 
 // stepEvent is an event of a step; stage is "" where it is not told.

@@ -161,7 +161,7 @@ func (r *run) ascertain(ctx context.Context) {
 // describe is the description of a failed revision, in Helm's form. The API
 // server's answers may quote secrets, and descriptions are shown to many.
 func (r *run) describe(err error) string {
-	cause := redact.NewMask(r.plan).Text(withoutLogs(err))
+	cause := redact.NewMask(r.plan).Text(textOf(linesOf(err, false)))
 	switch r.plan.Operation {
 	case plan.Install:
 		return fmt.Sprintf("Release %q failed: %s", r.plan.Release.Name, cause)

@@ -48,34 +48,6 @@ type NotReadyError struct {
 	Diagnosis
 }
 
-func (e *NotReadyError) Error() string { return e.with(e.Diagnosis) }
-
-// Unwrap is why the wait was broken off.
-func (e *NotReadyError) Unwrap() error { return e.Stopped }
-
-// withoutLog is the error's text as it may be recorded.
-func (e *NotReadyError) withoutLog() string { return e.with(Diagnosis{Reasons: e.Reasons}) }
-
-// with is the error's text with what is behind it.
-func (e *NotReadyError) with(behind Diagnosis) string {
-	text := fmt.Sprintf("%s is not ready: %s", e.Object, e.Why)
-	switch {
-	case e.Stopped != nil:
-		text = "stopped while waiting for " + e.Object
-		if e.Stopped != context.Canceled { //nolint:errorlint // it says no more than that
-			text += ": " + e.Stopped.Error()
-		}
-	case e.Hook:
-		text = e.Why
-	case e.Failed:
-		text = fmt.Sprintf("%s can't become ready: %s", e.Object, e.Why)
-	}
-	if lines := behind.Text(); len(lines) > 0 {
-		text += "\n  " + strings.Join(lines, "\n  ")
-	}
-	return text
-}
-
 // waitAll watches until every step's object is ready. It ends early when one
 // of them never can be.
 func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.Step) error {
