@@ -18,9 +18,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Concurrency is how many requests of a wave are under way at once.
-const Concurrency = 32
-
 // Env is what a run works with.
 type Env struct {
 	Cluster  Cluster
@@ -78,7 +75,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if p.Blocked() {
 		return Outcome{}, ErrBlocked
 	}
-	r := &run{env: env, plan: p, writes: retry.NewFlow(Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}}
+	r := &run{env: env, plan: p, writes: retry.NewFlow(retry.Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}}
 	ctx, end := r.whileLocked(ctx)
 	defer end()
 	r.begin()

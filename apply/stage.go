@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -55,7 +56,7 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 			}
 		}
 	}
-	for range min(Concurrency, len(w.Steps)) {
+	for range min(retry.Concurrency, len(w.Steps)) {
 		group.Go(work)
 	}
 	for i := range w.Steps {

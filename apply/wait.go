@@ -17,14 +17,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// defaultTimeout bounds waits and hooks when the plan does not.
-const defaultTimeout = 5 * time.Minute
-
 func (r *run) timeout() time.Duration {
 	if t := r.plan.Options.Timeout; t > 0 {
 		return t
 	}
-	return defaultTimeout
+	return plan.DefaultTimeout
 }
 
 // watchKey is what one watch covers.

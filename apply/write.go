@@ -131,7 +131,7 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) e
 	o.Whole = r.waitsFor(s.Object)
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
 		if s.TakesOver() {
-			fields := Fields{From: s.HandOver, Paths: s.Clears, Emptied: s.Empties}
+			fields := Fields{From: s.MigrateOwnership, Paths: s.Clears, Emptied: s.Empties}
 			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, r.writeOptions()); err != nil {
 				return err
 			}

@@ -94,7 +94,7 @@ func newPlan(in Input) *Plan {
 	if last := in.History.Last(); last != nil {
 		p.FromRevision = last.Version
 		p.ToRevision = last.Version
-		p.ChartFrom = chartRef(last)
+		p.ChartFrom = ChartOf(last.Chart)
 		p.AppliedFrom = cmp.Or(last.ApplyMethod, release.ClientSide)
 	}
 	if in.Against != nil && in.Against.Chart != (ChartRef{}) {
@@ -110,13 +110,6 @@ func newPlan(in Input) *Plan {
 		p.ToRevision = p.FromRevision // a comparison writes no revision
 	}
 	return p
-}
-
-func chartRef(r *release.Revision) ChartRef {
-	if r.Chart == nil || r.Chart.Metadata == nil {
-		return ChartRef{}
-	}
-	return ChartRef{Name: r.Chart.Metadata.Name, Version: r.Chart.Metadata.Version, AppVersion: r.Chart.Metadata.AppVersion}
 }
 
 // deploy plans install, upgrade and rollback.

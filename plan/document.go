@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
@@ -117,6 +118,14 @@ type ChartRef struct {
 	Version    string `json:"version,omitempty"`
 	AppVersion string `json:"appVersion,omitempty"`
 	Digest     string `json:"digest,omitempty"`
+}
+
+// ChartOf names a chart, without a Digest; it is empty for one without metadata, and for nil.
+func ChartOf(c *chart.Chart) ChartRef {
+	if c == nil || c.Metadata == nil {
+		return ChartRef{}
+	}
+	return ChartRef{Name: c.Metadata.Name, Version: c.Metadata.Version, AppVersion: c.Metadata.AppVersion}
 }
 
 // Cluster identifies the cluster that the plan was made for, by what the user who

@@ -2,6 +2,9 @@ package plan
 
 import "time"
 
+// DefaultTimeout is Helm's: how long a wait or a hook may take.
+const DefaultTimeout = 5 * time.Minute
+
 // Options are the choices that change what happens.
 type Options struct {
 	Atomic         bool `json:"atomic,omitempty"`
@@ -30,7 +33,7 @@ type Options struct {
 	SkipTests []string `json:"skipTests,omitempty"`
 	HookLogs  bool     `json:"hookLogs,omitempty"`
 
-	// Timeout bounds each wait and each hook. In JSON it is in nanoseconds.
+	// Timeout bounds each wait and each hook; 0 is DefaultTimeout. In JSON it is in nanoseconds.
 	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
 	// OverallTimeout bounds the whole apply but not the way back when it fails; 0
 	// does not. In JSON it is in nanoseconds.

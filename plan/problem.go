@@ -25,6 +25,19 @@ type Problem struct {
 	Place Place `json:"place,omitzero"`
 }
 
+// Text is the object, if it is about one, and What: "ConfigMap shop/web: it is …".
+func (p Problem) Text() string { return p.about(p.Object.String()) }
+
+// Brief is Text with the object's kind and name alone: "ConfigMap/web: it is …".
+func (p Problem) Brief() string { return p.about(p.Object.Kind + "/" + p.Object.Name) }
+
+func (p Problem) about(object string) string {
+	if p.Object.Kind == "" {
+		return p.What
+	}
+	return object + ": " + p.What
+}
+
 // ProblemKind is what sort of problem it is. The words are part of rule identifiers,
 // which people write into the settings of other tools.
 type ProblemKind string

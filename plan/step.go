@@ -85,9 +85,9 @@ type Step struct {
 	Body      *unstructured.Unstructured `json:"body,omitempty"`
 	Patch     []byte                     `json:"patch,omitempty"`
 	PatchType types.PatchType            `json:"patchType,omitempty"`
-	// HandOver are field managers whose client-side fields this server-side
+	// MigrateOwnership are field managers whose client-side fields this server-side
 	// apply takes over first: what the chart has dropped of them shall go.
-	HandOver []string `json:"handOver,omitempty"`
+	MigrateOwnership []string `json:"handOver,omitempty"`
 	// Clears are fields that exclude what the chart says and are not its own: other
 	// members of a union, which the API server has filled in or somebody has set by
 	// hand ("spec.strategy.rollingUpdate" beside the type Recreate). This
@@ -133,7 +133,7 @@ const (
 
 // TakesOver says whether a write comes before this server-side apply, so that what
 // the chart has dropped goes.
-func (s *Step) TakesOver() bool { return len(s.HandOver)+len(s.Clears)+len(s.Empties) > 0 }
+func (s *Step) TakesOver() bool { return len(s.MigrateOwnership)+len(s.Clears)+len(s.Empties) > 0 }
 
 // Expect is what must hold when the step runs. UID "" with Absent false means
 // that nothing is known.

@@ -79,7 +79,7 @@ func (r Run) options() (plan.Options, error) {
 		TakeOwnership: r.TakeOwnership, ForceConflicts: r.ForceConflicts, Policy: policy, Sensitive: r.Sensitive,
 	}
 	if o.Timeout == 0 {
-		o.Timeout = engine.DefaultTimeout
+		o.Timeout = plan.DefaultTimeout
 	}
 	switch {
 	case o.HistoryMax == 0:

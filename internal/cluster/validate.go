@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Verdict is what the API server says of an object that it was asked to create
@@ -45,7 +46,7 @@ func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, 
 	coming := definedKinds(slices.Concat(crds, objects))
 	out := make([]Verdict, len(objects))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(Concurrency)
+	group.SetLimit(retry.Concurrency)
 	for i, o := range objects {
 		out[i].Object = o
 		group.Go(func() error {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -87,7 +88,7 @@ func (o *approvalFlags) allows(file string, saved *plan.Plan, now time.Time) err
 	case from == nil:
 		return unapproved("%s does not say when and from which commit it was made: it is of an older version", file)
 	case o.commit != "" && o.commit != from.Commit:
-		return unapproved("%s was planned from commit %s, and %s is expected", file, orDefault(from.Commit, "(not known: plan --commit says it)"), o.commit)
+		return unapproved("%s was planned from commit %s, and %s is expected", file, cmp.Or(from.Commit, "(not known: plan --commit says it)"), o.commit)
 	case from.Expired(now, o.maxAge):
 		return unapproved("%s was made at %s, longer ago than %s", file, from.Created.Format(time.RFC3339), o.maxAge)
 	}

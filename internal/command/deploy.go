@@ -68,11 +68,7 @@ func (p *program) blocked(made *plan.Plan) error {
 		if !problem.Blocking {
 			continue
 		}
-		text.WriteString("\n  ✗ ")
-		if problem.Object.Kind != "" {
-			text.WriteString(problem.Object.String() + ": ")
-		}
-		text.WriteString(problem.What)
+		text.WriteString("\n  ✗ " + problem.Text())
 		if problem.Do != "" {
 			text.WriteString("\n    → " + problem.Do)
 		}

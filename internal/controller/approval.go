@@ -61,7 +61,7 @@ func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan) error {
 	}
 	var denied []error
 	for _, problem := range r.policy.Denied(made) {
-		denied = append(denied, fmt.Errorf("%s: %s", problem.Object, problem.What))
+		denied = append(denied, errors.New(problem.Text()))
 	}
 	if len(denied) > 0 {
 		return errors.Join(denied...)

@@ -66,7 +66,7 @@ func (c comparison) storedBase(h release.History) (base, error) {
 		return base{}, &NoRevisionError{Key: c.Release, Revision: c.baseline.Revision}
 	}
 	crds, err := crdsOf(r)
-	return base{revision: r.WithStatus(release.StatusDeployed, ""), crds: crds, chart: refOf(r)}, err
+	return base{revision: r.WithStatus(release.StatusDeployed, ""), crds: crds, chart: plan.ChartOf(r.Chart)}, err
 }
 
 func crdsOf(r *release.Revision) ([]manifest.Object, error) {

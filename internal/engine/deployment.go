@@ -38,9 +38,9 @@ type Deployment struct {
 	Options    plan.Options
 	// Estimated tells of objects that they hold what is not known, see plan.Input.
 	Estimated func(body map[string]any) bool
-	// Anew says that the records which are there are gone by then, with a release that is
+	// IgnoreHistory says that the records which are there are gone by then, with a release that is
 	// uninstalled first: the plan is made as if there were none.
-	Anew bool
+	IgnoreHistory bool
 }
 
 // PlanDeployment plans an install or upgrade.
@@ -49,7 +49,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	if d.Anew {
+	if d.IgnoreHistory {
 		g.history, g.pending = nil, plan.Pending{}
 	}
 	op, err := d.operation(g.history)
@@ -145,7 +145,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 		return rendered{}, g.lookups.quoted(err)
 	}
 	record := newRecord(d, r, version, g.history)
-	t, err := newTarget(record, crds, chartRef(source.Chart))
+	t, err := newTarget(record, crds, digestedRef(source.Chart))
 	t.Source, t.Lock = source.Fetched, source.Lock
 	return rendered{Target: t, warnings: problems(source, r.Warnings)}, g.lookups.quoted(err)
 }

@@ -98,15 +98,15 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	if !s.Render.SkipSchema {
 		valid = validation(c, table)
 	}
-	suspects := values.FindUnknownKeys(s.Chart, c, s.Values, table)
+	unknown := values.FindUnknownKeys(s.Chart, c, s.Values, table)
 	rendered, err := templating.Render(c, top, templating.Options{
 		Strict: s.Render.Strict, DNS: s.Render.DNS, SubchartNotes: s.Render.SubchartNotes, Lookup: lookup,
-		Watch: watchedTables(suspects), Recall: s.Render.Recall,
+		Watch: watchedTables(unknown), Recall: s.Render.Recall,
 	})
 	if err := valid(); err != nil {
 		return Rendering{}, err
 	}
-	unread := unusedValues(s, table, suspects, rendered.Seen)
+	unread := unusedValues(s, table, unknown, rendered.Seen)
 	if err != nil {
 		return Rendering{}, withHints(err, unread)
 	}
@@ -244,8 +244,10 @@ func digest(c *chart.Chart) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func chartRef(c *chart.Chart) plan.ChartRef {
-	return plan.ChartRef{Name: c.Metadata.Name, Version: c.Metadata.Version, AppVersion: c.Metadata.AppVersion, Digest: digest(c)}
+func digestedRef(c *chart.Chart) plan.ChartRef {
+	ref := plan.ChartOf(c)
+	ref.Digest = digest(c)
+	return ref
 }
 
 // Capabilities are what templates of a chart see of the cluster. CRDs of the

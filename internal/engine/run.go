@@ -179,10 +179,7 @@ func next(p *plan.Plan) string {
 func firstBlocking(p *plan.Plan) string {
 	for _, problem := range p.Problems {
 		if problem.Blocking {
-			if problem.Object.Kind == "" {
-				return problem.What
-			}
-			return problem.Object.String() + ": " + problem.What
+			return problem.Text()
 		}
 	}
 	return "the plan is blocked"

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -56,7 +55,7 @@ func (e *Engine) newest(ctx context.Context, operation plan.Operation, key relea
 	if last == nil {
 		return plan.Input{}, &NoReleaseError{Key: key}
 	}
-	target, err := newTarget(last, nil, refOf(last))
+	target, err := newTarget(last, nil, plan.ChartOf(last.Chart))
 	if err != nil {
 		return plan.Input{}, err
 	}
@@ -82,6 +81,3 @@ type NoRevisionError struct {
 func (e *NoRevisionError) Error() string {
 	return fmt.Sprintf("release %s has no revision %d", e.Key.Name, e.Revision)
 }
-
-// DefaultTimeout is Helm's: how long a wait or a hook may take.
-const DefaultTimeout = 5 * time.Minute

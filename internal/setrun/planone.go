@@ -61,7 +61,7 @@ func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*pl
 		return nil, err
 	}
 	d.Estimated = j.estimated
-	d.Anew = j.out.Verdict != nil && j.out.Verdict.Leaves != nil
+	d.IgnoreHistory = j.out.Verdict != nil && j.out.Verdict.Leaves != nil
 	j.given = append(j.given, d.Source.Values)
 	if err := p.chartOf(ctx, j, &d); err != nil {
 		return nil, err
