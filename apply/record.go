@@ -16,7 +16,7 @@ import (
 const failTimeout = 30 * time.Second
 
 // writeRecord brings the release's records to what the step says. The new
-// state of the revision comes first: killed right behind it, the history is
+// state of the revision comes first: if the process is killed right after that, the history is
 // still right, for the newest deployed revision is the one that counts.
 func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	if s.Record.Revision == 0 {
@@ -31,8 +31,8 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	}
 	err := r.tidy(ctx, s)
 	if err != nil && s.Record.Status == release.StatusDeployed {
-		// The release is what it shall be. Older records that say otherwise
-		// confuse nobody, and the next run tidies them up.
+		// The release is what it shall be. Older records that say otherwise do no
+		// harm, and the next run tidies them up.
 		note := stepEvent(Note, "", s)
 		note.Message = "the release is deployed, though " + err.Error()
 		r.observe(note)

@@ -35,7 +35,7 @@ type Env struct {
 	// than package readiness; judged is false for others. nil knows none.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
 	// RecordHooks has the pending record say which hooks have begun and ended, so that
-	// whoever goes on behind a run that was killed runs none of them again.
+	// whoever goes on after a run that was killed runs none of them again.
 	RecordHooks bool
 }
 
@@ -68,6 +68,14 @@ var ErrBlocked = errors.New("the plan has blocking problems")
 // writes under way are cut off, and nothing is written any more, not even that.
 //
 // Run never rolls back: that is another plan.
+//
+// Errors: before anything is written, a *plan.ComparedError for a comparison and ErrBlocked for a
+// plan with blocking problems. Later, errors of steps, joined, each of which names its object: a
+// *NotReadyError when a wait or a hook has not come to a good end, else what Cluster and Store
+// return, wrapped (apierrors.IsConflict when somebody else has written an object or a record since
+// the plan was made). When ctx ends, its cause is among them, and ErrLeave where that is the cause.
+// When the lock is lost, so is what Lock.Check returns, such as a *releasestore.LostError. When the
+// end of a failed run can't be recorded, that error is joined to its cause.
 func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if err := p.Applicable(); err != nil {
 		return Outcome{}, err

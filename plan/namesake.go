@@ -73,7 +73,7 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 }
 
 // leftByHook says whether a live object is what a hook of this release has left.
-// Hooks carry no ownership (Helm 3.22.0 and 4.3.1), so the records tell; but what
+// Hooks carry no ownership (Helm 3.22.0 and 4.3.1, pkg/action/hooks.go, execHook), so the records tell; but what
 // a hook has created still bears its annotation.
 func (b *builder) leftByHook(id manifest.ID, live *unstructured.Unstructured) bool {
 	return marked(live) && otherRelease(live, b.in.Release) == "" && b.wasHook(id)
@@ -91,7 +91,7 @@ const instanceLabel = "app.kubernetes.io/instance"
 
 // abandoned says whether a live object is what a hook has left that no record
 // tells of any more: to uninstall a release removes its records and leaves its
-// hooks (Helm 3.22.0 and 4.3.1), and the next install runs them again. It has to
+// hooks (Helm 3.22.0 and 4.3.1, pkg/action/uninstall.go), and the next install runs them again. It has to
 // say itself that it was a hook, to be nobody's, to be done, and to hold nothing
 // but what a chart gave it.
 func abandoned(step *Step, live *unstructured.Unstructured, owner string) bool {

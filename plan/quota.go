@@ -256,7 +256,8 @@ func (q quota) surges(waves [][]growth) corev1.ResourceList {
 	return most
 }
 
-// counts is what of an object's usage this quota counts.
+// counts returns the part of an object's usage that this quota limits: nothing when the object is
+// out of its scopes.
 func (q quota) counts(u usage) corev1.ResourceList {
 	for _, scope := range q.scopes {
 		if u.pod == nil || !inScope(scope, u.pod) {

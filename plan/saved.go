@@ -83,7 +83,9 @@ func (o Origin) Expired(now time.Time, age time.Duration) bool {
 	return age > 0 && o.Created.Add(age).Before(now)
 }
 
-// Encode writes a plan for a file. It holds the release's secrets.
+// Encode writes a plan for a file: as it is, secrets included, but for its PlanDigest, which is that
+// of the bytes returned (Digest). Decode reads it. Errors: the plan holds what JSON has no form for;
+// no plan of Build does.
 func Encode(p *Plan) ([]byte, error) {
 	said := p.Document
 	said.PlanDigest = "" // a file can't hold its own

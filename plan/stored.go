@@ -45,7 +45,8 @@ func Timed(h release.History) []*release.Revision {
 // Attempts are the failed revisions before the Sources. A run of ours leaves
 // nothing of them, but Helm prunes against the last successful revision only:
 // what a failed attempt sent and its next success does not have stays in the
-// cluster (Helm 3.22.0 and 4.3.1). Helm marks a failed first install as superseded
+// cluster (Helm 3.22.0 and 4.3.1, pkg/action/upgrade.go, prepareUpgrade and performUpgrade). Helm
+// marks a failed first install as superseded
 // later; its description tells.
 func Attempts(h release.History) []*release.Revision {
 	h = h.SinceUninstall()

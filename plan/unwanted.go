@@ -84,7 +84,8 @@ func kept(step Step) Step {
 }
 
 // keeps reads the resource policy: upgrade goes by the live annotation,
-// uninstall by the stored one (Helm 4.3.1). What is left over from long ago goes
+// uninstall by the stored one (Helm 4.3.1, pkg/kube/client.go, update, and pkg/action/resource_policy.go).
+// What is left over from long ago goes
 // by the live one, too.
 func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, leftover bool) bool {
 	doc := live

@@ -21,7 +21,9 @@ type (
 	// which and why not, Failed whether it still could have.
 	NotReadyError = apply.NotReadyError
 	// RolledBackError says that an atomic run failed, by Cause, and that the release
-	// is at revision To again (0: uninstalled), unless Rollback is an error as well.
+	// is at revision To again (0: uninstalled), unless Rollback is an error as well. Of Back,
+	// what the rollback has done, use Made, Planned, Written and Recorded; its Revision is of a
+	// package that programs can't import, and [Client.Get] reads the same record.
 	RolledBackError = engine.RolledBackError
 	// NoReleaseError says that there is no such release.
 	NoReleaseError = engine.NoReleaseError

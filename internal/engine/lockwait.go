@@ -87,7 +87,7 @@ func (e *Engine) leaseAbandoned(ctx context.Context, key release.Key, seen relea
 
 // inspectPending finds out about a pending revision: whose it is, how old, and whether
 // its run is still at work. That takes a while when somebody holds the lock,
-// so that the history is read again behind it.
+// so that the history is read again afterwards.
 func (e *Engine) inspectPending(ctx context.Context, key release.Key, g *gathered) error {
 	last := g.history.Last()
 	if last == nil || !last.Info.Status.Pending() {
