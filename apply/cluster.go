@@ -57,9 +57,9 @@ type DeleteOptions struct {
 	Cascade string
 }
 
-// Fields are what a server-side apply takes over first: those that managers have
-// written client-side, some by their paths, as in plan.Step.Clears, and what is in
-// the maps and lists of plan.Step.Empties, which goes.
+// Fields are the fields whose ownership migrates before a server-side apply: From are
+// managers that have written client-side, Paths single fields (plan.Step.Clears), and Emptied
+// maps and lists whose content is removed (plan.Step.Empties).
 type Fields struct {
 	From    []string
 	Paths   []string
@@ -92,9 +92,9 @@ type Cluster interface {
 	// nothing when there are none left, or the object with that UID is not there.
 	MigrateOwnership(ctx context.Context, ref Ref, uid types.UID, fields Fields, o WriteOptions) error
 
-	// Watch tells every state of the named objects of one kind and namespace,
-	// the present ones first, until ctx ends or see returns false. A nil
-	// object means that it is not there (any more). Dropped connections are
+	// Watch calls see with every state of the named objects of one kind and namespace,
+	// beginning with the current one, until ctx ends or see returns false. A nil
+	// object means that it does not exist (any more). Dropped connections are
 	// resumed; a permanent error is returned.
 	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(name string, object *unstructured.Unstructured) bool) error
 

@@ -96,8 +96,8 @@ func (e *wordedError) lines(logs bool) []line {
 	return lines
 }
 
-// Headline is the error without what is behind it: "Deployment/shop/web is not ready: 1 of 2
-// pods are". Of a hook it is Why, and whoever reports it names the object.
+// Headline is the error's text without its Diagnosis: "Deployment/shop/web is not ready: 1 of 2
+// pods are". For a hook it is Why alone: the caller names the object.
 func (e *NotReadyError) Headline() string {
 	switch {
 	case e.Stopped == context.Canceled: //nolint:errorlint // it says no more than that

@@ -60,7 +60,7 @@ func (r *run) attempt(ctx context.Context, again bool, write func(ctx context.Co
 	return write(ctx, again)
 }
 
-// Passes says whether a write is worth another try.
+// Passes reports whether a write is worth another try.
 func Passes(err error) bool {
 	return retry.Passes(err) || retry.Unreached(err) ||
 		meta.IsNoMatchError(err) || apierrors.IsUnexpectedServerError(err) // a kind whose CRD was created a moment ago; the plan blocks on unknown ones

@@ -18,12 +18,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Env is what a run works with.
+// Env holds the dependencies of a run.
 type Env struct {
 	Cluster  Cluster
 	Store    Store
 	Observer Observer
-	// History is what the store held when the plan was made. Records that the
+	// History holds the records that the store had when the plan was made. Records that the
 	// plan supersedes, fails or prunes are taken from it.
 	History release.History
 	// Now is the clock; Sleep waits for a duration or until ctx ends.
@@ -34,16 +34,16 @@ type Env struct {
 	// Judge says of objects that are waited for whether they are ready, where it knows better
 	// than package readiness; judged is false for others. nil knows none.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
-	// RecordHooks has the pending record say which hooks have begun and ended, so that
-	// whoever goes on after a run that was killed runs none of them again.
+	// RecordHooks has the pending record say which hooks have begun and ended, so that a
+	// run that resumes one that was killed runs none of them again.
 	RecordHooks bool
 }
 
-// Outcome is what a run has done, whether it ended well or not.
+// Outcome says what a run has done, whether it succeeded or not.
 type Outcome struct {
-	// Written says whether anything but records was written.
+	// Written reports whether objects were written, records not counted.
 	Written bool
-	// Recorded says whether the new revision was stored.
+	// Recorded reports whether the new revision was stored.
 	Recorded bool
 	// Made and Planned count the changes of objects: those that were made, and those of
 	// the plan. Hooks are none, see plan.Step.Writes.
@@ -54,8 +54,8 @@ type Outcome struct {
 	Revision *release.Revision
 }
 
-// ErrLeave is the cause of a context by which a run ends and leaves its revision pending,
-// for whoever resumes it: nothing has failed.
+// ErrLeave, as the cause of a context, ends a run without recording a failure: its revision stays
+// pending, to be resumed.
 var ErrLeave = errors.New("it is left to be gone on with")
 
 // ErrBlocked is returned for a plan that has blocking problems.

@@ -37,7 +37,7 @@ type NotReadyError struct {
 	Why    string
 	// Failed is true when it can no longer become ready, false after a timeout.
 	Failed bool
-	// Hook is true for a hook: whoever reports it names the object.
+	// Hook is true for a hook: the caller names the object.
 	Hook bool
 	// Stopped is why the wait was broken off; nil when it was not.
 	Stopped error

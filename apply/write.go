@@ -79,7 +79,7 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	return created, err
 }
 
-// marked says whether the body carries a release's ownership, which nobody else
+// marked reports whether the body carries a release's ownership, which nobody else
 // gives an object while this run holds the lock.
 func marked(body *unstructured.Unstructured) bool {
 	return manifest.Annotation(body, manifest.ReleaseNameAnnotation) != ""
@@ -238,7 +238,7 @@ func (r *run) wrote(id manifest.ID, object *unstructured.Unstructured) {
 	}
 }
 
-// waitsFor says whether the plan waits for the object at all.
+// waitsFor reports whether the plan waits for the object at all.
 func (r *run) waitsFor(id manifest.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,7 +21,7 @@ type Drift struct {
 	Partly bool
 }
 
-// Overlooked is what of a step that corrects drift is left alone; the zero value is nothing.
+// Overlooked says which part of a step that corrects drift is left alone; the zero value is none.
 type Overlooked struct {
 	// All leaves the object as it is.
 	All bool

@@ -83,7 +83,7 @@ func (e *edits) visit(n ast.Node) bool {
 	return true
 }
 
-// edited says whether an assignment to x changes a part of a plan. A variable as a whole is not
+// edited reports whether an assignment to x changes a part of a plan. A variable as a whole is not
 // one: it is what the plan is held by.
 func (e *edits) edited(x ast.Expr) bool {
 	switch x := x.(type) {
@@ -100,7 +100,7 @@ func (e *edits) edited(x ast.Expr) bool {
 	return false
 }
 
-// isPart says whether x is a part of a plan, or points to one.
+// isPart reports whether x is a part of a plan, or points to one.
 func (e *edits) isPart(x ast.Expr) bool {
 	t := e.info.TypeOf(x)
 	if t == nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// OnFailure is what happens after a step of the plan's stages has failed, or the
+// OnFailure is played after a step of the plan's stages has failed, or the
 // run was stopped by a signal or a time limit. It is planned with the rest, so
 // that nothing is deleted or recorded that the plan did not list.
 type OnFailure struct {
 	// Stages run in this order: what the run has created is deleted
 	// (Options.CleanupOnFail), then the revision gets its final status.
 	Stages []Stage `json:"stages,omitempty"`
-	// Rollback is what an atomic operation does after the stages.
+	// Rollback previews the rollback of an atomic operation, which follows the stages.
 	Rollback *RollbackPreview `json:"rollback,omitempty"`
 }
 
@@ -92,7 +92,7 @@ type RollbackPreview struct {
 	Recreate int `json:"recreate"`
 	Hooks    int `json:"hooks"`
 
-	// Lasting is what it does not undo.
+	// Lasting are effects that it does not undo.
 	Lasting []Lasting `json:"lasting,omitempty"`
 }
 
@@ -195,7 +195,7 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	return ""
 }
 
-// staysOnUninstall says whether the object asks to be kept once it is as the step
+// staysOnUninstall reports whether the object asks to be kept once it is as the step
 // leaves it.
 func staysOnUninstall(s *Step) bool {
 	doc := cmp.Or(s.Body, s.Before)

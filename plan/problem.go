@@ -7,7 +7,7 @@ import (
 
 // Problem is something a reviewer must know. A blocking one forbids applying.
 type Problem struct {
-	// Kind is what sort of problem it is, "" for a warning of no other kind.
+	// Kind is the sort of problem, "" for a warning of no other kind.
 	Kind ProblemKind `json:"kind,omitempty"`
 	// Risk is the one that a policy denies.
 	Risk     Risk        `json:"risk,omitempty"`
@@ -16,10 +16,10 @@ type Problem struct {
 	Blocking bool        `json:"blocking"`
 	// Fields are those of the object that it is about, where it is about some.
 	Fields []string `json:"fields,omitempty"`
-	// Foremost is what has to be read before anything else of the plan.
+	// Foremost marks a problem that has to be read before anything else in the plan.
 	Foremost bool   `json:"foremost,omitempty"`
 	What     string `json:"what"`
-	// Do is what to do about it, "" when there is nothing to say.
+	// Do is advice on how to solve it, "" when there is none.
 	Do string `json:"do,omitempty"`
 	// Place is the line of the file that it comes from, where that is known.
 	Place Place `json:"place,omitzero"`
@@ -38,7 +38,7 @@ func (p Problem) about(object string) string {
 	return object + ": " + p.What
 }
 
-// ProblemKind is what sort of problem it is. The words are part of rule identifiers,
+// ProblemKind is a sort of problem. The words are part of rule identifiers,
 // which people write into the settings of other tools.
 type ProblemKind string
 
@@ -51,7 +51,7 @@ const (
 	ProblemQuota ProblemKind = "quota"
 	// ProblemInvalid: the cluster would not take it, or the chart contradicts itself.
 	ProblemInvalid ProblemKind = "invalid"
-	// ProblemConflict: something or somebody else is in the way.
+	// ProblemConflict: another object, release or field manager is in the way.
 	ProblemConflict ProblemKind = "conflict"
 	// ProblemLocked: another operation may be at work on the release.
 	ProblemLocked ProblemKind = "lock"

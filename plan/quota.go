@@ -112,7 +112,7 @@ func (b *builder) counted() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// countsOtherwise says whether a step changes what is counted, be it while it runs.
+// countsOtherwise reports whether a step changes what is counted, be it while it runs.
 func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
 	if sameSpec(s) && s.Object.GroupKind() != kinds.PersistentVolumeClaim { // its class may be an annotation
 		r, replaces := b.rollout(s)

@@ -51,7 +51,7 @@ type Origin struct {
 	Run         string `json:"run,omitempty"`
 }
 
-// Stamp is what a plan is known by once it is made. Nothing of it changes what the plan does.
+// Stamp identifies a plan after Build has made it. It does not change what the plan does.
 type Stamp struct {
 	// EffectDigest is that of the plan, see redact.EffectDigest.
 	EffectDigest string
@@ -78,7 +78,7 @@ func (p *Plan) Stamped(s Stamp) (stamped *Plan, encoded []byte, err error) {
 	return &out, encoded, nil
 }
 
-// Expired says whether a plan of this origin is older than age, 0 for any.
+// Expired reports whether a plan of this origin is older than age, 0 for any.
 func (o Origin) Expired(now time.Time, age time.Duration) bool {
 	return age > 0 && o.Created.Add(age).Before(now)
 }
@@ -104,20 +104,20 @@ func Encode(p *Plan) ([]byte, error) {
 	return json.Marshal(saved{Kind: savedKind, FormatVersion: FormatVersion, Sum: hex.EncodeToString(sum[:]), Content: content})
 }
 
-// Digest is "sha256:" and the SHA-256 of data in hex. That of what Encode gave, as it
-// is before it is encrypted, is what a saved plan is approved by.
+// Digest is "sha256:" and the SHA-256 of data in hex. A saved plan is approved by the digest of
+// what Encode returns, before it is encrypted.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// IsSaved says whether data looks like a saved plan.
+// IsSaved reports whether data looks like a saved plan.
 func IsSaved(data []byte) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(data[:min(len(data), 64)])), `{"kind":"`+savedKind)
 }
 
-// Decode reads a saved plan and sets its PlanDigest. Errors: it is no plan, was cut short or changed,
-// or is of another major format version.
+// Decode reads a saved plan and sets its PlanDigest. Errors: data is not a plan, was cut short or
+// changed, or has another major format version.
 func Decode(data []byte) (*Plan, error) {
 	var s saved
 	if err := json.Unmarshal(data, &s); err != nil {

@@ -77,7 +77,7 @@ func (s *Summary) count(op Op) {
 	}
 }
 
-// Add is what two plans come to.
+// Add returns the sum of two summaries.
 func (s Summary) Add(other Summary) Summary {
 	return Summary{
 		Risks: RiskCounts{

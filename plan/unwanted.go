@@ -60,16 +60,16 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	return step, true
 }
 
-// Spare is what an uninstall keeps although the release has it: what was there before.
+// Spare selects objects that an uninstall keeps because they existed before the release did.
 type Spare struct {
-	// Objects are kept whatever there is of them.
+	// Objects are kept in any case.
 	Objects map[manifest.ID]bool
 	// Before is when all objects were created that are kept, by the API server's clock; zero
 	// for none.
 	Before metav1.Time
 }
 
-// Has says whether an object is kept, by what is live of it.
+// Has reports whether an object is kept; live is its live state, or nil.
 func (s Spare) Has(id manifest.ID, live *unstructured.Unstructured) bool {
 	if s.Objects[id] || s.Before.IsZero() || live == nil {
 		return s.Objects[id]

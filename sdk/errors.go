@@ -14,8 +14,8 @@ type (
 	// StaleError says that a plan no longer holds; its Differences say why. Nothing
 	// was written: plan again.
 	StaleError = engine.StaleError
-	// LockedError says that somebody else is at work on the release: its Identity
-	// says who, Since and Renewed since when.
+	// LockedError says that another run holds the release's lock: Identity is whose run
+	// it is, Since when it took the lock, and Renewed when it last renewed it.
 	LockedError = releasestore.LockedError
 	// NotReadyError says that an object did not become ready: its Object and Why say
 	// which and why not, Failed whether it still could have.

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Mode says whether a deployment may install, upgrade, or whichever fits.
+// Mode reports whether a deployment may install, upgrade, or whichever fits.
 type Mode int
 
 const (

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// Source is what a release is rendered from.
+// Source is the chart and the values that a release is rendered from.
 type Source struct {
 	Chart    *chart.Chart
 	Warnings []chart.Warning
@@ -35,9 +35,9 @@ type Source struct {
 	Secrets [][]byte
 	// Folder is the chart's, as it was named; "" for an archive or a fetched chart.
 	Folder string
-	// Path is what a plan calls a file that was named; nil leaves names as they are.
+	// Path returns the name that a plan shows for a file; nil leaves names as they are.
 	Path func(name string) string
-	// Origin says which flag or file gave the value at a path; nil when nobody knows.
+	// Origin returns the flag or file that set the value at a path; nil when that is not known.
 	Origin func(path []string) values.Origin
 	Reuse  values.Reuse
 	Render RenderOptions
@@ -57,7 +57,7 @@ type RenderOptions struct {
 	Recall *templating.Recall
 }
 
-// Moment is what templates see of the release.
+// Moment is the release as templates see it.
 type Moment struct {
 	Key       release.Key
 	Revision  int

@@ -13,7 +13,7 @@ import (
 // ErrNotResumable is returned for a release whose newest revision no run can go on with.
 var ErrNotResumable = errors.New("there is no revision that could be resumed")
 
-// Resumption is what Resume goes on with, and how.
+// Resumption are the parameters of Resume.
 type Resumption struct {
 	Release release.Key
 	Lock    releasestore.LockOptions
@@ -22,8 +22,8 @@ type Resumption struct {
 	Secrets [][]byte
 }
 
-// Resume goes on with the newest revision, which a run that is gone has left pending: what
-// it has not done is planned from its record, under the release's lock, and carried out.
+// Resume continues the newest revision, which a dead run has left pending: what that run has not
+// done is planned from the record, under the release's lock, and carried out.
 // Hooks that have ended are not run again. see is shown the plan and may end it by an
 // error. Errors: ErrNotResumable, where plan.Resumable does not hold by now, and a
 // *releasestore.LockedError while the run is at work.

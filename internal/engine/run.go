@@ -23,7 +23,7 @@ type RolledBackError struct {
 	// To is the revision whose manifest was restored; 0 when the release was
 	// uninstalled, because it had none.
 	To int
-	// Back is what the rollback has done.
+	// Back is the outcome of the rollback.
 	Back apply.Outcome
 }
 
@@ -80,8 +80,9 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 	return p, outcome, err
 }
 
-// Locked runs work while this engine holds the release's lock. Errors: a
-// *releasestore.LockedError when somebody else is at work on it.
+// Locked runs work while this engine holds the release's lock; without a lock where its namespace
+// does not exist yet. Errors: a *releasestore.LockedError when another run holds the lock, and
+// those of work.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
