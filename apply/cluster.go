@@ -52,13 +52,14 @@ type Patch struct {
 type DeleteOptions struct {
 	// UID guards against deleting a namesake; "" deletes whatever is there.
 	UID types.UID
-	// Cascade is "background", "foreground" or "orphan".
+	// Cascade is the deletion propagation, see plan.Step.Cascade: "background" ("" as well) deletes
+	// dependents after the object, "foreground" before it is gone, "orphan" leaves them.
 	Cascade string
 }
 
-// Fields are what a server-side apply takes over first: those that managers have
-// written client-side, some by their paths, as in plan.Step.Clears, and what is in
-// the maps and lists of plan.Step.Empties, which goes.
+// Fields are the fields whose ownership migrates before a server-side apply: From are
+// managers that have written client-side, Paths single fields (plan.Step.Clears), and Emptied
+// maps and lists whose content is removed (plan.Step.Empties).
 type Fields struct {
 	From    []string
 	Paths   []string
@@ -69,20 +70,31 @@ type Fields struct {
 // apimachinery's api/errors, so that callers can tell not-found, conflict and
 // the rest apart. Implementations are safe for concurrent use and do not retry.
 type Cluster interface {
+	// Get reads an object as it is stored, from the API server and not from a cache.
+	// Error: not-found when it is not there.
 	Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error)
 	// Create, Replace and Patch return the metadata of what is stored from then
 	// on, without managedFields, or more; a dry run, the whole object.
+	//
+	// Create fails with already-exists when there is an object of that name. Replace (PUT) fails
+	// with not-found when there is none, and with a conflict when the object's resourceVersion, if
+	// it has one, is not the stored one, or its UID is another object's. Patch fails with
+	// not-found when there is none, but that a server-side apply creates it; with a conflict, or as
+	// invalid, when the body has the UID of another object; and an apply without o.Force with a
+	// conflict when other managers own fields of it.
 	Create(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Replace(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Patch(ctx context.Context, ref Ref, patch Patch, o WriteOptions) (*unstructured.Unstructured, error)
+	// Delete asks for the deletion and does not wait until the object is gone. Errors: not-found
+	// when it is not there, and a conflict when o.UID is not the UID of what is.
 	Delete(ctx context.Context, ref Ref, o DeleteOptions) error
 	// MigrateOwnership makes fields o.FieldManager's, as if it had applied them. It does
 	// nothing when there are none left, or the object with that UID is not there.
 	MigrateOwnership(ctx context.Context, ref Ref, uid types.UID, fields Fields, o WriteOptions) error
 
-	// Watch tells every state of the named objects of one kind and namespace,
-	// the present ones first, until ctx ends or see returns false. A nil
-	// object means that it is not there (any more). Dropped connections are
+	// Watch calls see with every state of the named objects of one kind and namespace,
+	// beginning with the current one, until ctx ends or see returns false. A nil
+	// object means that it does not exist (any more). Dropped connections are
 	// resumed; a permanent error is returned.
 	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(name string, object *unstructured.Unstructured) bool) error
 
@@ -99,13 +111,18 @@ type Cluster interface {
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
 }
 
-// Store is what apply needs of the release records.
+// Store is what apply needs of the release records. Errors are those of apimachinery's api/errors;
+// implementations do not repeat writes. All three methods may be called again with the same
+// arguments after an answer was lost, and recognise what they have written.
 type Store interface {
-	// Create stores a new revision; it fails when that number is taken.
+	// Create stores a new revision; it fails with already-exists when that number is taken by
+	// another one, and with a *releasestore.TooLargeError when the record does not fit.
 	Create(ctx context.Context, r *release.Revision) error
-	// Update overwrites a stored revision, and fails with a conflict when
-	// somebody else has written it since this process last read or wrote it.
+	// Update overwrites a stored revision. It fails with a conflict when somebody else has written
+	// it since this process last read or wrote it, with not-found when it is gone, and with a
+	// *releasestore.TooLargeError as well.
 	Update(ctx context.Context, r *release.Revision) error
-	// Delete removes one revision's record. A missing one is no error.
+	// Delete removes one revision's record. A missing one is no error; one that somebody else has
+	// written since this process last read or wrote it is a conflict.
 	Delete(ctx context.Context, key release.Key, version int) error
 }

@@ -58,20 +58,20 @@ const (
 	// RollbackStarted opens the way back of an atomic run that failed: see Cause,
 	// Next and Plan.
 	RollbackStarted EventType = "rollback"
-	// Note tells what a run is waiting for before it begins, or what it left
-	// undone though it ended well.
+	// Note says what a run waits for before it begins, or what it left undone
+	// although it succeeded.
 	Note EventType = "note"
-	// Warning tells of a danger that no plan has told.
+	// Warning warns of a danger that is not in the plan.
 	Warning EventType = "warning"
 )
 
-// Diagnosis is why an object is not ready, as far as its surroundings tell.
+// Diagnosis explains why an object is not ready, as far as events, containers and logs show it.
 type Diagnosis struct {
 	// Reasons are container states and warning events of the object and its pods, at
 	// most a few, newest last.
 	Reasons []Reason
 	// Log is the end of the log of one container, or of the pods of a Job. It is shown
-	// and not recorded: whoever may read records need not be allowed to read logs.
+	// and not recorded: permission to read records does not include permission to read logs.
 	Log Log
 }
 
@@ -100,35 +100,28 @@ func (d Diagnosis) Text() []string {
 	return lines
 }
 
-// Text is what the event says in two parts: what has happened, in one line but for
-// logs and for a way back, whose second line is where it leads; and what is behind it,
-// line by line. An error's text is of that form, too.
+// Text returns the event as text, in two parts: message is what has happened, in one line except
+// for logs and for a way back, whose second line is where it leads; behind is the reason, line by
+// line.
 func (e Event) Text() (message string, behind []string) {
 	message, behind = e.Message, e.Diagnosis.Text()
 	switch e.Type {
 	case LogOutput:
 		return strings.Join(e.Log.Lines, "\n"), nil
 	case StepFailed:
-		if len(behind) == 0 {
-			return errorLines(e.Message)
+		switch {
+		case len(behind) > 0:
+		case e.Cause != nil:
+			return headed(linesOf(e.Cause, true))
+		default:
+			return headed(textLines(e.Message))
 		}
 	case RollbackStarted:
-		message, behind = errorLines(e.Cause.Error())
+		message, behind = headed(linesOf(e.Cause, true))
 		message += "\n" + e.Next
 	case StageStarted, StepStarted, StepProgress, StepDone, StepRetried, Note, Warning:
 	}
 	return message, behind
-}
-
-// errorLines is an error's text without the indents of its further lines.
-func errorLines(text string) (first string, further []string) {
-	first, rest, more := strings.Cut(text, "\n")
-	if more {
-		for line := range strings.SplitSeq(rest, "\n") {
-			further = append(further, strings.TrimPrefix(line, "  "))
-		}
-	}
-	return first, further
 }
 
 // stepEvent is an event of a step; stage is "" where it is not told.

@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,8 +30,14 @@ func TestEventText(t *testing.T) {
 			Event{Type: StepFailed, Message: "patch: refused\n  by policy\nand again"}, "patch: refused", []string{"by policy", "and again"},
 		},
 		"a way back says why, and where it leads": {
-			Event{Type: RollbackStarted, Cause: fmt.Errorf("%w\nand 2 more", late), Next: "rolling back to revision 3"},
+			Event{Type: RollbackStarted, Cause: errors.Join(&wordedError{err: late, after: "and 2 more"}), Next: "rolling back to revision 3"},
 			"Deployment/web is not ready: 0 of 1 ready\nrolling back to revision 3", append(append([]string{}, behind...), "and 2 more"),
+		},
+		"of a hook that failed the reasons are those of the typed error": {
+			Event{Type: StepFailed, Message: "as below", Cause: &wordedError{before: "hook Job/a: ", err: &NotReadyError{
+				Object: "Job/a", Why: "it has failed:\n  twice", Hook: true, Diagnosis: late.Diagnosis,
+			}}},
+			"hook Job/a: it has failed:", append([]string{"twice"}, behind...),
 		},
 		"a hook's log is the message": {
 			Event{Type: LogOutput, Diagnosis: Diagnosis{Log: Log{Of: "Job/a", Lines: []string{"one", "two", ""}}}}, "one\ntwo\n", nil,
@@ -59,13 +66,20 @@ func TestLogsAreLeftOutOfTheRecord(t *testing.T) {
 			Reasons: []Reason{{Cause: "BackOff"}}, Log: Log{Of: name, Lines: []string{"password is oops"}},
 		}}
 	}
-	err := fmt.Errorf("stage: %w\nand 2 more", errors.Join(
-		fmt.Errorf("hook Job/a: %w", unready("Job/a")), errors.New("| a table is refused"), errors.Join(unready("Job/b"), nil)))
+	err := &wordedError{before: "stage: ", after: "and 2 more", err: errors.Join(
+		&wordedError{before: "hook Job/a: ", err: unready("Job/a")}, errors.New("| a table is refused"), errors.Join(unready("Job/b"), nil))}
 	want := "stage: hook Job/a: it crashes\n  BackOff\n| a table is refused\nit crashes\n  BackOff\nand 2 more"
-	if diff := cmp.Diff(want, withoutLogs(err)); diff != "" {
+	if diff := cmp.Diff(want, textOf(linesOf(err, false))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := withoutLogs(errors.New("refused")); got != "refused" {
+	if got := textOf(linesOf(fmt.Errorf("%w, as its log says: password is oops", unready("Job/a")), false)); got != "it crashes\n  BackOff" {
+		t.Errorf("what an error of another room adds is recorded: %q", got)
+	}
+	if got := textOf(linesOf(errors.New("refused\n  by policy"), false)); got != "refused\n  by policy" {
 		t.Errorf("an error without a diagnosis says %q", got)
+	}
+	whole := err.Error()
+	if again := textOf(linesOf(err, true)); again != whole || !strings.Contains(whole, "\n  | password is oops\n") {
+		t.Errorf("with logs it says %q and %q", whole, again)
 	}
 }

@@ -94,7 +94,7 @@ func (w *waiter) blocked(ctx context.Context) (*pending, []Reason) {
 	return worst, Grouped(all)
 }
 
-// unheard says whether there is a cause that was not told, and remembers all of them.
+// unheard reports whether there is a cause that was not told, and remembers all of them.
 func (p *pending) unheard(reasons []Reason) bool {
 	is := false
 	for _, r := range reasons {

@@ -36,7 +36,7 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 	if err != nil {
 		r.phase(s, release.PhaseFailed)
 		r.hookLog(ctx, s, manifest.HookFailed, true)
-		return fmt.Errorf("%s hook %s: %w", s.Hook.Event, s.Object, err)
+		return &wordedError{before: fmt.Sprintf("%s hook %s: ", s.Hook.Event, s.Object), err: err}
 	}
 	r.phase(s, release.PhaseSucceeded)
 	if err := r.keepPhases(ctx); err != nil {

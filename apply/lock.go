@@ -28,7 +28,7 @@ func (r *run) whileLocked(ctx context.Context) (_ context.Context, end func()) {
 	}
 }
 
-// unlocked says whether the run goes on without a lock. Nobody can tell from a lock
+// unlocked reports whether the run goes on without a lock. Nobody can tell from a lock
 // then whether it is still at work: its pending status alone keeps others away.
 func (r *run) unlocked() bool { return r.env.Lock != nil && !r.env.Lock.Supported() }
 

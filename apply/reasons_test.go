@@ -55,7 +55,7 @@ func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 // slow is a cluster in which Jobs do not end before it has been told why.
 type slow struct {
 	*clusterfake.Cluster
-	// trouble says whether what holds them up is more than a stage on the way.
+	// trouble reports whether what holds them up is more than a stage on the way.
 	trouble bool
 	told    chan struct{}
 }

@@ -16,9 +16,12 @@ import (
 const failTimeout = 30 * time.Second
 
 // writeRecord brings the release's records to what the step says. The new
-// state of the revision comes first: killed right behind it, the history is
+// state of the revision comes first: if the process is killed right after that, the history is
 // still right, for the newest deployed revision is the one that counts.
 func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
+	if s.Record.Revision == 0 {
+		return r.tidy(ctx, s)
+	}
 	description := s.Record.Description
 	if description == "" {
 		description = r.failure
@@ -28,8 +31,8 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	}
 	err := r.tidy(ctx, s)
 	if err != nil && s.Record.Status == release.StatusDeployed {
-		// The release is what it shall be. Older records that say otherwise
-		// confuse nobody, and the next run tidies them up.
+		// The release is what it shall be. Older records that say otherwise do no
+		// harm, and the next run tidies them up.
 		note := stepEvent(Note, "", s)
 		note.Message = "the release is deployed, though " + err.Error()
 		r.observe(note)
@@ -42,7 +45,7 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 	var errs []error
 	for _, version := range s.Record.Fail {
-		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, "The run was interrupted"))
+		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, s.Record.FailDescription))
 	}
 	for _, version := range s.Record.Supersede {
 		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, ""))
@@ -158,7 +161,7 @@ func (r *run) ascertain(ctx context.Context) {
 // describe is the description of a failed revision, in Helm's form. The API
 // server's answers may quote secrets, and descriptions are shown to many.
 func (r *run) describe(err error) string {
-	cause := redact.NewMask(r.plan).Text(withoutLogs(err))
+	cause := redact.NewMask(r.plan).Text(textOf(linesOf(err, false)))
 	switch r.plan.Operation {
 	case plan.Install:
 		return fmt.Sprintf("Release %q failed: %s", r.plan.Release.Name, cause)
@@ -171,7 +174,7 @@ func (r *run) describe(err error) string {
 		return fmt.Sprintf("Uninstall of %q failed: %s", r.plan.Release.Name, cause)
 	case plan.Test:
 		return fmt.Sprintf("Test of %q failed: %s", r.plan.Release.Name, cause)
-	case plan.CorrectDrift: // writes no record
+	case plan.CorrectDrift, plan.CorrectRecords: // have no end that is recorded
 	}
 	return cause
 }

@@ -51,8 +51,8 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 	}
 }
 
-// attempt is cut off when the lock is lost: a write that hangs on the way must
-// not arrive behind those of the next holder.
+// attempt is cut off when the lock is lost: a write that is still on its way must
+// not arrive after those of the next holder.
 func (r *run) attempt(ctx context.Context, again bool, write func(ctx context.Context, again bool) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retry.Timeout)
 	defer cancel()
@@ -60,7 +60,7 @@ func (r *run) attempt(ctx context.Context, again bool, write func(ctx context.Co
 	return write(ctx, again)
 }
 
-// Passes says whether a write is worth another try.
+// Passes reports whether a write is worth another try.
 func Passes(err error) bool {
 	return retry.Passes(err) || retry.Unreached(err) ||
 		meta.IsNoMatchError(err) || apierrors.IsUnexpectedServerError(err) // a kind whose CRD was created a moment ago; the plan blocks on unknown ones

@@ -18,15 +18,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Concurrency is how many requests of a wave are under way at once.
-const Concurrency = 32
-
-// Env is what a run works with.
+// Env holds the dependencies of a run.
 type Env struct {
 	Cluster  Cluster
 	Store    Store
 	Observer Observer
-	// History is what the store held when the plan was made. Records that the
+	// History holds the records that the store had when the plan was made. Records that the
 	// plan supersedes, fails or prunes are taken from it.
 	History release.History
 	// Now is the clock; Sleep waits for a duration or until ctx ends.
@@ -37,16 +34,16 @@ type Env struct {
 	// Judge says of objects that are waited for whether they are ready, where it knows better
 	// than package readiness; judged is false for others. nil knows none.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
-	// RecordHooks has the pending record say which hooks have begun and ended, so that
-	// whoever goes on behind a run that was killed runs none of them again.
+	// RecordHooks has the pending record say which hooks have begun and ended, so that a
+	// run that resumes one that was killed runs none of them again.
 	RecordHooks bool
 }
 
-// Outcome is what a run has done, whether it ended well or not.
+// Outcome says what a run has done, whether it succeeded or not.
 type Outcome struct {
-	// Written says whether anything but records was written.
+	// Written reports whether objects were written, records not counted.
 	Written bool
-	// Recorded says whether the new revision was stored.
+	// Recorded reports whether the new revision was stored.
 	Recorded bool
 	// Made and Planned count the changes of objects: those that were made, and those of
 	// the plan. Hooks are none, see plan.Step.Writes.
@@ -57,8 +54,8 @@ type Outcome struct {
 	Revision *release.Revision
 }
 
-// ErrLeave is the cause of a context by which a run ends and leaves its revision pending,
-// for whoever resumes it: nothing has failed.
+// ErrLeave, as the cause of a context, ends a run without recording a failure: its revision stays
+// pending, to be resumed.
 var ErrLeave = errors.New("it is left to be gone on with")
 
 // ErrBlocked is returned for a plan that has blocking problems.
@@ -71,6 +68,14 @@ var ErrBlocked = errors.New("the plan has blocking problems")
 // writes under way are cut off, and nothing is written any more, not even that.
 //
 // Run never rolls back: that is another plan.
+//
+// Errors: before anything is written, a *plan.ComparedError for a comparison and ErrBlocked for a
+// plan with blocking problems. Later, errors of steps, joined, each of which names its object: a
+// *NotReadyError when a wait or a hook has not come to a good end, else what Cluster and Store
+// return, wrapped (apierrors.IsConflict when somebody else has written an object or a record since
+// the plan was made). When ctx ends, its cause is among them, and ErrLeave where that is the cause.
+// When the lock is lost, so is what Lock.Check returns, such as a *releasestore.LostError. When the
+// end of a failed run can't be recorded, that error is joined to its cause.
 func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if err := p.Applicable(); err != nil {
 		return Outcome{}, err
@@ -78,7 +83,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if p.Blocked() {
 		return Outcome{}, ErrBlocked
 	}
-	r := &run{env: env, plan: p, writes: retry.NewFlow(Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}}
+	r := &run{env: env, plan: p, writes: retry.NewFlow(retry.Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}}
 	ctx, end := r.whileLocked(ctx)
 	defer end()
 	r.begin()
@@ -132,7 +137,7 @@ func (r *run) begin() {
 			r.record = &record
 		}
 	}
-	if r.plan.Operation == plan.Test || r.plan.Operation == plan.Uninstall || r.plan.Resumes() {
+	if r.plan.Operation == plan.Test || r.plan.Operation == plan.Uninstall || r.plan.Operation == plan.CorrectRecords || r.plan.Resumes() {
 		r.recorded = true // the revision was there before
 	}
 }

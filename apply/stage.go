@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -32,8 +33,8 @@ func conditional(w plan.Wave) bool {
 	return !slices.ContainsFunc(w.Steps, func(s plan.Step) bool { return s.When == "" })
 }
 
-// wave runs the steps of a wave side by side; they begin in the order of the plan. After the first failure, or when
-// ctx ends, no further step begins; those under way are joined.
+// wave runs the steps of a wave side by side; they begin in the order of the plan. After the first
+// failure, or when ctx ends, no further step begins; those under way are joined.
 func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error {
 	if waits := onlyWaits(w); waits != nil {
 		return r.waitAll(ctx, stage, waits)
@@ -55,7 +56,7 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 			}
 		}
 	}
-	for range min(Concurrency, len(w.Steps)) {
+	for range min(retry.Concurrency, len(w.Steps)) {
 		group.Go(work)
 	}
 	for i := range w.Steps {
@@ -87,7 +88,7 @@ func onlyWaits(w plan.Wave) []plan.Step {
 	return w.Steps
 }
 
-// due says whether a step that depends on another one has to run: by how that
+// due reports whether a step that depends on another one has to run: by how that
 // ended, and by whether it has made the object that is to be deleted.
 func (r *run) due(s *plan.Step) bool {
 	switch {

@@ -17,14 +17,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// defaultTimeout bounds waits and hooks when the plan does not.
-const defaultTimeout = 5 * time.Minute
-
 func (r *run) timeout() time.Duration {
 	if t := r.plan.Options.Timeout; t > 0 {
 		return t
 	}
-	return defaultTimeout
+	return plan.DefaultTimeout
 }
 
 // watchKey is what one watch covers.
@@ -40,40 +37,12 @@ type NotReadyError struct {
 	Why    string
 	// Failed is true when it can no longer become ready, false after a timeout.
 	Failed bool
-	// Hook is true for a hook: whoever reports it names the object.
+	// Hook is true for a hook: the caller names the object.
 	Hook bool
 	// Stopped is why the wait was broken off; nil when it was not.
 	Stopped error
 	// Diagnosis is what is known behind it.
 	Diagnosis
-}
-
-func (e *NotReadyError) Error() string { return e.with(e.Diagnosis) }
-
-// Unwrap is why the wait was broken off.
-func (e *NotReadyError) Unwrap() error { return e.Stopped }
-
-// withoutLog is the error's text as it may be recorded.
-func (e *NotReadyError) withoutLog() string { return e.with(Diagnosis{Reasons: e.Reasons}) }
-
-// with is the error's text with what is behind it.
-func (e *NotReadyError) with(behind Diagnosis) string {
-	text := fmt.Sprintf("%s is not ready: %s", e.Object, e.Why)
-	switch {
-	case e.Stopped != nil:
-		text = "stopped while waiting for " + e.Object
-		if e.Stopped != context.Canceled { //nolint:errorlint // it says no more than that
-			text += ": " + e.Stopped.Error()
-		}
-	case e.Hook:
-		text = e.Why
-	case e.Failed:
-		text = fmt.Sprintf("%s can't become ready: %s", e.Object, e.Why)
-	}
-	if lines := behind.Text(); len(lines) > 0 {
-		text += "\n  " + strings.Join(lines, "\n  ")
-	}
-	return text
 }
 
 // waitAll watches until every step's object is ready. It ends early when one

@@ -46,7 +46,7 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 		}
 	}
 	if others := len(w.open) - 1; others > 0 {
-		return fmt.Errorf("%w\nand %d more", err, others)
+		return &wordedError{err: err, after: fmt.Sprintf("and %d more", others)}
 	}
 	return err
 }
@@ -93,7 +93,7 @@ func (w *waiter) abandoned(err error) error {
 	if len(others) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w\nno longer waited for: %s", err, plan.SummarizeObjects(others))
+	return &wordedError{err: err, after: "no longer waited for: " + plan.SummarizeObjects(others)}
 }
 
 // waitLogLines is how much of the log of a Job or Pod that fails a wait is shown.
@@ -110,31 +110,4 @@ func (r *run) lastLines(ctx context.Context, s *plan.Step) (log Log, ok bool) {
 		return Log{}, false
 	}
 	return Log{Of: s.Object.String(), Lines: strings.Split(strings.TrimRight(text, "\n"), "\n")}, true
-}
-
-// withoutLogs is an error's text as it may be recorded: without the logs of the objects
-// that it says are not ready.
-func withoutLogs(err error) string {
-	text := err.Error()
-	for _, e := range notReady(err) {
-		text = strings.Replace(text, e.Error(), e.withoutLog(), 1)
-	}
-	return text
-}
-
-// notReady are all errors of that type in an error.
-func notReady(err error) []*NotReadyError {
-	var several interface{ Unwrap() []error }
-	var one *NotReadyError
-	switch {
-	case errors.As(err, &several):
-		var found []*NotReadyError
-		for _, e := range several.Unwrap() {
-			found = append(found, notReady(e)...)
-		}
-		return found
-	case errors.As(err, &one):
-		return []*NotReadyError{one}
-	}
-	return nil
 }

@@ -79,7 +79,7 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	return created, err
 }
 
-// marked says whether the body carries a release's ownership, which nobody else
+// marked reports whether the body carries a release's ownership, which nobody else
 // gives an object while this run holds the lock.
 func marked(body *unstructured.Unstructured) bool {
 	return manifest.Annotation(body, manifest.ReleaseNameAnnotation) != ""
@@ -131,7 +131,7 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) e
 	o.Whole = r.waitsFor(s.Object)
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
 		if s.TakesOver() {
-			fields := Fields{From: s.HandOver, Paths: s.Clears, Emptied: s.Empties}
+			fields := Fields{From: s.MigrateOwnership, Paths: s.Clears, Emptied: s.Empties}
 			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, r.writeOptions()); err != nil {
 				return err
 			}
@@ -238,7 +238,7 @@ func (r *run) wrote(id manifest.ID, object *unstructured.Unstructured) {
 	}
 }
 
-// waitsFor says whether the plan waits for the object at all.
+// waitsFor reports whether the plan waits for the object at all.
 func (r *run) waitsFor(id manifest.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,8 +21,9 @@ type ignoreRule struct {
 	dirsOnly bool
 }
 
-// parseIgnore reads a .helmignore file and adds Helm's own rule: hidden files
-// in templates/ are left out.
+// parseIgnore reads a .helmignore file and adds Helm's own rule, that hidden files
+// in templates/ are left out (https://github.com/helm/helm/blob/v4.3.1/pkg/ignore/rules.go:
+// AddDefaults, parseRule, and Ignore for what a rule matches).
 func parseIgnore(data []byte) (ignoreRules, error) {
 	var rules ignoreRules
 	for i, line := range bytes.Split(withoutBOM(data), []byte("\n")) {

@@ -1,6 +1,7 @@
 package chartload
 
-// Limits on what a chart may hold. Helm 4.3.1 has the first; the others are far
+// Limits on what a chart may hold. Helm 4.3.1 has the first
+// (pkg/chart/loader/archive/archive.go, MaxDecompressedChartSize); the others are far
 // above any real chart and keep a hostile one from taking time and memory.
 const (
 	// maxTotalBytes is the size of all files, unpacked, those of nested archives

@@ -1,6 +1,6 @@
 // Package chartload reads charts from folders and archives, with their
-// subcharts, as Helm 4.3.1 does: apiVersion v1 and v2, .helmignore,
-// requirements.yaml, charts/ as folders and archives.
+// subcharts, as Helm 4.3.1 does (https://github.com/helm/helm/tree/v4.3.1/pkg/chart/v2/loader):
+// apiVersion v1 and v2, .helmignore, requirements.yaml, charts/ as folders and archives.
 //
 // It does not fetch charts, does not decide which dependencies are on (package
 // values) and does not trust what it reads: whatever a chart holds, the outcome
@@ -67,7 +67,9 @@ func look(path string, o Options) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Archive reads a chart from a gzipped tar stream. name stands for it in errors.
+// Archive reads a chart from a gzipped tar stream, with the warnings of Load. name stands for it in
+// errors: the stream is broken or no archive, it is larger than limits.go allows, or its files are
+// no chart. r is not closed.
 func Archive(r io.Reader, name string) (*chart.Chart, []chart.Warning, error) {
 	l := newLoader()
 	c, err := l.archive(r, filepath.Base(name), 0)
@@ -80,7 +82,8 @@ func Archive(r io.Reader, name string) (*chart.Chart, []chart.Warning, error) {
 	return c, l.warnings, nil
 }
 
-// Alone is Load without the subcharts: charts/ may be missing, or broken.
+// Alone is Load without the subcharts: charts/ may be missing or broken, and the chart returned has
+// no dependencies. Warnings and errors are those of Load about the chart itself.
 func Alone(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 	files, err := Files(path, o)
 	if err != nil {
@@ -96,7 +99,9 @@ func Alone(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 }
 
 // Files reads the files of a chart, as Load does, without making a chart of
-// them: for finding out what is wrong with one that Load refuses.
+// them: for finding out what is wrong with one that Load refuses. Names are relative to the chart's
+// folder, with slashes; a folder's .helmignore is heeded. Errors: a file can't be read, leads out of the folder
+// (*inputfile.OutsideError), or exceeds the limits.
 func Files(path string, o Options) ([]*chart.File, error) {
 	info, err := look(path, o)
 	if err != nil {
@@ -125,7 +130,8 @@ func archiveFiles(path string) ([]*chart.File, error) {
 	return ArchiveFiles(f, path)
 }
 
-// ArchiveFiles is Files for a gzipped tar stream, as Archive is Load.
+// ArchiveFiles is Files for a gzipped tar stream, with the errors of Archive but for those of files
+// that are no chart.
 func ArchiveFiles(r io.Reader, name string) ([]*chart.File, error) {
 	l := newLoader()
 	return l.unpack(r, filepath.Base(name))

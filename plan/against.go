@@ -16,7 +16,7 @@ const (
 	AgainstRevision AgainstKind = "revision"
 	// AgainstFile is a file of rendered YAML.
 	AgainstFile AgainstKind = "file"
-	// AgainstPlan is what a saved plan would bring about.
+	// AgainstPlan is the state that a saved plan leads to.
 	AgainstPlan AgainstKind = "plan"
 	// AgainstChart is another chart, or the same one with other values.
 	AgainstChart AgainstKind = "chart"
@@ -29,11 +29,11 @@ const (
 // and it can't be applied.
 type Against struct {
 	Kind AgainstKind `json:"kind"`
-	// Name is what the user has named: "7", "base.yaml", "./chart".
+	// Name is the baseline as the user named it: "7", "base.yaml", "./chart".
 	Name string `json:"name"`
 	// Offline says that no cluster was asked for anything.
 	Offline bool `json:"offline"`
-	// Chart is what is known of the chart behind it.
+	// Chart is the chart of the baseline, as far as it is known.
 	Chart ChartRef `json:"-"`
 }
 
@@ -60,7 +60,7 @@ func (a Against) String() string {
 	return "the file " + a.Name
 }
 
-// ComparedError says that a plan is a comparison, which nobody can apply.
+// ComparedError says that a plan is a comparison, which can't be applied.
 type ComparedError struct{ Against Against }
 
 func (e *ComparedError) Error() string {
@@ -80,9 +80,9 @@ func (p *Document) Applicable() error {
 	return &ComparedError{Against: *p.Against}
 }
 
-// Unmoved is the live state of objects that nobody has touched since they were
-// sent: as they are stored, with the release's ownership on them. more are
-// objects besides, such as CRDs, which carry none.
+// Unmoved returns the live state that objects have when nothing has changed them since they
+// were sent: as they are stored, with the release's ownership labels and annotations. more are
+// further objects without ownership, such as CRDs.
 func Unmoved(stored []StoredObject, more []manifest.Object, key release.Key) map[manifest.ID]Observation {
 	live := make(map[manifest.ID]Observation, len(stored)+len(more))
 	for _, o := range more {

@@ -25,6 +25,6 @@ func (b *builder) ownedDocs(s StoredObject, wanted bool) (_ StoredObject, ok boo
 	return s, len(s.Docs) > 0
 }
 
-// leftover says whether the object is known only from attempts before the last
+// leftover reports whether the object is known only from attempts before the last
 // successful revision.
 func (s StoredObject) leftover() bool { return s.Attempts == len(s.Docs) }

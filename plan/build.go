@@ -18,7 +18,7 @@ import (
 // changed. Errors: input that makes no sense; what stands against applying is among
 // the plan's problems.
 func Build(in Input) (*Plan, Questions, error) {
-	if in.Operation != Uninstall && in.Target == nil {
+	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
 	b := &builder{in: in, plan: newPlan(in), targets: wantedBy(in), left: map[manifest.ID]*Step{}, sentLast: map[string]any{}}
@@ -34,6 +34,8 @@ func Build(in Input) (*Plan, Questions, error) {
 		b.test()
 	case CorrectDrift:
 		b.correctDrift()
+	case CorrectRecords:
+		b.correctRecords()
 	}
 	b.onFailure()
 	b.impact()
@@ -41,6 +43,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	b.checkQuotas()
 	b.summarize()
 	b.questions.DryRuns = b.dryRuns()
+	b.estimateUnknown()
 	return b.plan, b.questions, nil
 }
 
@@ -91,7 +94,7 @@ func newPlan(in Input) *Plan {
 	if last := in.History.Last(); last != nil {
 		p.FromRevision = last.Version
 		p.ToRevision = last.Version
-		p.ChartFrom = chartRef(last)
+		p.ChartFrom = ChartOf(last.Chart)
 		p.AppliedFrom = cmp.Or(last.ApplyMethod, release.ClientSide)
 	}
 	if in.Against != nil && in.Against.Chart != (ChartRef{}) {
@@ -107,13 +110,6 @@ func newPlan(in Input) *Plan {
 		p.ToRevision = p.FromRevision // a comparison writes no revision
 	}
 	return p
-}
-
-func chartRef(r *release.Revision) ChartRef {
-	if r.Chart == nil || r.Chart.Metadata == nil {
-		return ChartRef{}
-	}
-	return ChartRef{Name: r.Chart.Metadata.Name, Version: r.Chart.Metadata.Version, AppVersion: r.Chart.Metadata.AppVersion}
 }
 
 // deploy plans install, upgrade and rollback.
@@ -155,7 +151,7 @@ func moments(op Operation) (pre, post manifest.Event, pending release.Status) {
 		return manifest.PreDelete, manifest.PostDelete, release.StatusUninstalling
 	case Test:
 		return manifest.Test, manifest.Test, release.StatusUnknown
-	case CorrectDrift:
+	case CorrectDrift, CorrectRecords:
 	}
 	return "", "", release.StatusUnknown
 }

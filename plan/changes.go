@@ -76,7 +76,7 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 	step.Changes = slices.DeleteFunc(step.Changes, func(c Change) bool { return invented(step, c) })
 }
 
-// invented says whether an estimate has a field go that the API server has filled in: it
+// invented reports whether an estimate has a field go that the API server has filled in: it
 // does so again, whether the estimate knows that or not. What excludes a field that the
 // chart sets does go.
 func invented(step *Step, c Change) bool {
@@ -100,12 +100,12 @@ func asData(path string) string {
 	return path
 }
 
-// touches says whether something at the path, in it or above it changes.
+// touches reports whether something at the path, in it or above it changes.
 func (s *Step) touches(path string) bool {
 	return slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, path) || within(path, c.Path) })
 }
 
-// within says whether inner is outer or lies below it.
+// within reports whether inner is outer or lies below it.
 func within(inner, outer string) bool {
 	rest, ok := strings.CutPrefix(inner, outer)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
@@ -148,7 +148,7 @@ func valuesKey(values []Change, c Change, sameChart bool) string {
 	return found
 }
 
-// turnsUp says whether a value is the field's new value or a telling part of it.
+// turnsUp reports whether a value is the field's new value or a telling part of it.
 func turnsUp(value, field any) bool {
 	if value == nil || field == nil {
 		return false

@@ -38,7 +38,7 @@ func (in Input) HookObjects() []manifest.Object {
 // another operation may still be at work.
 func (b *builder) checkHistory() {
 	last := b.in.History.Last()
-	if last == nil {
+	if last == nil || b.in.Operation == CorrectRecords {
 		return
 	}
 	switch {
@@ -106,7 +106,7 @@ func (b *builder) checkServed(o manifest.Object) {
 	}
 }
 
-// bringsKind says whether a CRD of this plan defines the object's kind.
+// bringsKind reports whether a CRD of this plan defines the object's kind.
 func (b *builder) bringsKind(id manifest.ID) bool {
 	_, ok := b.brings[id.GroupKind()]
 	return ok
@@ -136,19 +136,19 @@ func definitions(sources ...[]manifest.Object) map[schema.GroupKind]kinds.Defini
 	return out
 }
 
-// namespaceMissing says whether it is known that the namespace is not there.
+// namespaceMissing reports whether it is known that the namespace is not there.
 func (b *builder) namespaceMissing(name string) bool {
 	live, looked := b.in.Live[NamespaceID(name)]
 	return looked && live.Object == nil && live.Unreadable == ""
 }
 
-// namespaceGoes says whether the namespace is there and being deleted.
+// namespaceGoes reports whether the namespace is there and being deleted.
 func (b *builder) namespaceGoes(name string) bool {
 	live := b.in.Live[NamespaceID(name)].Object
 	return live != nil && live.GetDeletionTimestamp() != nil
 }
 
-// bringsNamespace says whether the namespace is not there and comes with this
+// bringsNamespace reports whether the namespace is not there and comes with this
 // plan, by --create-namespace or as an object of the chart.
 func (b *builder) bringsNamespace(name string) bool {
 	if b.in.Target == nil || !b.namespaceMissing(name) {

@@ -31,7 +31,7 @@ func (b *builder) namedClaims(s *Step) []VolumeChange {
 	return out
 }
 
-// concerns says whether the change is about the claim of that name.
+// concerns reports whether the change is about the claim of that name.
 func (c volumeEffect) concerns(name string) bool {
 	return slices.Contains(c.Claims, name) || c.whole && slices.ContainsFunc(c.prefixes, func(prefix string) bool {
 		ordinal, ok := strings.CutPrefix(name, prefix)

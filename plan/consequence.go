@@ -42,7 +42,7 @@ func (s *Step) changesImage() bool {
 	})
 }
 
-// dashboards says whether the object holds documents for people to look at: a ConfigMap
+// dashboards reports whether the object holds documents for people to look at: a ConfigMap
 // of which nothing but JSON files changes, as Grafana's sidecar reads them.
 func (s *Step) dashboards() bool {
 	doc := s.outcome()

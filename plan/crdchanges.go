@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// CRDChange is what happens to a CustomResourceDefinition. For one that is Left it says
-// what an update would do.
+// CRDChange describes the change of a CustomResourceDefinition; for one that is Left, what an
+// update would change.
 type CRDChange struct {
 	Object manifest.ID `json:"object"`
 	Change ChangeKind  `json:"change"`

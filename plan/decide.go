@@ -93,11 +93,11 @@ func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstru
 func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) {
 	step.Before = live
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
-	step.HandOver = b.handOver(o.ID, stored, live)
+	step.MigrateOwnership = b.migrateOwnership(o.ID, stored, live)
 	// What was applied as stringData can wait until the chart drops some of it.
-	ours := len(managedfields.ClientSideManagers(nil, b.live(o.ID).Managers, step.HandOver...)) == 0
+	ours := len(managedfields.ClientSideManagers(nil, b.live(o.ID).Managers, step.MigrateOwnership...)) == 0
 	if ours && b.agree(o, stored, live) {
-		step.Op, step.Why, step.HandOver = OpNone, "stored, live and wanted agree", nil
+		step.Op, step.Why, step.MigrateOwnership = OpNone, "stored, live and wanted agree", nil
 		return
 	}
 	step.Op, step.Why = OpPatch, "it differs from what the chart says"
@@ -180,7 +180,7 @@ func (b *builder) applied(step *Step, stored StoredObject, live *unstructured.Un
 // patch is the difference between where it starts and where it ends.
 func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.Unstructured) (merged, base *unstructured.Unstructured, p patch.Patch, err error) {
 	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+2)
-	if slices.Contains(step.HandOver, kubectlsManager) {
+	if slices.Contains(step.MigrateOwnership, kubectlsManager) {
 		docs = append(docs, managedfields.LastApplied(live))
 	}
 	for _, d := range stored.Docs {
@@ -209,12 +209,12 @@ func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.U
 	return merged, base, p, err
 }
 
-// handOver are the managers whose client-side fields a server-side apply takes
+// migrateOwnership are the managers whose client-side fields a server-side apply takes
 // over: the release's own and, with --take-ownership, that of kubectl apply where it
 // is known what that has sent. An object that is right is taken over, too: the record
 // will say that the release is applied server-side, and the next one who does so
 // relies on that.
-func (b *builder) handOver(id manifest.ID, stored StoredObject, live *unstructured.Unstructured) []string {
+func (b *builder) migrateOwnership(id manifest.ID, stored StoredObject, live *unstructured.Unstructured) []string {
 	if !b.in.Options.ServerSide {
 		return nil
 	}

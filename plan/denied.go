@@ -17,7 +17,7 @@ import (
 // the namespace "shop".
 var forbidden = regexp.MustCompile(`cannot (\w+) resource "([^"]+)"(?: in API group "([^"]*)")?(?: in the namespace "([^"]*)")?`)
 
-// lacks says whether a dry run was refused for want of a permission, and notes which, for
+// lacks reports whether a dry run was refused for want of a permission, and notes which, for
 // checkAccess. A server-side apply that creates takes two.
 func (b *builder) lacks(step *Step, r Refusal) bool {
 	if r.kind() != ProblemPermission {
@@ -192,8 +192,8 @@ func where(namespace string) string {
 	return "in namespace " + namespace
 }
 
-// RoleFor is what to ask an administrator for after the API server has refused something for
-// want of a permission, in its words; "" when they are about something else.
+// RoleFor returns what to ask an administrator for, given the API server's words when it refused
+// something for want of a permission; "" when they are about something else.
 func RoleFor(answer string) string {
 	m := forbidden.FindStringSubmatch(answer)
 	if m == nil {

@@ -14,7 +14,7 @@ import (
 
 // Difference is a way in which a plan that was reviewed no longer holds.
 type Difference struct {
-	// Object is what it is about; empty for the whole release.
+	// Object is the object that differs; empty for the whole release.
 	Object manifest.ID
 	What   string
 	// Changes are the fields of the object that were changed since the plan was made,

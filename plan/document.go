@@ -3,13 +3,14 @@ package plan
 import (
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // FormatVersion is the version of the plan's JSON. Minor versions only add.
 const FormatVersion = "1.0"
 
-// Operation is what the plan is for.
+// Operation names what a plan does with a release.
 type Operation string
 
 const (
@@ -21,12 +22,14 @@ const (
 	// CorrectDrift gives objects back what the newest revision sent, without a new
 	// revision and without hooks.
 	CorrectDrift Operation = "correct drift"
+	// CorrectRecords writes records alone: it brings those that a run which was killed has
+	// left to what they stand for.
+	CorrectRecords Operation = "correct records"
 )
 
-// Document is what a plan says: everything that one operation will do, in the order
-// in which it will do it, and why. It is what all formats print and what
-// docs/plan.schema.json describes; it holds no secret that redact.Plan has not left
-// in it.
+// Document is the plan as it is shown: everything that one operation will do, in the order
+// in which it will do it, and why. All formats print it, and docs/plan.schema.json describes
+// it. It may hold secrets, which redact.Plan removes.
 type Document struct {
 	FormatVersion string `json:"formatVersion"`
 	ToolVersion   string `json:"toolVersion"`
@@ -39,8 +42,8 @@ type Document struct {
 	Origin    *Origin     `json:"origin,omitempty"`
 	Operation Operation   `json:"operation"`
 	Release   release.Key `json:"release"`
-	// EntryName is what the release is called in the set that it is shown in, with its
-	// cluster: "shop/web@eu"; "" for a plan of no set. It is not saved.
+	// EntryName is the release's name in a set of releases, with its cluster:
+	// "shop/web@eu"; "" for a plan that is not part of a set. It is not saved.
 	EntryName string `json:"-"`
 
 	// FromRevision is the newest stored revision (0: none), ToRevision the one
@@ -77,15 +80,15 @@ type Document struct {
 	Options     Options    `json:"options"`
 
 	// Place is where the release is declared: the chart's Chart.yaml, or the entry of a
-	// set of releases. It is what all else points to that has no line of its own.
+	// set of releases. Whatever has no line of its own points to it.
 	Place Place `json:"place,omitzero"`
 
-	// Against is what the plan was compared with in the place of live objects;
-	// null for every plan that can be applied.
+	// Against is the baseline that stands in for live objects in a comparison; null for
+	// every plan that can be applied.
 	Against *Against `json:"against,omitempty"`
 
-	// ReadOnly says that the plan was made without dry runs, by somebody who need not be
-	// allowed to write: outcomes are estimated.
+	// ReadOnly says that the plan was made without dry runs, which needs no permission to
+	// write: outcomes are estimated.
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Judged is who was asked about in the place of who has planned: problems about
 	// permissions are theirs.
@@ -96,15 +99,15 @@ type Document struct {
 	Values []Change `json:"values,omitempty"`
 
 	Stages []Stage `json:"stages"`
-	// OnFailure is what happens when that does not end well; null for a
-	// comparison, which is not run.
+	// OnFailure is what happens when a stage fails; null for a comparison, which is not
+	// run.
 	OnFailure *OnFailure `json:"onFailure,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`
 	// Reviews are who is asked to look at it, by Options.Policy.
 	Reviews []Review `json:"reviews,omitempty"`
 	Summary Summary  `json:"summary"`
-	// Impact is what the steps come to.
+	// Impact sums up the effects of the steps.
 	Impact Impact `json:"impact,omitzero"`
 }
 
@@ -114,6 +117,14 @@ type ChartRef struct {
 	Version    string `json:"version,omitempty"`
 	AppVersion string `json:"appVersion,omitempty"`
 	Digest     string `json:"digest,omitempty"`
+}
+
+// ChartOf names a chart, without a Digest; it is empty for one without metadata, and for nil.
+func ChartOf(c *chart.Chart) ChartRef {
+	if c == nil || c.Metadata == nil {
+		return ChartRef{}
+	}
+	return ChartRef{Name: c.Metadata.Name, Version: c.Metadata.Version, AppVersion: c.Metadata.AppVersion}
 }
 
 // Cluster identifies the cluster that the plan was made for, by what the user who
@@ -134,7 +145,7 @@ type Cluster struct {
 	NamespaceUID string `json:"namespaceUID,omitempty"`
 }
 
-// String is what people call the cluster: "context dev (10.0.0.1:6443)", or
+// String names the cluster for users: "context dev (10.0.0.1:6443)", or
 // "cluster 10.0.0.1:6443" without a context.
 func (c Cluster) String() string {
 	_, host, found := strings.Cut(c.Server, "://")
@@ -200,7 +211,7 @@ func (s Summary) ObjectChanges() int {
 	return s.Create + s.Patch + s.Replace + s.Recreate + s.Delete + s.Keep + s.Adopt
 }
 
-// Blocked says whether a problem forbids applying the plan.
+// Blocked reports whether a problem forbids applying the plan.
 func (p *Document) Blocked() bool { return p.Summary.Blocking > 0 }
 
 // Steps calls visit for every step of the plan's stages in the order of the run.

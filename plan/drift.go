@@ -4,10 +4,33 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
+
+// Drift says what of drift CorrectDrift corrects.
+type Drift struct {
+	// Overlook says what of a step is left alone. It changes nothing of it. nil overlooks
+	// nothing.
+	Overlook func(*Step) Overlooked
+	// Partly has what can be corrected be corrected: a step that would delete its object, or
+	// that something stands against, does nothing (OpNone), see Uncorrected. Nothing blocks such
+	// a plan.
+	Partly bool
+}
+
+// Overlooked says which part of a step that corrects drift is left alone; the zero value is none.
+type Overlooked struct {
+	// All leaves the object as it is.
+	All bool
+	// Sent is what is sent and After what comes of it, in the place of the step's Body and
+	// After, and Changes are those of the step's that are left then. They count where Sent is
+	// not nil.
+	Sent, After *unstructured.Unstructured
+	Changes     []Change
+}
 
 // correctDrift has all objects be what the newest revision sent. What others have added is
 // theirs.
@@ -16,15 +39,70 @@ func (b *builder) correctDrift() {
 	var steps []Step
 	for _, o := range b.in.Target.Objects {
 		step := b.wantedStep(o)
-		if b.in.Overlook != nil {
-			b.in.Overlook(&step)
-		}
+		b.overlook(&step)
 		if step.Op == OpPatch && len(step.Changes) == 0 && step.After != nil {
 			step.Op, step.Why = OpNone, "it has not drifted"
 		}
 		steps = append(steps, step)
 	}
 	b.stage(StageResources, installWaves(steps))
+}
+
+func (b *builder) overlook(step *Step) {
+	if b.in.Drift.Overlook == nil {
+		return
+	}
+	switch left := b.in.Drift.Overlook(step); {
+	case left.All:
+		step.Op, step.Changes = OpNone, nil
+	case left.Sent != nil:
+		step.Body, step.After, step.Changes = left.Sent, left.After, left.Changes
+	}
+}
+
+// Why steps of Drift.Partly do nothing.
+const (
+	noDryRun     = "no dry run could be made"
+	wouldReplace = "it would have to be deleted and created again"
+)
+
+// correctPartly leaves alone what can't be corrected. It is called when all problems are known.
+func (b *builder) correctPartly() {
+	if !b.in.Drift.Partly {
+		return
+	}
+	hindered := map[manifest.ID]bool{}
+	for i := range b.plan.Problems {
+		p := &b.plan.Problems[i]
+		hindered[p.Object] = hindered[p.Object] || p.Blocking
+		p.Blocking = false
+	}
+	b.plan.Steps(func(_ StageName, s *Step) {
+		why := ""
+		switch {
+		case s.Op == OpNone, s.Op == OpKeep:
+			return
+		case hindered[s.Object]:
+			why = noDryRun
+		case s.Op == OpRecreate:
+			why = wouldReplace
+		default:
+			return
+		}
+		s.Op, s.Why = OpNone, why
+		b.problems(Problem{Step: s.ID, Object: s.Object, What: "its drift is not corrected: " + why})
+	})
+}
+
+// Uncorrected are the objects that a plan with Drift.Partly leaves as they are although they
+// may differ, and why, in the order of its steps.
+func (p *Document) Uncorrected() (objects []manifest.ID, why []string) {
+	p.Steps(func(_ StageName, s *Step) {
+		if s.Op == OpNone && (s.Why == noDryRun || s.Why == wouldReplace) {
+			objects, why = append(objects, s.Object), append(why, s.Why)
+		}
+	})
+	return objects, why
 }
 
 // writing is the field manager that last set a field of a live object, and when; nothing

@@ -1,6 +1,6 @@
 package plan
 
-// Effect is what applying the plan would come to.
+// Effect classifies what applying a plan would change.
 type Effect int
 
 const (
@@ -12,7 +12,7 @@ const (
 	EffectObjects
 )
 
-// Effect tells whether the plan changes objects, the record only, or nothing.
+// Effect returns whether the plan changes objects, only the record, or nothing.
 // A plan that recovers from a failed or interrupted run changes the record.
 func (p *Document) Effect() Effect {
 	switch {
@@ -35,7 +35,7 @@ func (p *Document) otherChart() bool {
 	return from != to
 }
 
-// otherFiles says whether it is known that templates or defaults may differ:
+// otherFiles reports whether it is known that templates or defaults may differ:
 // by name and version, and by digest where both are known.
 func (p *Document) otherFiles() bool {
 	from, to := p.ChartFrom, p.ChartTo

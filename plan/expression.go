@@ -59,7 +59,7 @@ func expressionsOver(made *Plan) *expressions {
 	}}
 }
 
-// hold says whether the expression is true of the step; "" is. Errors repeat nothing that
+// hold reports whether the expression is true of the step; "" is. Errors repeat nothing that
 // objects hold.
 func (e *expressions) hold(text string, s *Step) (bool, error) {
 	if text == "" {

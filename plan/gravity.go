@@ -42,9 +42,9 @@ func (s *Step) Gravest() (gravest Change, others int, ok bool) {
 	return gravest, len(changes) - 1, true
 }
 
-// Gravity is a number by which changes of the step's object are compared: the lower, the
-// sooner a reviewer should see it. Of equal ones those come first that undo what somebody
-// did by hand, then what goes, what changes, what is new.
+// Gravity is a number by which changes of the step's object are compared: the lower it is, the
+// earlier a reviewer should see the change. Among equals, changes that undo manual edits come
+// first, then removals, changes and additions.
 func (s *Step) Gravity(c Change) int {
 	const ways = 4
 	way := 2
@@ -85,7 +85,7 @@ func (s *Step) gravity(c Change) gravity {
 	return gravestRest
 }
 
-// isContainer says whether a whole container comes or goes, and an image with it.
+// isContainer reports whether a whole container comes or goes, and an image with it.
 func isContainer(parts []string) bool {
 	return len(parts) > 1 && slices.Contains([]string{"containers", "initContainers"}, parts[len(parts)-2])
 }

@@ -102,15 +102,15 @@ func (b *builder) removedHooks(event manifest.Event, runs []Step) {
 	slices.SortFunc(*removed, manifest.ID.Compare)
 }
 
-// OfLabel says whether a label changes: of the object, or of the pods that it makes.
-// What somebody has changed by hand is drift, and no noise.
+// OfLabel reports whether a label changes: of the object, or of the pods that it makes.
+// A change of drift counts as one even then: it undoes a manual edit.
 func (c Change) OfLabel() bool {
 	parts := jsontree.SplitPath(c.Path)
 	n := len(parts)
 	return n >= 3 && parts[n-3] == "metadata" && parts[n-2] == "labels" && c.Cause != CauseDrift
 }
 
-// LabelsOnly says whether the step changes labels of its object and nothing else.
+// LabelsOnly reports whether the step changes labels of its object and nothing else.
 func (s *Step) LabelsOnly() bool {
 	return s.Op == OpPatch && len(s.Changes) > 0 && !slices.ContainsFunc(s.Changes, func(c Change) bool {
 		return !c.OfLabel() || !within(c.Path, "metadata")

@@ -14,7 +14,7 @@ import (
 // deleteHookByPolicy).
 const hookCascade = "background"
 
-// place decides what the hook does with what is in its place; needed says whether
+// place decides what the hook does with what is in its place; needed reports whether
 // that is deleted first, by the step room. What an earlier hook of the same plan has
 // left of it is this run's own.
 func (b *builder) place(run *Step) (room Step, needed bool) {

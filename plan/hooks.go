@@ -83,7 +83,7 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 // converted is why a step does something to a resource that is a hook from now on.
 const converted = "it was a resource of this release until now"
 
-// converts says whether the hook was a resource of the release until now. It stays
+// converts reports whether the hook was a resource of the release until now. It stays
 // and is brought to what the hook says. What has to run can't do so twice: it is
 // deleted and created, if the hook's policy lets that be.
 func (b *builder) converts(step *Step) bool {
@@ -100,7 +100,7 @@ func (b *builder) converts(step *Step) bool {
 	return true
 }
 
-// convert makes a hook of a resource. needed says whether it is deleted first, by
+// convert makes a hook of a resource. needed reports whether it is deleted first, by
 // the step room.
 func (b *builder) convert(step *Step) (room Step, needed bool) {
 	stored, _ := b.storedObject(step.Object)
@@ -110,7 +110,7 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 	switch {
 	case step.InPlace():
 		step.Expect.UID = live.GetUID()
-		step.HandOver = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, helmsManager, b.in.Options.FieldManager)
+		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, helmsManager, b.in.Options.FieldManager)
 		step.Clears, step.Empties = b.clears(step, stored, live), b.empties(step, stored, live)
 		step.Why = converted + " and is changed in place"
 		b.inPlace(step, stored, live)
@@ -144,7 +144,7 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 	}
 }
 
-// chosen says whether a hook is run as far as its name goes: tests may be picked.
+// chosen reports whether a hook is run as far as its name goes: tests may be picked.
 func (in Input) chosen(event manifest.Event, name string) bool {
 	o := in.Options
 	return event != manifest.Test || !slices.Contains(o.SkipTests, name) && (len(o.OnlyTests) == 0 || slices.Contains(o.OnlyTests, name))
@@ -166,12 +166,12 @@ func (in Input) HooksToRun() []manifest.Object {
 	return out
 }
 
-// wasHook says whether one of the stored revisions has the object as a hook.
+// wasHook reports whether one of the stored revisions has the object as a hook.
 func (b *builder) wasHook(id manifest.ID) bool {
 	return slices.ContainsFunc(b.in.History, func(r *release.Revision) bool { return b.hookOf(r, id) })
 }
 
-// hookOf says whether a revision has the object as a hook.
+// hookOf reports whether a revision has the object as a hook.
 func (b *builder) hookOf(r *release.Revision, id manifest.ID) bool {
 	return slices.ContainsFunc(r.Hooks, func(h release.Hook) bool {
 		if h.Name != id.Name || h.Kind != id.Kind {

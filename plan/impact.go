@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Impact is what the plan comes to for those who use the release: what a reviewer asks
-// first. Summary counts steps; this tells what runs, who may do what, and what stays.
+// Impact sums up what the plan means for users of the release, which a reviewer asks first.
+// Summary counts steps; Impact says what runs, who may do what, and what stays.
 type Impact struct {
 	// Restarts are the pods that are replaced, by the kinds that run them.
 	Restarts []Restart `json:"restarts,omitempty"`
@@ -45,7 +45,7 @@ type ObjectChange struct {
 	Change ChangeKind  `json:"change"`
 }
 
-// ChangeKind is what happens to an object.
+// ChangeKind says what happens to an object.
 type ChangeKind string
 
 const (

@@ -18,7 +18,7 @@ type Input struct {
 	Operation Operation
 	Release   release.Key
 	Options   Options
-	// Now is what ages are told from; without it none are told.
+	// Now is the time from which ages are counted; when it is zero, plans contain no ages.
 	Now         time.Time
 	ToolVersion string
 	// Invocation is how the program was called, for the commands in hints.
@@ -33,31 +33,35 @@ type Input struct {
 	// StoredHookObjects are the newest stored revision's hooks, parsed and with
 	// namespaces; uninstall runs them.
 	StoredHookObjects []manifest.Object
-	// Target is what the release shall be; nil for uninstall.
+	// Target is the desired state; nil for uninstall and for correcting records.
 	Target *Target
 	// RollbackTo is the revision a rollback restores.
 	RollbackTo int
-	// Overlook takes out of a step of CorrectDrift what is to be left alone: changes, or
-	// all of it by OpNone. nil overlooks nothing.
-	Overlook func(*Step)
+	// Drift says what of drift is corrected.
+	Drift Drift
+	// Spare selects objects of the release that an uninstall keeps.
+	Spare Spare
+	// Estimated reports whether the body of a step contains placeholders for values that are
+	// not known yet, so that a dry run of it is not exact. nil means that none does.
+	Estimated func(body map[string]any) bool
 
 	// Resume says that the target is the newest revision, which an interrupted run has
 	// left pending, see Resumable: what is left of that run is planned.
 	Resume bool
-	// Undoing says that this is the way back from a run that failed, whose pending
-	// revision it finds. It goes as far as it is allowed to: nobody is asked
-	// beforehand. Its record says what was undone.
+	// Undoing says that this plan undoes a run that has failed and whose revision may be
+	// pending. It goes as far as permissions allow, without checking them beforehand, and its
+	// record says what was undone.
 	Undoing bool
 
-	// ReadOnly says that nobody is asked for dry runs, nor whether the plan is allowed:
-	// whoever plans may do nothing but read.
+	// ReadOnly plans without dry runs and without checking permissions, for users who may
+	// only read.
 	ReadOnly bool
-	// Judged is who is going to apply the plan, where that is not who plans: Access is
-	// about them, and all permissions are asked for, since no dry run tells any.
+	// Judged is the user who is going to apply the plan, when that is not the one who plans.
+	// Access is about that user then, and all permissions are asked for, since dry runs show
+	// only one's own.
 	Judged string
 
-	// Live is what is in the cluster, by ID. An ID that is missing was not
-	// looked at.
+	// Live is the observed state, by ID. An ID that is missing was not observed.
 	Live map[manifest.ID]Observation
 	// Kinds is what discovery knows of the kinds in Stored and Target.
 	Kinds map[schema.GroupKind]Kind
@@ -68,7 +72,7 @@ type Input struct {
 	// there are of each CRD that the first Build would delete.
 	CustomResources map[manifest.ID]int
 	// Quotas are the ResourceQuotas of the namespaces in Questions.QuotaNamespaces of the first
-	// Build, as far as they may be listed; nil when nobody was asked.
+	// Build, as far as they may be listed; nil when they were not asked for.
 	Quotas []*unstructured.Unstructured
 	// Claims are the names of the volume claims in the namespaces of
 	// Questions.ClaimNamespaces, sorted; of namespaces in which they can't be listed
@@ -77,7 +81,7 @@ type Input struct {
 	// Values are the changes of the user's values and of the chart's defaults since the
 	// last revision; the Cause of a default is CauseChart.
 	Values []Change
-	// Pending is what is known of an operation that is recorded as under way.
+	// Pending describes an operation that is recorded as pending.
 	Pending Pending
 	// RecordSize is the encoded size of the target's record in bytes, and
 	// MaxRecordSize what the store takes; 0 when there is no limit.
@@ -88,7 +92,7 @@ type Input struct {
 	// Against is set when Live is not the cluster's but made of something else:
 	// see Unmoved. Installs, upgrades and uninstalls know it.
 	Against *Against
-	// Access is what the API server says about Questions.Permissions.
+	// Access is the API server's answer about Questions.Permissions.
 	Access Access
 	// Records says where release records are kept, LockName the Lease that
 	// locks the release, "" when there is none.
@@ -96,7 +100,7 @@ type Input struct {
 	LockName string
 	// Secrets are what templates have read from Secrets of the cluster.
 	Secrets [][]byte
-	// Warnings come from gathering: a deprecated chart, values that nobody reads.
+	// Warnings come from gathering: a deprecated chart, values that no template reads.
 	Warnings []Problem
 }
 
@@ -121,7 +125,7 @@ type Target struct {
 // Pending says whose a pending revision is. The clock is the caller's: ages are
 // words here.
 type Pending struct {
-	// Holder is who holds the release's lock, "" when nobody does.
+	// Holder is the holder of the release's lock, "" when it is free.
 	Holder string
 	// Ours is true when this tool wrote the pending revision: it is safe to go
 	// on once the lock is free. Another tool's run can't be told dead or alive.
@@ -133,7 +137,7 @@ type Pending struct {
 	Age string
 }
 
-// Kind is what discovery knows of a group and kind.
+// Kind is a group and kind as discovery knows it.
 type Kind struct {
 	Scope manifest.Scope
 	// Versions the cluster serves, preferred first; empty: the kind is unknown.
@@ -177,8 +181,8 @@ type Prediction struct {
 	Refused *Refusal
 	// Estimated is set when the server could not say; the text says why.
 	Estimated string
-	// Drift says that the apply has to be forced, since somebody has changed
-	// fields of it by hand.
+	// Drift says that the apply has to be forced, because fields of the object were
+	// changed by hand.
 	Drift bool
 }
 

@@ -72,14 +72,14 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 	return room, true
 }
 
-// leftByHook says whether a live object is what a hook of this release has left.
-// Hooks carry no ownership (Helm 3.22.0 and 4.3.1), so the records tell; but what
-// a hook has created still bears its annotation.
+// leftByHook reports whether a live object is what a hook of this release has left.
+// Hooks carry no ownership (Helm 3.22.0 and 4.3.1, pkg/action/hooks.go, execHook), so the records
+// are asked; but what a hook has created still bears its annotation.
 func (b *builder) leftByHook(id manifest.ID, live *unstructured.Unstructured) bool {
 	return marked(live) && otherRelease(live, b.in.Release) == "" && b.wasHook(id)
 }
 
-// marked says whether an object was written as a hook.
+// marked reports whether an object was written as a hook.
 func marked(live *unstructured.Unstructured) bool {
 	_, hook := live.GetAnnotations()[manifest.HookAnnotation]
 	return hook
@@ -89,9 +89,9 @@ func marked(live *unstructured.Unstructured) bool {
 // to the release (kubernetes.io/docs/concepts/overview/working-with-objects/common-labels).
 const instanceLabel = "app.kubernetes.io/instance"
 
-// abandoned says whether a live object is what a hook has left that no record
+// abandoned reports whether a live object is what a hook has left that no record
 // tells of any more: to uninstall a release removes its records and leaves its
-// hooks (Helm 3.22.0 and 4.3.1), and the next install runs them again. It has to
+// hooks (Helm 3.22.0 and 4.3.1, pkg/action/uninstall.go), and the next install runs them again. It has to
 // say itself that it was a hook, to be nobody's, to be done, and to hold nothing
 // but what a chart gave it.
 func abandoned(step *Step, live *unstructured.Unstructured, owner string) bool {

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// OnFailure is what happens after a step of the plan's stages has failed, or the
+// OnFailure is played after a step of the plan's stages has failed, or the
 // run was stopped by a signal or a time limit. It is planned with the rest, so
 // that nothing is deleted or recorded that the plan did not list.
 type OnFailure struct {
 	// Stages run in this order: what the run has created is deleted
 	// (Options.CleanupOnFail), then the revision gets its final status.
 	Stages []Stage `json:"stages,omitempty"`
-	// Rollback is what an atomic operation does after the stages.
+	// Rollback previews the rollback of an atomic operation, which follows the stages.
 	Rollback *RollbackPreview `json:"rollback,omitempty"`
 }
 
@@ -26,7 +26,7 @@ const StageCleanup StageName = "clean up"
 // onFailure plans the end of a run that does not end well. It is called when all
 // stages are there.
 func (b *builder) onFailure() {
-	if b.in.Against != nil || b.in.Operation == CorrectDrift || b.plan.FromRevision == 0 && b.in.Target == nil {
+	if b.in.Against != nil || b.in.Operation == CorrectDrift || b.in.Operation == CorrectRecords || b.plan.FromRevision == 0 && b.in.Target == nil {
 		return // a comparison is not run, and nothing has to be recorded of no release or revision
 	}
 	f := &OnFailure{}
@@ -92,7 +92,7 @@ type RollbackPreview struct {
 	Recreate int `json:"recreate"`
 	Hooks    int `json:"hooks"`
 
-	// Lasting is what it does not undo.
+	// Lasting are effects that it does not undo.
 	Lasting []Lasting `json:"lasting,omitempty"`
 }
 
@@ -196,7 +196,7 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	return ""
 }
 
-// staysOnUninstall says whether the object asks to be kept once it is as the step
+// staysOnUninstall reports whether the object asks to be kept once it is as the step
 // leaves it.
 func staysOnUninstall(s *Step) bool {
 	doc := cmp.Or(s.Body, s.Before)

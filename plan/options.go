@@ -2,16 +2,29 @@ package plan
 
 import "time"
 
+// DefaultTimeout is Helm's: how long a wait or a hook may take.
+const DefaultTimeout = 5 * time.Minute
+
 // Options are the choices that change what happens.
 type Options struct {
-	Atomic         bool `json:"atomic,omitempty"`
-	CleanupOnFail  bool `json:"cleanupOnFail,omitempty"`
-	Wait           bool `json:"wait,omitempty"`
-	WaitForJobs    bool `json:"waitForJobs,omitempty"`
-	Force          bool `json:"force,omitempty"`
+	// Atomic returns to the last successful revision when the run fails, or uninstalls the
+	// release where there is none.
+	Atomic bool `json:"atomic,omitempty"`
+	// CleanupOnFail deletes the resources that a run has created when it fails.
+	CleanupOnFail bool `json:"cleanupOnFail,omitempty"`
+	// Wait waits until the resources are ready, of an uninstall until they are gone; WaitForJobs
+	// also until Jobs have completed.
+	Wait        bool `json:"wait,omitempty"`
+	WaitForJobs bool `json:"waitForJobs,omitempty"`
+	// Force overwrites objects by PUT where a client-side patch would do (--force), and allows
+	// deleting and creating those whose immutable fields change.
+	Force bool `json:"force,omitempty"`
+	// ServerSide sends server-side applies in the place of three-way patches. ForceConflicts has
+	// them take fields over that other managers own.
 	ServerSide     bool `json:"serverSide,omitempty"`
 	ForceConflicts bool `json:"forceConflicts,omitempty"`
-	TakeOwnership  bool `json:"takeOwnership,omitempty"`
+	// TakeOwnership takes objects into the release that belong to another one, or to none.
+	TakeOwnership bool `json:"takeOwnership,omitempty"`
 	// TakeOver goes on although another operation is recorded as pending.
 	TakeOver        bool `json:"takeOver,omitempty"`
 	NoHooks         bool `json:"noHooks,omitempty"`
@@ -30,7 +43,7 @@ type Options struct {
 	SkipTests []string `json:"skipTests,omitempty"`
 	HookLogs  bool     `json:"hookLogs,omitempty"`
 
-	// Timeout bounds each wait and each hook. In JSON it is in nanoseconds.
+	// Timeout bounds each wait and each hook; 0 is DefaultTimeout. In JSON it is in nanoseconds.
 	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
 	// OverallTimeout bounds the whole apply but not the way back when it fails; 0
 	// does not. In JSON it is in nanoseconds.

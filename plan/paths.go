@@ -21,7 +21,7 @@ func pathsOf(changes []fielddiff.Change) paths {
 	return out
 }
 
-// touch says whether a path lies in, above or at one of them.
+// touch reports whether a path lies in, above or at one of them.
 func (p paths) touch(path string) bool {
 	for i := range len(path) {
 		if path[i] != '.' && path[i] != '[' {
@@ -35,7 +35,7 @@ func (p paths) touch(path string) bool {
 	return at || p.begin(path+".") || p.begin(path+"[")
 }
 
-// begin says whether one of them begins so.
+// begin reports whether one of them begins so.
 func (p paths) begin(prefix string) bool {
 	i, _ := slices.BinarySearch(p, prefix)
 	return i < len(p) && strings.HasPrefix(p[i], prefix)

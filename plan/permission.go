@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Permission is something that applying a plan has to be allowed: a verb of the
-// API on a resource, in a namespace ("": the whole cluster), on one object when
-// it has a Name. It is what RBAC grants.
+// Permission is one that applying a plan needs, as RBAC grants it: a verb on a resource, in a
+// namespace ("": the whole cluster), on one object when it has a Name.
 type Permission struct {
 	Verb      string
 	Group     string
@@ -20,7 +19,7 @@ type Permission struct {
 	Name      string
 }
 
-// Access is what the API server says about the permissions of a first Build.
+// Access is the API server's answer about the permissions of a first Build.
 type Access struct {
 	// Denied are those that it denies. What it was not asked about is not here.
 	Denied map[Permission]bool

@@ -12,19 +12,19 @@ type Place struct {
 	Line int `json:"line,omitempty"`
 }
 
-// Places say where stands what a plan speaks of.
+// Places look up the lines of files that parts of a plan come from.
 type Places struct {
 	Release Place
-	// Value is of one of the user's values, by its path as in Change.Path.
+	// Value returns the place of one of the user's values, by its path as in Change.Path.
 	Value func(path string) Place
-	// Object is of an object that the template source renders.
+	// Object returns the place of an object that the template source renders.
 	Object func(source string, id manifest.ID) Place
 }
 
 // mostPlaced is of how many values the place is looked for: each look reads files.
 const mostPlaced = 100
 
-// Locate fills in where stands what the plan speaks of.
+// Locate fills in the places of the plan's release, values and steps.
 func (p *Plan) Locate(at Places) {
 	p.Place = at.Release
 	for i := range p.Values[:min(len(p.Values), mostPlaced)] {

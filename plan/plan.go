@@ -14,15 +14,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Plan is what Build gives and package apply carries out: the document that people
-// and policies read, and what goes with it unprinted. A saved plan holds both.
+// Plan is the result of Build, which package apply carries out: the document that people
+// and policies read, and the bundle, which is not printed. A saved plan holds both.
 type Plan struct {
 	Document
 	Bundle `json:"-"`
 }
 
-// Bundle is what a plan needs to be carried out, or planned again, and no output
-// shows; the steps' bodies are in the Document, where redact.Plan masks them.
+// Bundle is the part of a plan that is needed to apply it or to plan again, and that no output
+// shows. The steps' bodies are in the Document, where redact.Plan masks them.
 type Bundle struct {
 	// Record is the revision that apply will store; nil where it stores none.
 	Record *release.Revision
@@ -32,8 +32,8 @@ type Bundle struct {
 	Notes string
 	// Secrets are values that templates have read from Secrets of the cluster.
 	Secrets [][]byte
-	// Nonce is random, so that nobody can find out by Digest what a saved plan holds,
-	// such as a weak password.
+	// Nonce is random, so that the contents of a saved plan, such as a weak password, can't
+	// be guessed and checked by its Digest.
 	Nonce []byte
 }
 

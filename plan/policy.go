@@ -67,7 +67,7 @@ func parseRisk(word string) (Risk, error) {
 	return "", fmt.Errorf("%q is no risk: it is one of %s", word, strings.Join(names, ", "))
 }
 
-// matches says whether the rule is about the step and true of it. Errors: its expression
+// matches reports whether the rule is about the step and true of it. Errors: its expression
 // can't be evaluated.
 func (r Rule) matches(s *Step, e *expressions) (bool, error) {
 	if !about(s.Object, r.Kinds, r.Names) {
@@ -76,13 +76,13 @@ func (r Rule) matches(s *Step, e *expressions) (bool, error) {
 	return e.hold(r.Expression, s)
 }
 
-// about says whether the object is of one of the kinds, and has one of the names; none: all.
+// about reports whether the object is of one of the kinds, and has one of the names; none: all.
 func about(id manifest.ID, kinds, names []string) bool {
 	kind := func(k string) bool { return k == id.Kind || k == id.GroupKind().String() }
 	return (len(kinds) == 0 || slices.ContainsFunc(kinds, kind)) && (len(names) == 0 || matchesAny(names, id.Name))
 }
 
-// matchesAny says whether a name matches one of the patterns.
+// matchesAny reports whether a name matches one of the patterns.
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)
@@ -136,7 +136,7 @@ func (p Policy) denied(risk Risk, op Operation, s *Step, e *expressions) (out []
 	return out
 }
 
-// allows says whether an exception of the source holds for the step. Errors: one does not,
+// allows reports whether an exception of the source holds for the step. Errors: one does not,
 // since its expression can't be evaluated.
 func (p Policy) allows(risk Risk, s *Step, source string, e *expressions) (bool, error) {
 	var failed error

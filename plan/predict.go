@@ -37,6 +37,19 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	b.diff(step)
 }
 
+// estimateUnknown says of steps whose objects hold what is not known that they are estimated.
+// What the API server has answered is about something else then.
+func (b *builder) estimateUnknown() {
+	if b.in.Estimated == nil {
+		return
+	}
+	b.plan.Steps(func(_ StageName, s *Step) {
+		if s.Body != nil && s.Fidelity == FidelityExact && b.in.Estimated(s.Body.Object) {
+			s.Fidelity, s.Estimate = FidelityEstimated, "it holds what is not known"
+		}
+	})
+}
+
 // NotAsked is why an outcome is estimated when nothing hindered the question.
 const NotAsked = "the API server was not asked"
 

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// SplitByCompletion tells the objects that a plan writes apart: those whose steps have
-// ended well, by the steps' IDs, and the others. Both are in the plan's order.
+// SplitByCompletion splits the objects that a plan writes into those whose steps have succeeded,
+// by the steps' IDs, and the others. Both are in the plan's order.
 func (p *Document) SplitByCompletion(ended map[string]bool) (done, open []manifest.ID) {
 	p.Steps(func(_ StageName, s *Step) {
 		switch {

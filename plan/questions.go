@@ -1,13 +1,13 @@
 package plan
 
-// Questions are what Build would like to know of the API server and its Input does
-// not answer. The engine asks and builds again; a comparison goes without answers.
+// Questions are questions to the API server that the Input of Build does not answer. The engine
+// asks them and builds again; a comparison goes without answers.
 type Questions struct {
 	// DryRuns are the steps whose outcome is not known (Input.Predictions), by their
 	// IDs. An object that has to be deleted and created is asked about a second time,
 	// under its ReplacementID.
 	DryRuns []*Step
-	// Permissions are what no dry run tells (Input.Access), each once.
+	// Permissions are those that no dry run checks (Input.Access), each once.
 	Permissions []Permission
 	// QuotaNamespaces are where ResourceQuotas count what the plan changes
 	// (Input.Quotas).
@@ -19,7 +19,7 @@ type Questions struct {
 	estimated bool
 }
 
-// Final says whether the plan that came with the questions, of an input without predictions,
+// Final reports whether the plan that came with the questions, of an input without predictions,
 // is final: no outcome is open, and the answers that in has been completed with since say nothing
 // that Build heeds. It is for most plans that change nothing and most that only delete: to build
 // those of 10,000 objects again takes as long as a third of reading them.

@@ -112,7 +112,7 @@ func (b *builder) counted() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// countsOtherwise says whether a step changes what is counted, be it while it runs.
+// countsOtherwise reports whether a step changes what is counted, be it while it runs.
 func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
 	if sameSpec(s) && s.Object.GroupKind() != kinds.PersistentVolumeClaim { // its class may be an annotation
 		r, replaces := b.rollout(s)
@@ -256,7 +256,8 @@ func (q quota) surges(waves [][]growth) corev1.ResourceList {
 	return most
 }
 
-// counts is what of an object's usage this quota counts.
+// counts returns the part of an object's usage that this quota limits: nothing when the object is
+// out of its scopes.
 func (q quota) counts(u usage) corev1.ResourceList {
 	for _, scope := range q.scopes {
 		if u.pod == nil || !inScope(scope, u.pod) {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// inScope says whether a pod is in a quota's scope (Kubernetes 1.36,
+// inScope reports whether a pod is in a quota's scope (Kubernetes 1.36,
 // kubernetes/pkg/quota/v1/evaluator/core/pods.go). Of scopes that are not known it is
 // in none.
 func inScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.PodSpec) bool {
@@ -41,7 +41,7 @@ func inScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.PodSpec
 	return false
 }
 
-// bestEffort says whether no container asks for processors or memory.
+// bestEffort reports whether no container asks for processors or memory.
 func bestEffort(pod *corev1.PodSpec) bool {
 	amounts := podAmounts(pod)
 	for _, name := range []corev1.ResourceName{

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -12,7 +13,34 @@ func (b *builder) pendingRecord(status release.Status) Step {
 	to := b.in.Target.Record.Version
 	return b.recordStep("pending", Record{
 		Revision: to, Status: status, Description: pendingDescription(b.in.Operation), Fail: b.interrupted(),
-	}, fmt.Sprintf("revision %d %s, with all that it is going to send", to, status))
+	}.withReason(), fmt.Sprintf("revision %d %s, with all that it is going to send", to, status))
+}
+
+// withReason is the record with what those revisions say that it has fail.
+func (r Record) withReason() Record {
+	if len(r.Fail) > 0 {
+		r.FailDescription = "The run was interrupted"
+	}
+	return r
+}
+
+// correctRecords records the newest revision as failed where it is pending, and as superseded
+// what still counts as deployed beside the newest, which is. Whoever plans holds the lock, so
+// that no run is at work on the release.
+func (b *builder) correctRecords() {
+	last := b.in.History.Last()
+	switch {
+	case last == nil:
+	case last.Info.Status.Pending():
+		b.recordStage(StageRecord, b.recordStep("final", Record{
+			Revision: last.Version, Status: release.StatusFailed, Description: b.in.Options.Description,
+		}, fmt.Sprintf("revision %d failed, its run is gone", last.Version)))
+	case last.Info.Status == release.StatusDeployed:
+		r := Record{Supersede: slices.DeleteFunc(b.superseded(), func(version int) bool { return version == last.Version })}
+		if len(r.Supersede) > 0 {
+			b.recordStage(StageRecord, b.recordStep("final", r, fmt.Sprintf("revision %d is deployed, %d others superseded", last.Version, len(r.Supersede))))
+		}
+	}
 }
 
 // finalRecord makes the new revision the deployed one.
@@ -50,7 +78,7 @@ func pendingDescription(op Operation) string {
 		return PendingMark + ": uninstall under way"
 	case Test:
 		return PendingMark + ": test under way"
-	case CorrectDrift: // nothing is recorded
+	case CorrectDrift, CorrectRecords: // nothing is pending
 	}
 	return PendingMark
 }
@@ -59,7 +87,8 @@ func pendingDescription(op Operation) string {
 // recorded as pending.
 const PendingMark = "kubectl-release"
 
-// UnlockedMark ends it when the run that has recorded it could not take a lock.
+// UnlockedMark ends it when the run that has recorded it could not take a lock. It is all that
+// apply adds to what a plan records: whether there is a lock is known when the run begins.
 const UnlockedMark = ", without a lock"
 
 // description is the user's, else Helm's words for the same outcome.

@@ -17,7 +17,7 @@ func ReplacementID(id string) string { return id + "/anew" }
 
 // recreate turns the step into deleting and creating the object.
 func (b *builder) recreate(step *Step, why string) {
-	step.Op, step.Patch, step.PatchType, step.HandOver, step.Clears, step.Empties = OpRecreate, nil, "", nil, nil, nil
+	step.Op, step.Patch, step.PatchType, step.MigrateOwnership, step.Clears, step.Empties = OpRecreate, nil, "", nil, nil, nil
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
 	}

@@ -28,7 +28,7 @@ func (r Refusal) exceedsQuota() bool {
 	return r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota")
 }
 
-// byAdmission says whether an admission policy, an admission webhook or pod
+// byAdmission reports whether an admission policy, an admission webhook or pod
 // security refuses, by the words of Kubernetes 1.36.
 func byAdmission(r Refusal) bool {
 	for _, words := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "admission webhook", "violates PodSecurity"} {

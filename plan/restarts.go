@@ -17,7 +17,7 @@ type Restart struct {
 	Pods int64 `json:"pods,omitempty"`
 }
 
-// Restarts says whether pods that the object runs are replaced: its pod template
+// Restarts reports whether pods that the object runs are replaced: its pod template
 // changes, it has pods, and it rolls out by itself what changes there.
 func (s *Step) Restarts() bool {
 	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.Writes() || s.Op == OpDelete {
@@ -31,7 +31,7 @@ func (s *Step) Restarts() bool {
 	return pods > 0 || !known
 }
 
-// waitsForSomebody says whether a workload leaves it to somebody to replace its pods.
+// waitsForSomebody reports whether a workload leaves it to somebody to replace its pods.
 func waitsForSomebody(doc *unstructured.Unstructured) bool {
 	if doc == nil {
 		return false

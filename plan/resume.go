@@ -12,9 +12,9 @@ func (p *Plan) Resumes() bool {
 		(p.Operation == Install || p.Operation == Upgrade || p.Operation == Rollback)
 }
 
-// Resumable says whether it can be told what of the pending revision is still to do: this
-// tool has recorded it, with the outcomes of its hooks, none of which has failed or runs
-// both before and behind the resources.
+// Resumable reports whether a pending revision can be resumed: whether this tool has recorded it,
+// with the outcomes of its hooks, so that the remaining work is known. A revision with a hook that
+// has failed, or that runs both before and after the resources, can't be.
 func Resumable(r *release.Revision) bool {
 	var op Operation
 	switch r.Info.Status {

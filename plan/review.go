@@ -26,14 +26,14 @@ type ReviewRule struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Review is somebody who is asked to look at a plan.
+// Review is a request that a person or team look at a plan.
 type Review struct {
 	By string `json:"by"`
 	// Asked are the steps that they are asked about.
 	Asked []Asked `json:"asked"`
 }
 
-// Asked is a step that somebody is asked about, and why.
+// Asked is a step that a review is requested for, and why.
 type Asked struct {
 	Step   string      `json:"step"`
 	Object manifest.ID `json:"object"`
@@ -95,7 +95,7 @@ func (p Policy) reviews(made *Plan) []Review {
 	return out
 }
 
-// asks says whether the rule asks about the step, and why.
+// asks reports whether the rule asks about the step, and why.
 func (r ReviewRule) asks(s *Step) (why string, ok bool) {
 	if !s.Writes() && s.Op != OpRun || !about(s.Object, r.Kinds, r.Names) {
 		return "", false

@@ -87,14 +87,14 @@ func (s *Step) createdAgain() bool {
 	return s.MakesRoom() && (s.Hook.WasResource || !s.Hook.Foreign && recreatable(s.Object))
 }
 
-// holdsData says whether more than the object is lost when it is deleted.
+// holdsData reports whether more than the object is lost when it is deleted.
 func holdsData(id manifest.ID) bool { return kinds.Of(id.GroupKind()).Holds != "" }
 
-// recreatable says whether all that an object of the kind holds is in the chart:
+// recreatable reports whether all that an object of the kind holds is in the chart:
 // hooks delete and create such objects from run to run.
 func recreatable(id manifest.ID) bool { return kinds.Of(id.GroupKind()).InChart }
 
-// losesData says whether data goes that was there before the run.
+// losesData reports whether data goes that was there before the run.
 func losesData(s *Step) bool {
 	switch s.Object.GroupKind() {
 	case kinds.StatefulSet, kinds.PersistentVolumeClaim, kinds.PersistentVolume:
@@ -103,7 +103,7 @@ func losesData(s *Step) bool {
 	return (s.deletesMoreThanItsOwn() || s.Op == OpRecreate) && holdsData(s.Object)
 }
 
-// scalesDown says whether there will be fewer replicas: of the object itself,
+// scalesDown reports whether there will be fewer replicas: of the object itself,
 // or of what an autoscaler scales. An object that no longer says how many it
 // wants has one (Deployment, StatefulSet, ReplicaSet).
 func scalesDown(s *Step) bool {

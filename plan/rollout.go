@@ -15,7 +15,7 @@ import (
 )
 
 // Rollout is what replacing its pods means for a Deployment or StatefulSet while it lasts, by
-// its own strategy. A DaemonSet is none: what there is on a node in between depends on the node.
+// its own strategy. DaemonSets are left out: what runs on a node meanwhile depends on the node.
 type Rollout struct {
 	Object manifest.ID `json:"object"`
 	// Pods is how many there are afterwards, Least how many of them are at work at any time, and
@@ -187,7 +187,7 @@ func wanted(spec policyv1.PodDisruptionBudgetSpec, pods int64) int64 {
 	return 0
 }
 
-// runsHooks says whether the plan runs hooks.
+// runsHooks reports whether the plan runs hooks.
 func (b *builder) runsHooks() bool {
 	found := false
 	b.plan.Steps(func(_ StageName, s *Step) { found = found || s.Op == OpRun })

@@ -51,12 +51,41 @@ type Origin struct {
 	Run         string `json:"run,omitempty"`
 }
 
-// Expired says whether a plan of this origin is older than age, 0 for any.
+// Stamp identifies a plan after Build has made it. It does not change what the plan does.
+type Stamp struct {
+	// EffectDigest is that of the plan, see redact.EffectDigest.
+	EffectDigest string
+	// Origin and Nonce are those of a plan that is saved, nil for one that is not.
+	Origin *Origin
+	Nonce  []byte
+}
+
+// Stamped is the plan with a stamp, and is the only way to its digests: Build gives it none. With
+// a nonce the plan is encoded as well, and has the Digest of that as its PlanDigest. Errors are
+// those of Encode.
+func (p *Plan) Stamped(s Stamp) (stamped *Plan, encoded []byte, err error) {
+	out := *p
+	out.EffectDigest, out.Origin, out.PlanDigest = s.EffectDigest, s.Origin, ""
+	if s.Nonce == nil {
+		return &out, nil, nil
+	}
+	saved := out
+	saved.Nonce = s.Nonce
+	if encoded, err = Encode(&saved); err != nil {
+		return nil, nil, err
+	}
+	out.PlanDigest = Digest(encoded)
+	return &out, encoded, nil
+}
+
+// Expired reports whether a plan of this origin is older than age, 0 for any.
 func (o Origin) Expired(now time.Time, age time.Duration) bool {
 	return age > 0 && o.Created.Add(age).Before(now)
 }
 
-// Encode writes a plan for a file. It holds the release's secrets.
+// Encode writes a plan for a file: as it is, secrets included, but for its PlanDigest, which is that
+// of the bytes returned (Digest). Decode reads it. Errors: the plan holds what JSON has no form for;
+// no plan of Build does.
 func Encode(p *Plan) ([]byte, error) {
 	said := p.Document
 	said.PlanDigest = "" // a file can't hold its own
@@ -75,20 +104,20 @@ func Encode(p *Plan) ([]byte, error) {
 	return json.Marshal(saved{Kind: savedKind, FormatVersion: FormatVersion, Sum: hex.EncodeToString(sum[:]), Content: content})
 }
 
-// Digest is "sha256:" and the SHA-256 of data in hex. That of what Encode gave, as it
-// is before it is encrypted, is what a saved plan is approved by.
+// Digest is "sha256:" and the SHA-256 of data in hex. A saved plan is approved by the digest of
+// what Encode returns, before it is encrypted.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// IsSaved says whether data looks like a saved plan.
+// IsSaved reports whether data looks like a saved plan.
 func IsSaved(data []byte) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(data[:min(len(data), 64)])), `{"kind":"`+savedKind)
 }
 
-// Decode reads a saved plan and sets its PlanDigest. Errors: it is no plan, was cut short or changed,
-// or is of another major format version.
+// Decode reads a saved plan and sets its PlanDigest. Errors: data is not a plan, was cut short or
+// changed, or has another major format version.
 func Decode(data []byte) (*Plan, error) {
 	var s saved
 	if err := json.Unmarshal(data, &s); err != nil {

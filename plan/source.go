@@ -12,7 +12,7 @@ type ChartSource struct {
 	Reference string `json:"reference"`
 	// Repository is the URL of the repository whose index was asked; empty where none was.
 	Repository string `json:"repository,omitempty"`
-	// Name and Version are what was chosen, as far as the source says it.
+	// Name and Version are those that were chosen, as far as the source says.
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
 	// URL is where the chart is: an archive, or oci://HOST/PATH:TAG; the path, as it was
@@ -97,8 +97,8 @@ func (s *ChartSource) Annotate(of map[string]string) map[string]string {
 	return out
 }
 
-// AnnotatedSource is what annotations say of a chart's source: URL, Repository and Digest;
-// nil when they say nothing.
+// AnnotatedSource returns a chart's source as annotations describe it, with URL, Repository and
+// Digest; nil when they do not.
 func AnnotatedSource(annotations map[string]string) *ChartSource {
 	if annotations[sourceAnnotation] == "" {
 		return nil
@@ -106,7 +106,7 @@ func AnnotatedSource(annotations map[string]string) *ChartSource {
 	return &ChartSource{URL: annotations[sourceAnnotation], Repository: annotations[repositoryAnnotation], Digest: annotations[digestAnnotation]}
 }
 
-// ChartLock is what the lock of a chart says of its dependencies.
+// ChartLock is the lock of a chart's dependencies.
 type ChartLock struct {
 	// File is Chart.lock, or requirements.lock of a v1 chart; empty where there is none.
 	File string `json:"file,omitempty"`

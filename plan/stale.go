@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Stale says in which ways a plan made now differs from one that was reviewed
-// earlier; nothing means that the reviewed one still holds. What counts is what
-// would be done: objects whose status, resourceVersion or unrelated fields have
-// moved on do not make a plan stale.
+// Stale returns the differences between a plan made now and one that was reviewed earlier;
+// none means that the reviewed one still holds. Only what would be done counts: changes of an
+// object's status, resourceVersion or unrelated fields do not make a plan stale.
 func Stale(reviewed, fresh *Plan) []Difference {
 	if other := otherCluster(reviewed, fresh); other != "" {
 		return []Difference{{What: other}}
@@ -129,7 +128,7 @@ func sentBy(s *Step) Step {
 	}
 	return Step{
 		When: s.When, Of: s.Of, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: hook,
-		Body: s.Body, HandOver: s.HandOver, Clears: s.Clears, Empties: s.Empties,
+		Body: s.Body, MigrateOwnership: s.MigrateOwnership, Clears: s.Clears, Empties: s.Empties,
 	}
 }
 

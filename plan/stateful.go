@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// changesState says whether the step changes what data depends on. That of a
+// changesState reports whether the step changes what data depends on. That of a
 // StatefulSet with volumes does not depend on every field: a change of others restarts
 // its pods, and no more.
 func (s *Step) changesState() bool {
@@ -31,7 +31,7 @@ func (s *Step) HasVolumes() bool {
 	return len(dataVolumes(setOf(s.Before)))+len(dataVolumes(setOf(s.outcome()))) > 0
 }
 
-// movesData says whether data is mounted elsewhere than before.
+// movesData reports whether data is mounted elsewhere than before.
 func (s *Step) movesData() bool {
 	return !reflect.DeepEqual(dataMounts(setOf(s.Before)), dataMounts(setOf(s.outcome())))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Op is what a step does.
+// Op is the operation of a step.
 type Op string
 
 const (
@@ -38,8 +38,8 @@ const (
 	OpNone Op = "none"
 )
 
-// Writes says whether the step changes an object of the release. Hooks are none:
-// what they leave, and what their delete policies remove, is not the release's.
+// Writes reports whether the step changes an object of the release. Hooks do not count: what
+// they leave, and what their delete policies remove, is not part of the release.
 func (s *Step) Writes() bool {
 	switch s.Op {
 	case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpAdopt:
@@ -85,19 +85,19 @@ type Step struct {
 	Body      *unstructured.Unstructured `json:"body,omitempty"`
 	Patch     []byte                     `json:"patch,omitempty"`
 	PatchType types.PatchType            `json:"patchType,omitempty"`
-	// HandOver are field managers whose client-side fields this server-side
+	// MigrateOwnership are field managers whose client-side fields this server-side
 	// apply takes over first: what the chart has dropped of them shall go.
-	HandOver []string `json:"handOver,omitempty"`
+	MigrateOwnership []string `json:"handOver,omitempty"`
 	// Clears are fields that exclude what the chart says and are not its own: other
-	// members of a union, which the API server has filled in or somebody has set by
+	// members of a union, which the API server has filled in or which were set by
 	// hand ("spec.strategy.rollingUpdate" beside the type Recreate). This
 	// server-side apply takes them over first, so that they go.
 	Clears []string `json:"clears,omitempty"`
 	// Empties are JSON pointers to maps and lists that the chart has emptied: what is
 	// in them goes first, since the apply alone would leave null in their place.
 	Empties []string `json:"empties,omitempty"`
-	// Drift says that this server-side apply takes back fields which somebody has
-	// changed by hand with kubectl: conflicts with these do not hinder it.
+	// Drift says that this server-side apply takes back fields which were changed by hand
+	// with kubectl: it is forced in spite of the conflicts.
 	Drift  bool   `json:"drift,omitempty"`
 	Expect Expect `json:"expect,omitzero"`
 	// Cascade is the deletion propagation of a delete or recreate: background,
@@ -131,11 +131,11 @@ const (
 	WhenAlways When = "always"
 )
 
-// TakesOver says whether a write comes before this server-side apply, so that what
+// TakesOver reports whether a write comes before this server-side apply, so that what
 // the chart has dropped goes.
-func (s *Step) TakesOver() bool { return len(s.HandOver)+len(s.Clears)+len(s.Empties) > 0 }
+func (s *Step) TakesOver() bool { return len(s.MigrateOwnership)+len(s.Clears)+len(s.Empties) > 0 }
 
-// Expect is what must hold when the step runs. UID "" with Absent false means
+// Expect is the precondition of a step. UID "" with Absent false means
 // that nothing is known.
 type Expect struct {
 	UID             types.UID `json:"uid,omitempty"`
@@ -143,8 +143,7 @@ type Expect struct {
 	Absent          bool      `json:"absent,omitempty"`
 }
 
-// HookRun is what a run step, and the deletions that go with it, have to know of
-// the hook.
+// HookRun describes the hook of a run step, and of the deletions that go with it.
 type HookRun struct {
 	Event          manifest.Event    `json:"event"`
 	Weight         int               `json:"weight"`
@@ -196,14 +195,15 @@ func (s *Step) HookDeletion() bool { return s.Op == OpDelete && s.Hook != nil }
 // its object is in the hook's place: Before, or what the step Of has left.
 func (s *Step) MakesRoom() bool { return s.HookDeletion() && s.When == "" }
 
-// Deletes says whether the hook's object is deleted at the policy's moment.
+// Deletes reports whether the hook's object is deleted at the policy's moment.
 func (h HookRun) Deletes(p manifest.Policy) bool {
 	return manifest.Hook{DeletePolicies: h.DeletePolicies}.Deletes(p)
 }
 
-// Record is what a record step writes: one revision in a new status, and what
-// becomes of the older ones.
+// Record is the content of a record step: the new status of one revision, and those of older
+// ones.
 type Record struct {
+	// Revision is the one that gets the Status; 0 for none, when only older ones are written.
 	Revision    int            `json:"revision"`
 	Status      release.Status `json:"status"`
 	Description string         `json:"description"`
@@ -211,8 +211,10 @@ type Record struct {
 	// records are removed, oldest first.
 	Supersede []int `json:"supersede,omitempty"`
 	Prune     []int `json:"prune,omitempty"`
-	// Fail are revisions that an interrupted run left pending; they become failed.
-	Fail []int `json:"fail,omitempty"`
+	// Fail are revisions that an interrupted run left pending; they become failed, with
+	// FailDescription.
+	Fail            []int  `json:"fail,omitempty"`
+	FailDescription string `json:"failDescription,omitempty"`
 }
 
 // Cause says where a change comes from.

@@ -30,8 +30,7 @@ func Sources(h release.History) []*release.Revision {
 // runsTold is of how many earlier revisions a plan tells how long they took.
 const runsTold = 3
 
-// Timed are the revisions of which a plan tells how long their hooks took: the last ones that
-// were deployed.
+// Timed are the revisions whose hooks' durations a plan shows: the last ones that were deployed.
 func Timed(h release.History) []*release.Revision {
 	var out []*release.Revision
 	for _, r := range slices.Backward(h.SinceUninstall()) {
@@ -45,8 +44,8 @@ func Timed(h release.History) []*release.Revision {
 // Attempts are the failed revisions before the Sources. A run of ours leaves
 // nothing of them, but Helm prunes against the last successful revision only:
 // what a failed attempt sent and its next success does not have stays in the
-// cluster (Helm 3.22.0 and 4.3.1). Helm marks a failed first install as superseded
-// later; its description tells.
+// cluster (Helm 3.22.0 and 4.3.1, pkg/action/upgrade.go, prepareUpgrade and performUpgrade). Helm
+// marks a failed first install as superseded later; it is recognised by its description.
 func Attempts(h release.History) []*release.Revision {
 	h = h.SinceUninstall()
 	if sources := Sources(h); len(sources) > 0 {

@@ -8,6 +8,7 @@ func (b *builder) summarize() {
 	b.plan.rate()
 	b.judge()
 	b.checkAccess()
+	b.correctPartly()
 	slices.SortStableFunc(b.plan.Problems, func(a, b Problem) int {
 		if a.Foremost == b.Foremost {
 			return 0
@@ -76,7 +77,7 @@ func (s *Summary) count(op Op) {
 	}
 }
 
-// Add is what two plans come to.
+// Add returns the sum of two summaries.
 func (s Summary) Add(other Summary) Summary {
 	return Summary{
 		Risks: RiskCounts{

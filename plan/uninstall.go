@@ -58,7 +58,7 @@ func (b *builder) uninstallRecord(last *release.Revision) Step {
 	r := Record{Revision: last.Version, Status: release.StatusUninstalled, Description: b.description()}
 	if b.in.Options.KeepHistory {
 		// A failed attempt may be the newest: none but it says what became of
-		// the release then (Helm 4.3.1).
+		// the release then (Helm 4.3.1, pkg/action/uninstall.go).
 		for _, version := range b.superseded() {
 			if version != last.Version {
 				r.Supersede = append(r.Supersede, version)

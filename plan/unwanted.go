@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -37,6 +38,9 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		step.Why = foreign(live.Object, b.in.Release)
 		b.warn(s.ID, "it is left alone: "+step.Why, "delete it by hand if it has to go")
 		return kept(step), true
+	case b.in.Operation == Uninstall && b.in.Spare.Has(s.ID, live.Object):
+		step.Why = "it was there before the release was installed"
+		return kept(step), true
 	}
 	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
 	step.Cascade, step.Why = b.in.Options.Cascade, "the chart no longer has it"
@@ -56,13 +60,32 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	return step, true
 }
 
+// Spare selects objects that an uninstall keeps because they existed before the release did.
+type Spare struct {
+	// Objects are kept in any case.
+	Objects map[manifest.ID]bool
+	// Before is when all objects were created that are kept, by the API server's clock; zero
+	// for none.
+	Before metav1.Time
+}
+
+// Has reports whether an object is kept; live is its live state, or nil.
+func (s Spare) Has(id manifest.ID, live *unstructured.Unstructured) bool {
+	if s.Objects[id] || s.Before.IsZero() || live == nil {
+		return s.Objects[id]
+	}
+	created := live.GetCreationTimestamp()
+	return created.Before(&s.Before)
+}
+
 func kept(step Step) Step {
 	step.Op = OpKeep
 	return step
 }
 
 // keeps reads the resource policy: upgrade goes by the live annotation,
-// uninstall by the stored one (Helm 4.3.1). What is left over from long ago goes
+// uninstall by the stored one (Helm 4.3.1, pkg/kube/client.go, update, and pkg/action/resource_policy.go).
+// What is left over from long ago goes
 // by the live one, too.
 func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, leftover bool) bool {
 	doc := live

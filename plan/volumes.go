@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// VolumeFate is what becomes of volumes.
+// VolumeFate says what happens to volumes.
 type VolumeFate string
 
 const (
@@ -26,7 +26,7 @@ const (
 	VolumeResized VolumeFate = "resized"
 )
 
-// VolumeChange is what a step does to volumes.
+// VolumeChange is the effect of a step on volumes.
 type VolumeChange struct {
 	// Object is the claim or volume, or the StatefulSet that the Claims were made for.
 	Object manifest.ID `json:"object"`
@@ -64,7 +64,7 @@ func (s *Step) volumes() []volumeEffect {
 	return nil
 }
 
-// removes says whether an object that was there before the run goes.
+// removes reports whether an object that was there before the run goes.
 func (s *Step) removes() bool { return s.deletesMoreThanItsOwn() || s.Op == OpRecreate }
 
 func (s *Step) claimChanges() []volumeEffect {

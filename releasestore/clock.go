@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock tells the time and lets it pass. A machine has two clocks, and each has
+// Clock gives the time and waits. A machine has two clocks, and each has
 // its weakness: the wall clock may be wrong, and may be set at any moment; the
 // monotonic clock can't be set, but on Linux it stands still while the machine is
 // suspended (https://go.dev/issue/24595).

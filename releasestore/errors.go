@@ -22,7 +22,7 @@ func (r Record) String() string {
 	return fmt.Sprintf("%s revision %d (%s %s/%s)", r.Key.Name, r.Version, r.Kind, r.Key.Namespace, r.Object)
 }
 
-// ConflictError says that somebody else has written a record since this store
+// ConflictError says that another process has written a record since this store
 // last read or wrote it.
 type ConflictError struct{ Record }
 
@@ -43,7 +43,7 @@ type NotFoundError struct{ Record }
 func (e *NotFoundError) Error() string { return fmt.Sprintf("record of %s: not found", e.Record) }
 
 // CorruptError says that a stored record can't be read, and why. Version is 0
-// when even the object's name doesn't tell it.
+// when it is not known from the object's name either.
 type CorruptError struct {
 	Record
 	Reason error
@@ -53,8 +53,8 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("record of %s can't be read: %s", e.Record, e.Reason)
 }
 
-// TooMuch says whether the record is one too many of those that are read together,
-// and may be in order by itself.
+// TooMuch reports whether the record was not read because the records read with it had used up
+// the budget; read alone it may be fine.
 func (e *CorruptError) TooMuch() bool { return errors.Is(e.Reason, errBudget) }
 
 // Unwrap is the reason.

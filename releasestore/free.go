@@ -34,9 +34,9 @@ func (h *HeldLock) Release(ctx context.Context) error {
 	return fmt.Errorf("release the lock of %s: %w", h.key(), err)
 }
 
-// Free frees the release's lock though its holder may be alive: that one loses it at
-// its next renewal. That nobody holds it any more is no error. Errors: a *LockedError
-// when somebody else does.
+// Free takes the release's lock from its holder, which may be alive and notices at its next
+// renewal. It is no error when the lock is free already. Errors: a *LockedError when another
+// run holds it by now.
 func (l *Locker) Free(ctx context.Context, key release.Key, holder Identity) error {
 	err := l.free(ctx, key, holder, nil)
 	if _, taken := errors.AsType[*LockedError](err); taken || err == nil {

@@ -15,7 +15,7 @@ import (
 // to itself only.
 type Identity string
 
-// NewIdentity is an identity that nobody else has. text tells people whose it is.
+// NewIdentity returns a unique identity. text is shown to users.
 func NewIdentity(text string) Identity {
 	random := make([]byte, 16)
 	_, _ = rand.Read(random) // never fails, see its documentation
@@ -25,7 +25,7 @@ func NewIdentity(text string) Identity {
 // named is an identity that has both, a text and random bits.
 var named = regexp.MustCompile(`^(?s:(.+))_[0-9a-f]{32}$`)
 
-// Text is what people are told of the holder. It is empty only when there is none.
+// Text is the identity as it is shown to users; empty only when there is no holder.
 func (i Identity) Text() string {
 	if found := named.FindStringSubmatch(string(i)); found != nil {
 		return found[1]

@@ -52,7 +52,7 @@ func (l *Locker) hold(ctx context.Context, lease *coordinationv1.Lease, sent tim
 
 func unsupportedLock() *HeldLock { return &HeldLock{lost: make(chan struct{})} }
 
-// Supported says whether there is a lock at all. With LockOptions.Unusable there is
+// Supported reports whether there is a lock at all. With LockOptions.Unusable there is
 // none: Check never fails, and only the pending record and the comparisons of the
 // store keep others away.
 func (h *HeldLock) Supported() bool { return h.locker != nil }
@@ -60,14 +60,14 @@ func (h *HeldLock) Supported() bool { return h.locker != nil }
 // Lost is closed when the lock is lost.
 func (h *HeldLock) Lost() <-chan struct{} { return h.lost }
 
-// Check is to be called before every write. It is a LostError when somebody
-// else has taken the lock, or when it was not renewed for three quarters of its
-// duration: others may take it soon, and a write takes its time.
+// Check must be called before every write. It returns a LostError when another run
+// has taken the lock, or when it was not renewed for three quarters of its
+// duration: others may take it soon, and a write takes time.
 //
 // The time counts from before the last successful renewal was sent. Others count
 // from later, for they have to see what it wrote, and wait for the full duration by
-// clocks of their own (see Locker.unchanged). So nobody has to know what time it is
-// elsewhere, and clocks only have to run equally fast, within a quarter.
+// clocks of their own (see Locker.unchanged). So clocks need not agree on the time; they
+// only have to run equally fast, within a quarter.
 func (h *HeldLock) Check() error {
 	if !h.Supported() {
 		return nil

@@ -28,10 +28,10 @@ type Query struct {
 // attempts is how often List begins anew when releases change while it reads.
 const attempts = 3
 
-// List reads the outlines of releases' newest revisions, by namespace and name. The metadata of
-// all records tells which these are; of the others no text is asked for. Records that can't be
-// read are CorruptErrors, joined, beside all others; so are those for which the budget of memory
-// and time is too small (TooMuch).
+// List reads the outlines of releases' newest revisions, by namespace and name. It finds them by
+// the metadata of all records, and reads the content of no other record. Records that can't be
+// read, or for which the budget of memory and time is too small (TooMuch), are returned as joined
+// CorruptErrors, together with all the outlines that could be read.
 func (s *Store) List(ctx context.Context, q Query) ([]*release.Revision, error) {
 	var all []candidate
 	var a *allowance

@@ -65,7 +65,7 @@ func (o LockOptions) seconds() int32 {
 	return int32((d + time.Second - 1) / time.Second)
 }
 
-// Holder is what a Lease says about who holds the lock.
+// Holder describes the holder of a lock, by its Lease.
 type Holder struct {
 	Identity Identity
 	// Since is when it was taken and Renewed when it was last renewed, both by
@@ -77,16 +77,15 @@ type Holder struct {
 	// Unchanged is how long the Lease has not been renewed, as far as this Locker
 	// has seen and by its own clock.
 	Unchanged time.Duration
-	// Unread says that there is no permission to read Leases, so that nobody
-	// knows.
+	// Unread says that Leases may not be read, so that the holder is unknown.
 	Unread bool
 }
 
-// abandoned says whether others may take the lock: nobody has it, or its holder has
+// abandoned reports whether others may take the lock: nobody has it, or its holder has
 // not renewed it for so long that it counts as lost there, too (see HeldLock.Check).
 func (h Holder) abandoned() bool { return h.Identity == "" || h.Unchanged >= h.Duration }
 
-// Text tells people who holds the lock: "ann on ci-1, process 7, for 23s (renewed 2s
+// Text describes the holder to users: "ann on ci-1, process 7, for 23s (renewed 2s
 // ago)".
 func (h Holder) Text() string {
 	text := h.Identity.Text()
@@ -111,11 +110,10 @@ func (e *LockedError) Error() string {
 }
 
 // Lock takes the release's lock and renews it until Release. The identity must be
-// of this run alone (NewIdentity). Who holds the lock already, by a request whose
-// answer was lost, takes it again. Held by somebody else, it is a LockedError once
-// Wait has passed. That Leases are refused (apierrors.IsForbidden) is an error, be it
-// for want of permission, by a quota or by an admission webhook, and so is a
-// namespace that does not exist (apierrors.IsNotFound).
+// unique to this run (NewIdentity); a run that holds the lock already, by a request whose
+// answer was lost, takes it again. Errors: a *LockedError when another run still holds it after
+// Wait; apierrors.IsForbidden when Leases are refused, be it for want of permission, by a quota
+// or by an admission webhook; apierrors.IsNotFound when the namespace does not exist.
 func (l *Locker) Lock(ctx context.Context, key release.Key, identity Identity, o LockOptions) (*HeldLock, error) {
 	if o.Unusable {
 		return unsupportedLock(), nil
@@ -147,10 +145,10 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, identity Identity, o
 	}
 }
 
-// Inspect tells who holds the release's lock. held is false when nobody does, or
-// when this Locker has seen the Lease unchanged for its full duration; a holder that
-// is gone can't be told from a living one at the first look. That the Lease may not
-// be read is an error (apierrors.IsForbidden).
+// Inspect returns the holder of the release's lock. held is false when the lock is free, or
+// when this Locker has seen the Lease unchanged for its full duration: at first sight a dead
+// holder can't be told from a living one. Errors: apierrors.IsForbidden when the Lease may not
+// be read.
 func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, held bool, err error) {
 	var lease *coordinationv1.Lease
 	err = retryRead(ctx, l.clock, func(ctx context.Context) error {

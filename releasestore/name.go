@@ -64,7 +64,7 @@ const (
 	ownerHelm = "helm"
 )
 
-// Reserved says whether a label of stored records belongs to the store, so
+// Reserved reports whether a label of stored records belongs to the store, so
 // that users can't have one of that name.
 func Reserved(label string) bool {
 	switch label {

@@ -29,9 +29,9 @@ const (
 var errMoved = errors.New("releases have changed while they were listed")
 
 // candidates are the newest records of the releases that the query keeps. No text of a record
-// outlives its page. errMoved says that it is worth another try; with settle, what has changed
+// outlives its page. errMoved says that it is worth another try; with acceptChanges, what has changed
 // meanwhile is taken as it is now.
-func (s *Store) candidates(ctx context.Context, q Query, a *allowance, settle bool) ([]candidate, error) {
+func (s *Store) candidates(ctx context.Context, q Query, a *allowance, acceptChanges bool) ([]candidate, error) {
 	wanted, err := s.newest(ctx, q)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *Store) candidates(ctx context.Context, q Query, a *allowance, settle bo
 		return nil, err
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(wanted), location.compare) {
-		if slices.Contains(listed, wanted[at].meta.Labels[labelStatus]) && !settle {
+		if slices.Contains(listed, wanted[at].meta.Labels[labelStatus]) && !acceptChanges {
 			return nil, errMoved
 		}
 		o, err := s.backend.get(ctx, at)

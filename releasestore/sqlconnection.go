@@ -59,7 +59,7 @@ func sqlConfig(connection string) (*pgconn.Config, error) {
 	return config, nil
 }
 
-// saysSSLMode says whether a connection string has an sslmode. The parser does not
+// saysSSLMode reports whether a connection string has an sslmode. The parser does not
 // tell. Yet it refuses a mode that there is none of, and takes the last of two.
 func saysSSLMode(connection string) bool {
 	const invalid = "sslmode=none-such"
@@ -78,7 +78,7 @@ func plain(f *pgconn.FallbackConfig) bool {
 	return f.TLSConfig == nil && !strings.HasPrefix(f.Host, "/")
 }
 
-// misplaced says whether the password may be where a URL has its host, database
+// misplaced reports whether the password may be where a URL has its host, database
 // or options, because it holds one of @/?# as it is. Errors show those.
 func misplaced(connection string) bool {
 	_, rest, isURL := strings.Cut(connection, "://")

@@ -123,7 +123,7 @@ func mapError(err error) error {
 	return fmt.Errorf("talk to PostgreSQL: %w", err)
 }
 
-// busy says whether the server may do the next time what it refused: it is
+// busy reports whether the server may do the next time what it refused: it is
 // starting, stopping or short of something, or transactions met.
 func busy(state string) bool {
 	for _, class := range []string{"08", "40", "53", "57P"} {

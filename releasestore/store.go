@@ -21,7 +21,7 @@ type Client interface {
 }
 
 // Store reads and writes release records. It remembers which version of each
-// record it has seen, so that a write never destroys what somebody else wrote
+// record it has seen, so that a write never overwrites what another process wrote
 // in between. It is safe for concurrent use.
 type Store struct {
 	backend backend

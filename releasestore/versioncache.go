@@ -52,7 +52,7 @@ func (m *versionCache) meta(at location) (metav1.ObjectMeta, bool) {
 	return *s.meta.DeepCopy(), true
 }
 
-// known says whether the object's content is one that this store has read or
+// known reports whether the object's content is one that this store has read or
 // sent: its metadata alone was changed by others, or an answer was lost.
 func (m *versionCache) known(o object) bool {
 	m.mu.Lock()

@@ -44,7 +44,7 @@ func (s *Store) recogniseCreated(ctx context.Context, sent object) error {
 }
 
 // Update overwrites a stored revision. It fails with a ConflictError when
-// somebody else has written it since this store last read or wrote it, with a
+// another process has written it since this store last read or wrote it, with a
 // NotFoundError when it is gone and with a TooLargeError when it does not fit.
 // Calling it again after a lost answer, with the same revision or a later state
 // of it, is safe.
@@ -72,7 +72,7 @@ func (s *Store) Update(ctx context.Context, r *release.Revision) error {
 
 // Delete removes one revision's record. A missing one is no error. It fails
 // with a ConflictError when this store has read or written the record and
-// somebody else has written it since.
+// another process has written it since.
 func (s *Store) Delete(ctx context.Context, key release.Key, version int) error {
 	at := location{key.Namespace, ObjectName(key.Name, version)}
 	remove := func(meta metav1.ObjectMeta) error {

@@ -20,7 +20,7 @@ type Options struct {
 	Driver string
 	// SQLConnection is the connection string of the driver sql.
 	SQLConnection string
-	// Name tells people in the lock of a release who is at work on it; "" is the
+	// Name is how the holder of a release's lock is shown to other users; "" uses the
 	// user agent of the configuration.
 	Name string
 	// QPS is how many requests a second are made at most; 0 leaves that to the API
@@ -34,8 +34,8 @@ type Options struct {
 	// Warn is told what the API server warns of, such as deprecated versions, and that
 	// the source of a plan's chart gives no answer.
 	Warn func(text string)
-	// Sources are asked before a plan is applied whether its chart is still the same
-	// there; nil asks nobody.
+	// Sources, when not nil, are asked before a plan is applied whether its chart has
+	// changed there.
 	Sources *Sources
 }
 
@@ -57,7 +57,7 @@ func (r Release) String() string { return r.Namespace + "/" + r.Name }
 func (r Release) key() release.Key { return release.Key{Namespace: r.Namespace, Name: r.Name} }
 
 // New makes a client of a configuration such as that of rest.InClusterConfig or
-// clientcmd. It sends no request. Errors: the configuration or the driver is of no use.
+// clientcmd. It sends no request. Errors: the configuration or the driver is invalid.
 func New(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	if config.UserAgent == "" {
@@ -110,8 +110,8 @@ type Event struct {
 	Op      string
 	Object  Object
 	Message string
-	// Reasons are what is behind the message: states of containers, warning events, and
-	// the end of a log, with bars before its lines.
+	// Reasons explain the message: states of containers, warning events, and the last
+	// lines of a log, each with a bar before it.
 	Reasons []string
 }
 
@@ -126,7 +126,7 @@ func (o observer) Observe(e apply.Event) {
 	})
 }
 
-// Result is what Apply has done.
+// Result is the outcome of Apply.
 type Result struct {
 	// Revision is the stored revision; 0 when the plan stores none.
 	Revision int
@@ -134,7 +134,7 @@ type Result struct {
 	Status string
 	// Notes are the chart's, as Helm prints them.
 	Notes string
-	// Written says whether anything but records was written.
+	// Written reports whether objects were written, records not counted.
 	Written bool
 }
 

@@ -14,14 +14,16 @@ type (
 	// StaleError says that a plan no longer holds; its Differences say why. Nothing
 	// was written: plan again.
 	StaleError = engine.StaleError
-	// LockedError says that somebody else is at work on the release: its Identity
-	// says who, Since and Renewed since when.
+	// LockedError says that another run holds the release's lock: Identity is whose run
+	// it is, Since when it took the lock, and Renewed when it last renewed it.
 	LockedError = releasestore.LockedError
 	// NotReadyError says that an object did not become ready: its Object and Why say
 	// which and why not, Failed whether it still could have.
 	NotReadyError = apply.NotReadyError
 	// RolledBackError says that an atomic run failed, by Cause, and that the release
-	// is at revision To again (0: uninstalled), unless Rollback is an error as well.
+	// is at revision To again (0: uninstalled), unless Rollback is an error as well. Of Back,
+	// what the rollback has done, use Made, Planned, Written and Recorded; its Revision is of a
+	// package that programs can't import, and [Client.Get] reads the same record.
 	RolledBackError = engine.RolledBackError
 	// NoReleaseError says that there is no such release.
 	NoReleaseError = engine.NoReleaseError

@@ -20,7 +20,7 @@ type Entry struct {
 	LastDeployed time.Time
 }
 
-// Revision is what is stored of one revision. It holds the release's secrets.
+// Revision is one stored revision of a release. It holds the release's secrets.
 type Revision struct {
 	Entry
 	// Values are the user's own, without the chart's defaults.

@@ -39,8 +39,8 @@ type Run struct {
 	Timeout time.Duration
 	// OverallTimeout bounds the whole run but the way back when it fails; 0 does not.
 	OverallTimeout time.Duration
-	// LockTimeout is how long to wait for somebody else who is at work on the
-	// release; 0 does not wait.
+	// LockTimeout is how long to wait while another run holds the release's lock; 0
+	// does not wait.
 	LockTimeout time.Duration
 	// NoHooks leaves out hooks.
 	NoHooks bool
@@ -79,7 +79,7 @@ func (r Run) options() (plan.Options, error) {
 		TakeOwnership: r.TakeOwnership, ForceConflicts: r.ForceConflicts, Policy: policy, Sensitive: r.Sensitive,
 	}
 	if o.Timeout == 0 {
-		o.Timeout = engine.DefaultTimeout
+		o.Timeout = plan.DefaultTimeout
 	}
 	switch {
 	case o.HistoryMax == 0:

@@ -67,7 +67,7 @@ type Problem struct {
 	// Blocking forbids Apply.
 	Blocking bool
 	What     string
-	// Do is what to do about it, "" when there is nothing to say.
+	// Do is advice, "" when there is none.
 	Do string
 }
 
@@ -77,7 +77,7 @@ type Summary = plan.Summary
 // Operation is "install", "upgrade", "rollback", "uninstall" or "test".
 func (p *Plan) Operation() string { return string(p.plan.Operation) }
 
-// Release is what the plan is for.
+// Release is the release that the plan is for.
 func (p *Plan) Release() Release {
 	return Release{Namespace: p.plan.Release.Namespace, Name: p.plan.Release.Name}
 }
@@ -89,14 +89,14 @@ func (p *Plan) Revisions() (from, to int) { return p.plan.FromRevision, p.plan.T
 // Summary counts the plan's steps.
 func (p *Plan) Summary() Summary { return p.plan.Summary }
 
-// Changes says whether Apply would change objects or what is recorded of the release;
-// hooks may run without.
+// Changes reports whether Apply would change objects or the release's record. Hooks may
+// run even when it is false.
 func (p *Plan) Changes() bool { return p.plan.Effect() != plan.EffectNone }
 
-// Blocked says whether a problem forbids Apply.
+// Blocked reports whether a problem forbids Apply.
 func (p *Plan) Blocked() bool { return p.plan.Blocked() }
 
-// Problems are what a reviewer must know.
+// Problems are what a reviewer must know before applying the plan.
 func (p *Plan) Problems() []Problem {
 	problems := make([]Problem, 0, len(p.plan.Problems))
 	for _, problem := range p.plan.Problems {
@@ -141,8 +141,8 @@ func (p *Plan) JSON(w io.Writer) error { return report.JSON(w, &redact.Plan(p.pl
 // the release's secrets.
 func (p *Plan) Encode() ([]byte, error) { return plan.Encode(p.plan) }
 
-// Decode reads what Encode gave, or kubectl release plan --out. Errors: it is no
-// plan, was damaged, or is of another major format version.
+// Decode reads a plan that Encode or kubectl release plan --out has written. Errors: data
+// is not a plan, is damaged, or has another major format version.
 func Decode(data []byte) (*Plan, error) {
 	decoded, err := plan.Decode(data)
 	if err != nil {

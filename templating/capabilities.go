@@ -60,8 +60,9 @@ type KubeVersion struct {
 	Minor      string
 }
 
-// ParseKubeVersion reads a version such as v1.36.3, 1.36 or
-// v1.33.4-gke.1245000.
+// ParseKubeVersion reads a version such as v1.36.3, 1.36 or v1.33.4-gke.1245000, as
+// Helm 4.3.1 does (pkg/chart/common/capabilities.go). Major and Minor are decimal numbers. It is an
+// error when the text does not begin with two or more numbers, with a "v" before them or without.
 func ParseKubeVersion(text string) (KubeVersion, error) {
 	v, err := version.ParseGeneric(text)
 	if err != nil {

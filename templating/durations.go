@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// durationFunctions are Helm 4's. Other than mustToDuration they give zero for
+// durationFunctions are Helm 4.3.1's (pkg/engine/funcs.go). Other than mustToDuration they give zero for
 // what is no duration.
 func durationFunctions() map[string]any {
 	in := func(convert func(time.Duration) float64) func(any) float64 {

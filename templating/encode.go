@@ -14,7 +14,8 @@ import (
 
 // encodingFunctions are Helm's encoders and decoders. Those without "must" give
 // "" (TOML: the message) for what can't be encoded; decoders give the message
-// as the key Error, or as the only item. Results are those of Helm 4.3.1,
+// as the key Error, or as the only item. Results are those of Helm 4.3.1
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/engine/funcs.go),
 // messages of YAML and JSON included, because charts test for them.
 func encodingFunctions() map[string]any {
 	return map[string]any{

@@ -36,7 +36,7 @@ func (f Files) GetBytes(name string) []byte {
 func (f Files) Get(name string) string { return string(f[name]) }
 
 // Glob are the files whose path matches; "*" stops at a slash, "**" does not.
-// A pattern that can't be parsed matches all, as under Helm 4.3.1.
+// A pattern that can't be parsed matches all, as under Helm 4.3.1 (pkg/engine/files.go, Glob).
 func (f Files) Glob(pattern string) Files {
 	matched := Files{}
 	g, err := glob.Compile(pattern, '/')

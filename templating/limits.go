@@ -4,7 +4,7 @@ package templating
 // Helm has only the first.
 const (
 	// maxIncludes is how often one name may be included within itself
-	// (Helm 4.3.1 counts to 1,000).
+	// (Helm 4.3.1, pkg/engine/engine.go, recursionMaxNums).
 	maxIncludes = 1000
 	// maxDepth is how deeply include, tpl and template calls may nest in all.
 	maxDepth = 2000

@@ -22,7 +22,7 @@ type unit struct {
 }
 
 // mainName is the name under which a text's own body is parsed. It is also
-// what the text of tpl can call itself (Helm 4.3.1).
+// what the text of tpl can call itself (Helm 4.3.1, pkg/engine/engine.go, render and tplFun).
 const mainName = "gotpl"
 
 // wordsOf counts words in the actions of a text, which parsing makes a node of

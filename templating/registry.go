@@ -63,7 +63,8 @@ func (r *registry) get(name string) *function {
 	return f
 }
 
-// rawFunctions are Go's, sprig's less what reads the environment, and Helm's.
+// rawFunctions are Go's, sprig's less what reads the environment, and Helm's (Helm 4.3.1,
+// pkg/engine/funcs.go, funcMap).
 // A later set replaces functions of an earlier one.
 func rawFunctions() map[string]any {
 	all := builtinFunctions()

@@ -1,6 +1,7 @@
 // Package templating renders a chart: chart, values and capabilities in,
 // rendered files and notes out. It executes Go templates with sprig's
-// functions and those that Helm adds; results equal Helm 4.3.1's. Endless or
+// functions and those that Helm adds; results equal those of Helm 4.3.1
+// (https://github.com/helm/helm/tree/v4.3.1/pkg/engine). Endless or
 // exploding templates end in an error that says where (see limits.go).
 //
 // It does not merge values or switch dependencies (package values), does not

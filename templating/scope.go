@@ -19,7 +19,8 @@ type source struct {
 
 // collect lists the template files of a chart tree in the order in which they
 // are parsed and rendered: deeper paths first, the later name first among
-// equals (Helm 4.3.1). The order shows: a later definition replaces an earlier
+// equals (Helm 4.3.1, pkg/engine/engine.go, sortTemplates). The order shows: a later definition
+// replaces an earlier
 // one, and templates can change values.
 func collect(c *chart.Chart, top map[string]any) []*source {
 	byPath := map[string]*source{}

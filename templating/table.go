@@ -11,10 +11,12 @@ import (
 
 // Values is the type of .Values, of "." at the top of a file and of .Template.
 // Templates can tell it from a plain map (dig refuses it, typeIs sees it) and
-// can call its methods, so it has those that Helm 4.3.1's type has.
+// can call its methods, so it has those that Helm 4.3.1's type has
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/chart/common/values.go).
 type Values map[string]any
 
-// YAML is v as YAML.
+// YAML is v as YAML, with sorted keys. Errors: it holds what YAML has no form for, such as a
+// function.
 func (v Values) YAML() (string, error) {
 	b, err := yaml.Marshal(v)
 	return string(b), err
@@ -28,7 +30,7 @@ func (v Values) AsMap() map[string]any {
 	return v
 }
 
-// Encode writes v as YAML.
+// Encode writes v as YAML. Errors are those of YAML and of w.
 func (v Values) Encode(w io.Writer) error {
 	text, err := v.YAML()
 	if err != nil {

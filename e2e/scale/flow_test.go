@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // flow is what a proxy has seen of the requests of a program.
@@ -49,8 +49,8 @@ func TestRequestsInFlight(t *testing.T) {
 			t.Fatalf("%s: exit code %d\n%s", line, u.ExitCode, u.Stderr)
 		}
 		t.Logf("%s: %d requests, at most %d at once", line, f.requests.Load(), f.most.Load())
-		if most := f.most.Load(); most > apply.Concurrency+beside {
-			t.Errorf("%s: %d requests were under way at once, want at most %d", line, most, apply.Concurrency)
+		if most := f.most.Load(); most > retry.Concurrency+beside {
+			t.Errorf("%s: %d requests were under way at once, want at most %d", line, most, retry.Concurrency)
 		}
 	}
 

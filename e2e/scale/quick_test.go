@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // TestRequestsOfManyObjects: each object costs the requests that the floor sends for it, and
@@ -50,8 +50,8 @@ func TestRequestsThatAreTooMany(t *testing.T) {
 	if server.refused.Load() == 0 {
 		t.Error("no request was refused")
 	}
-	if server.most.Load() > apply.Concurrency+4 {
-		t.Errorf("%d requests were under way at once, want at most %d", server.most.Load(), apply.Concurrency)
+	if server.most.Load() > retry.Concurrency+4 {
+		t.Errorf("%d requests were under way at once, want at most %d", server.most.Load(), retry.Concurrency)
 	}
 	if refused := server.refused.Load(); refused > 4*2*objects {
 		t.Errorf("%d requests were refused: they are not held back", refused)

@@ -48,7 +48,8 @@ type played struct {
 }
 
 // unplanned tells each write that the run's plans do not allow at its time, and each
-// step that is told to be done and has not written.
+// step that is told to be done and has not written: of a record step, the older records, too,
+// unless something has failed.
 //
 // The rules: a wave begins when the one before it has done all its writes. The writes of
 // a step come in their order; one that was refused may be sent again. After a failure
@@ -69,6 +70,11 @@ func (r played) unplanned() []string {
 		for _, t := range leg.tasks {
 			if t.told && len(t.calls) > 0 && !t.hasWritten() {
 				wrong = append(wrong, t.id+" is told to be done, and has written nothing")
+			}
+			for _, one := range t.calls {
+				if t.told && one.owed && one.asked == 0 && !r.failed && !r.spoilt {
+					wrong = append(wrong, fmt.Sprintf("%s is told to be done without a failure, and has sent no %s of %s", t.id, one.verbs[0], one.name))
+				}
 			}
 		}
 	}
@@ -107,7 +113,11 @@ type sent struct {
 	verbs []string
 	resource
 	optional bool
+	// owed says of what may be left out after a failure that a run which has ended well has
+	// sent it.
+	owed     bool
 	times    int // how often it may be answered well
+	asked    int
 	answered int
 }
 
@@ -213,6 +223,7 @@ func (t *task) take(w write, again bool) bool {
 		one := &t.calls[i]
 		if one.resource == w.resource && slices.Contains(one.verbs, w.verb) && (again || one.answered < one.times) {
 			t.at, t.first = i, true
+			one.asked++
 			if w.code < 300 || w.verb == "delete" && (w.code == 404 || w.code == 409) { // it is gone, or another one
 				one.answered++
 			}
@@ -271,7 +282,8 @@ func callsOf(p *plan.Plan, s *plan.Step) []sent {
 	return nil
 }
 
-// recordCalls are those of a record step: the revision first, then the older ones.
+// recordCalls are those of a record step: the revision first, if it writes one, then the older
+// ones.
 func recordCalls(p *plan.Plan, r *plan.Record) []sent {
 	on := func(version int) resource {
 		return resource{resource: "secrets", namespace: p.Release.Namespace, name: releasestore.ObjectName(p.Release.Name, version)}
@@ -280,12 +292,15 @@ func recordCalls(p *plan.Plan, r *plan.Record) []sent {
 	if r.Status.Pending() && r.Revision != p.FromRevision {
 		verb = "create"
 	}
-	calls := []sent{{verbs: []string{verb}, resource: on(r.Revision), times: 1}}
+	var calls []sent
+	if r.Revision != 0 {
+		calls = append(calls, sent{verbs: []string{verb}, resource: on(r.Revision), times: 1})
+	}
 	for _, version := range slices.Concat(r.Fail, r.Supersede) {
-		calls = append(calls, sent{verbs: []string{"update"}, resource: on(version), optional: true, times: 1})
+		calls = append(calls, sent{verbs: []string{"update"}, resource: on(version), optional: true, owed: true, times: 1})
 	}
 	for _, version := range r.Prune {
-		calls = append(calls, sent{verbs: []string{"delete"}, resource: on(version), optional: true, times: 1})
+		calls = append(calls, sent{verbs: []string{"delete"}, resource: on(version), optional: true, owed: true, times: 1})
 	}
 	return calls
 }

@@ -18,8 +18,8 @@ func TestUnplannedWritesAreFound(t *testing.T) {
 	step := func(op plan.Op, name string) plan.Step {
 		return plan.Step{ID: string(op) + " " + name, Op: op, Object: configMap(name), Hook: &plan.HookRun{}}
 	}
-	record := func(id string, status release.Status) plan.Step {
-		return plan.Step{ID: id, Op: plan.OpRecord, Record: &plan.Record{Revision: 2, Status: status, Supersede: []int{1}}}
+	record := func(id string, status release.Status, supersede ...int) plan.Step {
+		return plan.Step{ID: id, Op: plan.OpRecord, Record: &plan.Record{Revision: 2, Status: status, Supersede: supersede}}
 	}
 	after := step(plan.OpDelete, "hook")
 	after.Of, after.When = "run hook", plan.WhenAlways
@@ -34,7 +34,7 @@ func TestUnplannedWritesAreFound(t *testing.T) {
 		stage("record pending", record("pending", release.StatusPendingUpgrade)),
 		stage("hooks", step(plan.OpRun, "hook"), after),
 		stage("resources", step(plan.OpCreate, "a"), step(plan.OpPatch, "b")),
-		stage("record", record("final", release.StatusDeployed)),
+		stage("record", record("final", release.StatusDeployed, 1)),
 	}, OnFailure: &plan.OnFailure{Stages: []plan.Stage{stage("record", record("failed", release.StatusFailed))}}}}
 	back := &plan.Plan{Document: plan.Document{Release: p.Release, FromRevision: 2, ToRevision: 3, Stages: []plan.Stage{stage("resources", step(plan.OpDelete, "a"))}}}
 
@@ -45,7 +45,12 @@ func TestUnplannedWritesAreFound(t *testing.T) {
 		back   bool
 		wrong  string
 	}{
-		"all as planned":              {writes: "create v2, create hook, delete hook, create a, patch b, update v2, update v1", ended: "pending, run hook"},
+		"all as planned": {writes: "create v2, create hook, delete hook, create a, patch b, update v2, update v1", ended: "pending, run hook"},
+		"an older record is left": {
+			writes: "create v2, create hook, delete hook, create a, patch b, update v2", ended: "pending, run hook, final", wrong: "has sent no update of sh.helm.release.v1.web.v1",
+		},
+		"an older record that could not be written": {writes: "create v2, create hook, delete hook, create a, patch b, update v2, update v1!", ended: "pending, run hook, final"},
+		"an older record is left after a failure":   {writes: "create v2, create hook!, delete hook, update v2", ended: "pending, !run hook, failed", failed: true},
 		"something else":              {writes: "create v2, create other", wrong: "create /configmaps/shop/other"},
 		"something else is deleted":   {writes: "create v2, create hook, delete a", ended: "pending, run hook", wrong: "delete /configmaps/shop/a"},
 		"another verb":                {writes: "create v2, patch hook", wrong: "patch /configmaps/shop/hook"},

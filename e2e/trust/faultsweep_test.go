@@ -76,11 +76,13 @@ func TestFaultSweep(t *testing.T) {
 	}
 	t.Logf("%d troubles, of an upgrade with %d requests", len(troubles), requests)
 	began := time.Now()
+	recorder := newRecorder(t, clustertest.Program(t))
+	defer func() { recorder.asPlanned(t, false) }()
 	var lock sync.Mutex
 	var hit int
 	var longest time.Duration
 	sideBySide(t, sample(6, 12), troubles, func(t *testing.T, f trouble) {
-		o := f.play(t, end)
+		o := f.play(t, recorder, end)
 		lock.Lock()
 		defer lock.Unlock()
 		hit += o.faults
@@ -99,13 +101,13 @@ type faultyEnd struct {
 	took   time.Duration
 }
 
-func (f trouble) play(t *testing.T, undisturbed map[string]any) faultyEnd {
+func (f trouble) play(t *testing.T, by recorder, undisturbed map[string]any) faultyEnd {
 	s := newThirty(t)
 	runs := s.hookRuns(t)
 	judge := &troubleJudge{trouble: f, random: rand.New(rand.NewPCG(f.seed, 0))}
 	proxy := newProxy(t, judge.judge)
 	began := time.Now()
-	r := cluster.Run(t, clustertest.Program(t), "", s.upgrade("--kubeconfig", clustertest.KubeconfigFor(t, proxy, s.namespace))...)
+	r := cluster.Run(t, by.program(), "", s.upgrade("--kubeconfig", clustertest.KubeconfigFor(t, proxy, s.namespace))...)
 	o := faultyEnd{faults: judge.faults(), took: time.Since(began)}
 	bound := boundOfOne
 	if f.seed != 0 {

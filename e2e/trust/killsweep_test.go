@@ -52,9 +52,11 @@ func TestKillSweep(t *testing.T) {
 	}
 	t.Logf("%d of %d writes and signals: %v", len(kills), 4*writeCount, kills)
 	began := time.Now()
+	recorder := newRecorder(t, clustertest.Program(t))
+	defer func() { recorder.asPlanned(t, false) }()
 	var struck atomic.Int32
 	sideBySide(t, 8, kills, func(t *testing.T, k kill) {
-		if k.play(t, end) {
+		if k.play(t, recorder, end) {
 			struck.Add(1)
 		}
 	})
@@ -65,8 +67,8 @@ func TestKillSweep(t *testing.T) {
 	}
 }
 
-// play says whether the signal came before the run had ended.
-func (k kill) play(t *testing.T, undisturbed map[string]any) bool {
+// play says whether the signal came before the run had ended. What the run writes is recorded.
+func (k kill) play(t *testing.T, by recorder, undisturbed map[string]any) bool {
 	s := newThirty(t)
 	flags := []string{}
 	if k.atomic {
@@ -85,6 +87,7 @@ func (k kill) play(t *testing.T, undisturbed map[string]any) bool {
 		}}
 	})
 	upgrade := program(t, 0, s.upgrade(append(flags, "--kubeconfig", clustertest.KubeconfigFor(t, proxy, s.namespace))...)...)
+	upgrade.Path, upgrade.Args[0] = by.program(), by.program()
 	var out bytes.Buffer
 	upgrade.Stdout, upgrade.Stderr = &out, &out
 	if err := upgrade.Start(); err != nil {

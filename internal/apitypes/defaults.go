@@ -2,7 +2,7 @@ package apitypes
 
 import "github.com/kubectl-release/kubectl-release/internal/jsontree"
 
-// Defaulted reports whether v is the API server's default for the field key of an
+// Defaulted knows of the API server's defaulting: it reports whether v is the default for the field key of an
 // item of an atomic list. Only fields of built-in kinds have known defaults; they
 // are those of https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis, in
 // GROUP/VERSION/defaults.go.

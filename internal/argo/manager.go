@@ -119,4 +119,4 @@ func (m *manager) Live(_ releaseset.Live, is *chart.Metadata, rewritten bool) (r
 }
 
 // Overlook overlooks nothing.
-func (*manager) Overlook(*plan.Step) {}
+func (*manager) Overlook(*plan.Step) plan.Overlooked { return plan.Overlooked{} }

@@ -22,7 +22,7 @@ func GuardOf(name string) Guard {
 	return nil
 }
 
-// guardOfWeigher is guardOf for what goes through a value all the way down.
+// guardOfWeigher is GuardOf for functions that walk a value to its leaves.
 func guardOfWeigher(name string) Guard {
 	if countsOn(name) {
 		return weighBy(8, 0)

@@ -45,7 +45,7 @@ func (b *Budget) CheckSize(v any) error {
 	return err
 }
 
-// measure is weighed; it also gives the size of all text in the value.
+// measure is CheckSize that also returns how many bytes the texts of the value have in all.
 func (b *Budget) measure(v any) (int, error) {
 	switch v := v.(type) {
 	case nil, bool, int, int64, float64:

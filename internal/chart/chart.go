@@ -20,7 +20,8 @@ type File struct {
 	ModTime time.Time `json:"modtime,omitzero"`
 }
 
-// Chart is one chart with its subcharts. The JSON form is the one Helm 3 and 4
+// Chart is one chart with its subcharts. The JSON form is the one that Helm 3 and 4 (4.3.1,
+// pkg/chart/v2/chart.go)
 // keep in release records; subcharts and raw files are not part of it.
 type Chart struct {
 	Metadata *Metadata      `json:"metadata"`

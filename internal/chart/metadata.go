@@ -2,7 +2,8 @@ package chart
 
 import "time"
 
-// Metadata is the content of Chart.yaml, field for field as Helm 4.3.1 knows it.
+// Metadata is the content of Chart.yaml, field for field as Helm 4.3.1 knows it
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/chart/v2/metadata.go).
 type Metadata struct {
 	Name         string            `json:"name,omitempty"`
 	Home         string            `json:"home,omitempty"`

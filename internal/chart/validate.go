@@ -19,7 +19,8 @@ const (
 
 // Validate checks the metadata and cleans its text in place: white space
 // becomes plain spaces and unprintable characters go away. What is cleaned and
-// what is refused follows Helm 4.3.1; every finding is reported, not the first
+// what is refused follows Helm 4.3.1 (pkg/chart/v2/metadata.go, Validate); every finding is reported,
+// not the first
 // alone.
 func (m *Metadata) Validate() error {
 	if m == nil {

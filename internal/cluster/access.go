@@ -10,6 +10,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -68,7 +69,7 @@ func (a *accessReview) beyondRules(ctx context.Context, needed []plan.Permission
 		}
 	}
 	var group errgroup.Group
-	group.SetLimit(Concurrency)
+	group.SetLimit(retry.Concurrency)
 	for _, namespace := range namespaces {
 		group.Go(func() error {
 			var review *authorizationv1.SelfSubjectRulesReview
@@ -112,7 +113,7 @@ func (a *accessReview) askAll(ctx context.Context, needed []plan.Permission, que
 		}
 	}
 	var group errgroup.Group
-	group.SetLimit(Concurrency)
+	group.SetLimit(retry.Concurrency)
 	for _, q := range questions {
 		group.Go(func() error {
 			a.ask(ctx, q)

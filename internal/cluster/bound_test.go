@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/apply"
-	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -30,8 +30,8 @@ func (c *crowd) slowly(answer http.HandlerFunc) http.HandlerFunc {
 
 func (c *crowd) check(t *testing.T) {
 	t.Helper()
-	if n := c.most.Load(); n > cluster.Concurrency || n < cluster.Concurrency/2 {
-		t.Errorf("%d requests were under way at once, want about %d", n, cluster.Concurrency)
+	if n := c.most.Load(); n > retry.Concurrency || n < retry.Concurrency/2 {
+		t.Errorf("%d requests were under way at once, want about %d", n, retry.Concurrency)
 	}
 }
 

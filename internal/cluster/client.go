@@ -25,11 +25,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// Concurrency is how many requests that change nothing, dry runs included, are
-// under way at once. With 40 ms of round-trip time, half as many make a plan of
-// 200 changes a fifth slower, and twice as many hardly faster.
-const Concurrency = 32
-
 // Options tune a client.
 type Options struct {
 	// QPS limits requests per second, all parts of the client together; 0
@@ -81,7 +76,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	c := &Client{host: config.Host, context: o.Context, reads: retry.NewFlow(Concurrency)}
+	c := &Client{host: config.Host, context: o.Context, reads: retry.NewFlow(retry.Concurrency)}
 	if c.ca, err = authority(config); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}

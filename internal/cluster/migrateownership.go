@@ -88,7 +88,7 @@ func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manage
 // have gone, and so may be refused for two ports of one name.
 func (c *Client) dryRunAfterMigration(ctx context.Context, ref apply.Ref, p apply.Patch, s *plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	_, err := c.Patch(ctx, ref, p, o)
-	if err = withoutMigrated(err, s.HandOver); err != nil && !apierrors.IsInvalid(err) {
+	if err = withoutMigrated(err, s.MigrateOwnership); err != nil && !apierrors.IsInvalid(err) {
 		return nil, err
 	}
 	body := s.After.DeepCopy()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -80,7 +81,7 @@ func (o *observer) observe(ctx context.Context, known *catalog, refs []apply.Ref
 
 func (o *observer) getEach(ctx context.Context, at listKey, refs []apply.Ref) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(Concurrency)
+	group.SetLimit(retry.Concurrency)
 	for _, ref := range refs {
 		group.Go(func() error { return o.get(ctx, at, ref) })
 	}

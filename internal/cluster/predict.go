@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -35,7 +36,7 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 	alike := map[schema.GroupKind]map[string]any{} // the last answer of each kind
 	next := make(chan *plan.Step)
 	group, ctx := errgroup.WithContext(ctx)
-	for range min(Concurrency, len(steps)) { // a goroutine for each step would grow its stack for each
+	for range min(retry.Concurrency, len(steps)) { // a goroutine for each step would grow its stack for each
 		group.Go(func() error {
 			for s := range next {
 				answer, err := c.predict(ctx, s, o)

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// stalls is how many attempts of a request that only reads may come to nothing in
-// their time, of a server that has never answered and of one that has.
+// stalls and stallsOfKnown are how many attempts of a read may time out before it is given up:
+// for a server that has not answered any request yet, and for one that has.
 const stalls, stallsOfKnown = 2, 3
 
 // noRetry is a REST client that sends every request a single time. client-go's
@@ -36,7 +36,7 @@ func (o noRetry) Patch(t types.PatchType) *rest.Request {
 }
 
 // metadataOnly is a REST client whose answers are the metadata of objects: the
-// server need not send, nor we read, what nobody looks at. A server that can't
+// server need not send, nor we read, what is not used. A server that can't
 // do so answers with the whole object.
 type metadataOnly struct{ rest.Interface }
 

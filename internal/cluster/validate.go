@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Verdict is what the API server says of an object that it was asked to create
@@ -45,7 +46,7 @@ func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, 
 	coming := definedKinds(slices.Concat(crds, objects))
 	out := make([]Verdict, len(objects))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(Concurrency)
+	group.SetLimit(retry.Concurrency)
 	for i, o := range objects {
 		out[i].Object = o
 		group.Go(func() error {
@@ -79,7 +80,7 @@ func (v *Verdict) judge(err error, coming bool) {
 		v.Unasked = "its CustomResourceDefinition comes with the chart"
 	case meta.IsNoMatchError(err):
 		v.Refused = fmt.Sprintf("the cluster does not serve %s %s", v.Object.GVK().GroupVersion(), v.Object.Kind)
-	case namespaceMissing(err):
+	case NamespaceMissing(err, v.Object.Namespace):
 		v.Unasked = fmt.Sprintf("namespace %s does not exist", v.Object.Namespace)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource"):
 		// By RBAC, not by admission.
@@ -93,14 +94,17 @@ func (v *Verdict) judge(err error, coming bool) {
 	}
 }
 
-// namespaceMissing tells the 404 of the namespace from others.
-func namespaceMissing(err error) bool {
+// NamespaceMissing says whether a request was refused since there is no namespace of this name,
+// which admission tells before the object is looked for (NamespaceLifecycle, in Kubernetes'
+// staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go). Other
+// things that are not found, such as the API or the object, are not meant.
+func NamespaceMissing(err error, namespace string) bool {
 	var api apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &api) {
 		return false
 	}
 	details := api.Status().Details
-	return details != nil && details.Kind == "namespaces"
+	return details != nil && details.Kind == "namespaces" && details.Group == "" && details.Name == namespace
 }
 
 // definedKinds are the kinds that CustomResourceDefinitions among objects define.

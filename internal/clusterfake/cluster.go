@@ -129,7 +129,7 @@ func (c *Cluster) Create(_ context.Context, u *unstructured.Unstructured, _ appl
 
 // MigrateOwnership is counted, and changes nothing.
 func (c *Cluster) MigrateOwnership(_ context.Context, ref apply.Ref, _ types.UID, _ apply.Fields, _ apply.WriteOptions) error {
-	return c.Write("hand over "+ref.String(), func() error { return nil })
+	return c.Write("migrate ownership of "+ref.String(), func() error { return nil })
 }
 
 // Replace overwrites an object.

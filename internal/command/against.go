@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +129,7 @@ func (p *program) planOffline(ctx context.Context, o *chartPlanFlags, asked depl
 	if err != nil {
 		return nil, err
 	}
-	namespace := orDefault(p.connection.namespace, "default")
+	namespace := cmp.Or(p.connection.namespace, "default")
 	d, err := p.deployment(ctx, namespace, asked)
 	if err != nil {
 		return nil, err
@@ -151,7 +152,7 @@ func (p *program) planOffline(ctx context.Context, o *chartPlanFlags, asked depl
 // baseline reads what --against names: a number is a revision, a folder or an
 // archive a chart, a file a saved plan or rendered YAML.
 func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, d engine.Deployment) (engine.Baseline, error) {
-	name := orDefault(o.against.against, path)
+	name := cmp.Or(o.against.against, path)
 	b := engine.Baseline{Against: plan.Against{Name: name}}
 	if o.against.version.given {
 		return p.chartBaseline(ctx, o, b, d)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -87,7 +88,7 @@ func (o *approvalFlags) allows(file string, saved *plan.Plan, now time.Time) err
 	case from == nil:
 		return unapproved("%s does not say when and from which commit it was made: it is of an older version", file)
 	case o.commit != "" && o.commit != from.Commit:
-		return unapproved("%s was planned from commit %s, and %s is expected", file, orDefault(from.Commit, "(not known: plan --commit says it)"), o.commit)
+		return unapproved("%s was planned from commit %s, and %s is expected", file, cmp.Or(from.Commit, "(not known: plan --commit says it)"), o.commit)
 	case from.Expired(now, o.maxAge):
 		return unapproved("%s was made at %s, longer ago than %s", file, from.Created.Format(time.RFC3339), o.maxAge)
 	}
@@ -124,6 +125,17 @@ func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) 
 		}
 	}
 	return p.maskOf(made).EffectDigest(made, key), nil
+}
+
+// withEffect is the plan with the digest of its effect.
+func (p *program) withEffect(o *effectFlags, made *plan.Plan) (*plan.Plan, error) {
+	digest, err := p.effectDigest(o, made)
+	if err != nil {
+		return nil, err
+	}
+	stamped, _, err := made.Stamped(plan.Stamp{EffectDigest: digest})
+	p.sameMask(made, stamped)
+	return stamped, err
 }
 
 // approved compares a plan that is going to be applied with what was approved.

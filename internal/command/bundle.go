@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -153,7 +154,7 @@ func (p *program) imagesOf(ctx context.Context, o *bundleFlags, loaded *chart.Ch
 	if err != nil {
 		return nil, err
 	}
-	key := release.Key{Namespace: orDefault(p.connection.namespace, "default"), Name: "release-name"}
+	key := release.Key{Namespace: cmp.Or(p.connection.namespace, "default"), Name: "release-name"}
 	r, err := engine.Render(ctx, engine.Source{Chart: loaded, Values: given}, engine.Moment{Key: key, Revision: 1, IsInstall: true}, caps, nil)
 	if err != nil {
 		return nil, err

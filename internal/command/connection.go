@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -140,7 +141,7 @@ func (o *connectionFlags) contextName(current string) string {
 	if o.server != "" || o.cluster != "" {
 		return ""
 	}
-	return orDefault(o.context, current)
+	return cmp.Or(o.context, current)
 }
 
 // debugVerbosity is that of --debug: a line for each request.

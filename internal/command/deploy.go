@@ -31,7 +31,7 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(co
 		if err != nil {
 			return err
 		}
-		if made.EffectDigest, err = p.effectDigest(&o.effect, made); err != nil {
+		if made, err = p.withEffect(&o.effect, made); err != nil {
 			return err
 		}
 		return p.showResult(&o.show, made)
@@ -68,11 +68,7 @@ func (p *program) blocked(made *plan.Plan) error {
 		if !problem.Blocking {
 			continue
 		}
-		text.WriteString("\n  ✗ ")
-		if problem.Object.Kind != "" {
-			text.WriteString(problem.Object.String() + ": ")
-		}
-		text.WriteString(problem.What)
+		text.WriteString("\n  ✗ " + problem.Text())
 		if problem.Do != "" {
 			text.WriteString("\n    → " + problem.Do)
 		}

@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/clientcmd"
@@ -200,11 +202,21 @@ func (p *program) hint(err error) string {
 		return "the API server's certificate is not trusted: is it the right cluster? If so, name its authority: --certificate-authority FILE"
 	case apierrors.IsUnauthorized(err):
 		return "log in again, or choose another context with --context"
-	case strings.Contains(err.Error(), "connection refused"), strings.Contains(err.Error(), "no such host"), strings.Contains(err.Error(), "i/o timeout"):
+	case unreached(err):
 		return "check the cluster and the context: kubectl cluster-info"
 	default:
 		return ""
 	}
+}
+
+// unreached says whether there was no connection: it was refused, the host has no address, or
+// nothing answered in time.
+func unreached(err error) bool {
+	if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.ECONNREFUSED) {
+		return true
+	}
+	operation, ok := errors.AsType[*net.OpError](err) // a context's deadline is a net.Error, too
+	return ok && operation.Timeout()
 }
 
 // untrusted says whether a server's certificate was refused.

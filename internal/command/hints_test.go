@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -235,5 +239,27 @@ func TestHintNamesTheRoleThatIsMissing(t *testing.T) {
 	}
 	if got := p.hint(errNoCluster); got != "--offline compares two charts without one" {
 		t.Error(got)
+	}
+}
+
+// Who has no connection is sent to look at the cluster, by the error's type and not by its words.
+func TestHintOfAClusterThatIsNotReached(t *testing.T) {
+	dial := func(err error) error {
+		return fmt.Errorf("ask: %w", &url.Error{Op: "Get", URL: "https://c", Err: &net.OpError{Op: "dial", Net: "tcp", Err: err}})
+	}
+	for why, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"refused":                         {dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), true},
+		"no address":                      {dial(&net.DNSError{Err: "no such host", Name: "c", IsNotFound: true}), true},
+		"nothing answers":                 {dial(os.ErrDeadlineExceeded), true},
+		"time is over":                    {fmt.Errorf("ask: %w", context.DeadlineExceeded), false},
+		"a chart that says such a thing":  {errors.New("values: connection refused"), false},
+		"another error of the connection": {dial(os.NewSyscallError("connect", syscall.EACCES)), false},
+	} {
+		if got := unreached(tc.err); got != tc.want {
+			t.Errorf("%s: %t (%v)", why, got, tc.err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -109,7 +110,7 @@ func (p *program) newLinter(ctx context.Context, o *lintFlags) (*linter, error) 
 		return nil, err
 	}
 	l := &linter{lintFlags: o, values: given, options: lint.Options{
-		Namespace: orDefault(p.connection.namespace, "default"), Capabilities: caps, ExactVersion: o.capable.kubeVersion.given,
+		Namespace: cmp.Or(p.connection.namespace, "default"), Capabilities: caps, ExactVersion: o.capable.kubeVersion.given,
 		SkipSchema: o.skipSchema, Kinds: kinds,
 	}}
 	if o.validate {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -34,7 +35,7 @@ func (p *program) manyClusters(offline bool) *manyClusters {
 		offline: offline, sessions: map[address]func() (*session, error){},
 		connect: func(to address) (*session, error) {
 			o := p.connection
-			o.context = orDefault(to.context, o.context)
+			o.context = cmp.Or(to.context, o.context)
 			if to.foreign != "" {
 				o.foreign = []byte(to.foreign)
 			}

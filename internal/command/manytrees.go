@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -86,7 +87,7 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 		return nil, err
 	}
 	if inGit {
-		t.reading.Checkout = releaseset.Checkout{Remotes: gittree.Remotes(ctx, root), Branch: gittree.Branch(ctx, root, orDefault(o.since, "HEAD"))}
+		t.reading.Checkout = releaseset.Checkout{Remotes: gittree.Remotes(ctx, root), Branch: gittree.Branch(ctx, root, cmp.Or(o.since, "HEAD"))}
 	}
 	for _, file := range files {
 		if file == standardInput {
@@ -144,7 +145,7 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 			}
 			t.baseName = ""
 		}
-		dir := orDefault(t.temporary, o.baseDir)
+		dir := cmp.Or(t.temporary, o.baseDir)
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path.Join(files[:min(1, len(files))]...)))); err != nil { // the folder of FILE alone
 			files = nil
 			for _, name := range t.files {
@@ -171,7 +172,7 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("in %s: %w", strings.TrimSpace(orDefault(t.baseName, o.since)), err)
+		return fmt.Errorf("in %s: %w", strings.TrimSpace(cmp.Or(t.baseName, o.since)), err)
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ func (p *program) maskOf(made *plan.Plan) *redact.Mask {
 	return p.lastMask
 }
 
+// sameMask has a plan that holds the same as another one masked as that is.
+func (p *program) sameMask(as, made *plan.Plan) { p.lastMask, p.lastMasked = p.maskOf(as), made }
+
 // hide masks the plan's secrets in all that is printed from now on.
 func (p *program) hide(made *plan.Plan) {
 	if !p.showSecrets {

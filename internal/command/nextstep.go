@@ -81,7 +81,7 @@ func (p *program) again(made *plan.Plan) string {
 		return p.command(p.retyped("rollback", name, strconv.Itoa(made.RollbackTo))...)
 	case plan.Uninstall:
 		return p.command(p.retyped("uninstall", name)...)
-	case plan.Test, plan.CorrectDrift:
+	case plan.Test, plan.CorrectDrift, plan.CorrectRecords:
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ func (o *optionFlags) applying() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "wait", Destination: &o.wait, Usage: "wait until the objects are ready (true, false, hookOnly)", Category: applyCategory},
 		applyToggle("wait-for-jobs", &o.WaitForJobs, "with --wait, wait until Jobs are complete"),
-		&cli.DurationFlag{Name: "timeout", Destination: &o.Timeout, Usage: "how long a wait or a hook may take", Value: engine.DefaultTimeout, Category: applyCategory},
+		&cli.DurationFlag{Name: "timeout", Destination: &o.Timeout, Usage: "how long a wait or a hook may take", Value: plan.DefaultTimeout, Category: applyCategory},
 		&cli.DurationFlag{Name: "overall-timeout", Destination: &o.OverallTimeout, Usage: "how long all of it may take, a rollback that follows apart; 0 is as long as its steps", Category: applyCategory},
 		applyToggle("no-hooks", &o.NoHooks, "do not run hooks"),
 		&cli.StringFlag{Name: "description", Destination: &o.Description, Usage: "description of the revision", Category: applyCategory},
@@ -90,15 +91,8 @@ func (o *planningFlags) planOptions() (plan.Options, error) {
 		return plan.Options{}, err
 	}
 	out.Wait = wait || out.Atomic
-	out.FieldManager = orDefault(out.FieldManager, fieldManager)
+	out.FieldManager = cmp.Or(out.FieldManager, fieldManager)
 	return out, nil
-}
-
-func orDefault(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // waits reads --wait in the words of Helm 3 and 4.
@@ -116,7 +110,7 @@ func waits(text string) (bool, error) {
 func (o *optionFlags) method() (engine.ServerSide, error) { return serverSide(o.serverSide) }
 
 func serverSide(text string) (engine.ServerSide, error) {
-	switch s := engine.ServerSide(orDefault(text, "auto")); s {
+	switch s := engine.ServerSide(cmp.Or(text, "auto")); s {
 	case engine.ServerSideAuto, engine.ServerSideOn, engine.ServerSideOff:
 		return s, nil
 	default:

@@ -122,15 +122,17 @@ func (p *program) showResult(show *showFlags, made *plan.Plan) error {
 // showAndSave shows a plan, and saves it where that is asked for.
 func (p *program) showAndSave(show *showFlags, files *planFileFlags, made *plan.Plan) error {
 	var encoded []byte
-	var err error
-	if made.EffectDigest, err = p.effectDigest(&files.effect, made); err != nil {
+	made, err := p.withEffect(&files.effect, made)
+	if err != nil {
 		return err
 	}
 	if files.out != "" && !made.Blocked() {
-		made.Origin = originOf(files.commit, time.Now())
-		if encoded, made.PlanDigest, err = planfile.Encode(made); err != nil {
+		saved, data, err := planfile.Encode(made, plan.Stamp{EffectDigest: made.EffectDigest, Origin: originOf(files.commit, time.Now())})
+		if err != nil {
 			return err
 		}
+		p.sameMask(made, saved)
+		made, encoded = saved, data
 	}
 	if err := p.showResult(show, made); err != nil {
 		return err

@@ -151,6 +151,8 @@ func (t textPresenter) result(made *plan.Plan) {
 		fmt.Fprintln(out, testsResult(made))
 	case plan.CorrectDrift:
 		fmt.Fprintf(out, "Drift of release %s is corrected.\n", name)
+	case plan.CorrectRecords:
+		fmt.Fprintf(out, "Records of release %s are corrected.\n", name)
 	}
 	if notes := strings.TrimSpace(made.Notes); notes != "" && !t.show.hideNotes && (made.Operation == plan.Install || made.Operation == plan.Upgrade) {
 		fmt.Fprintf(out, "\nNOTES:\n%s\n", t.mask.Load().Notes(notes))

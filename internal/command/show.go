@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 	}
 	made = p.masked(made)
 	print := func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }
-	if err := print(orDefault(o.output, "text"), w); err != nil {
+	if err := print(cmp.Or(o.output, "text"), w); err != nil {
 		return err
 	}
 	return o.writeReports(w, print)

@@ -117,7 +117,7 @@ func (o *outputFlags) flag() cli.Flag {
 
 // format is text, json or yaml.
 func (o *outputFlags) format() (string, error) {
-	switch f := orDefault(o.output, "text"); f {
+	switch f := cmp.Or(o.output, "text"); f {
 	case "text", "table":
 		return "text", nil
 	case "json", "yaml":

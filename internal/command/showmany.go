@@ -87,24 +87,16 @@ func setPlans(d *releaseset.Document) []*plan.Document {
 	for _, r := range d.Releases {
 		made := r.Plan
 		if r.Error != "" {
-			made = cannotBePlanned(r.Release, r.Error)
+			made = plan.Impossible(r.Release, r.Error)
 		}
 		if made != nil {
 			out = append(out, made.Entry(r.Cluster, plan.Place(r.From)))
 		}
 	}
 	for _, what := range d.Unread {
-		out = append(out, cannotBePlanned(release.Key{Name: setName(d)}, what))
+		out = append(out, plan.Impossible(release.Key{Name: setName(d)}, what))
 	}
 	return out
-}
-
-// cannotBePlanned is a plan that is blocked by what stands against making one.
-func cannotBePlanned(of release.Key, why string) *plan.Document {
-	return &plan.Document{
-		Release: of, Summary: plan.Summary{Blocking: 1},
-		Problems: []plan.Problem{{Kind: plan.ProblemInvalid, Blocking: true, What: why}},
-	}
 }
 
 // setName is what people call a set.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (p *program) view(ctx context.Context, o *templateFlags, loaded *chart.Char
 		return view{}, usage("--dry-run=%s: it is client or server", o.dryRun)
 	}
 	if !o.validate && o.dryRun != "server" {
-		v := view{namespace: orDefault(p.connection.namespace, "default")}
+		v := view{namespace: cmp.Or(p.connection.namespace, "default")}
 		var err, broken error
 		v.caps, err = o.capable.capabilities()
 		v.lookup, broken = p.lookup(o.lookup.value, v.namespace)

@@ -54,10 +54,7 @@ func (p *program) warnings(made *plan.Plan) {
 		if problem.Blocking {
 			continue
 		}
-		text := problem.What
-		if problem.Object.Kind != "" {
-			text = problem.Object.String() + ": " + text
-		}
+		text := problem.Text()
 		if problem.Do != "" {
 			text += "; " + problem.Do
 		}

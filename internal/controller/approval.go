@@ -44,7 +44,7 @@ func newReview(o Options) (*review, error) {
 func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan) (string, error) {
 	var denied []string
 	for _, problem := range r.policy.Denied(made) {
-		denied = append(denied, fmt.Sprintf("%s: %s", problem.Object, problem.What))
+		denied = append(denied, problem.Text())
 	}
 	if len(denied) > 0 {
 		return "", &reconcile.Held{Denied: true, Message: fmt.Sprintf("%s is denied: %s", summary(made), redact.NewMask(made).Text(strings.Join(denied, "; ")))}

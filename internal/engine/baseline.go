@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Baseline is what a chart is compared with in the place of live objects. Which
-// of the fields counts is said by Kind.
+// Baseline stands in for live objects in a comparison. Kind says which of the
+// other fields count.
 type Baseline struct {
 	plan.Against
 	// Revision is the number of a stored revision.
@@ -66,7 +66,7 @@ func (c comparison) storedBase(h release.History) (base, error) {
 		return base{}, &NoRevisionError{Key: c.Release, Revision: c.baseline.Revision}
 	}
 	crds, err := crdsOf(r)
-	return base{revision: r.WithStatus(release.StatusDeployed, ""), crds: crds, chart: refOf(r)}, err
+	return base{revision: r.WithStatus(release.StatusDeployed, ""), crds: crds, chart: plan.ChartOf(r.Chart)}, err
 }
 
 func crdsOf(r *release.Revision) ([]manifest.Object, error) {

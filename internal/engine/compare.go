@@ -32,8 +32,8 @@ func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*pl
 	return c.plan(ctx, gathered{facts: facts, history: history, lookups: e.lookups(ctx)})
 }
 
-// PlanOffline plans without any cluster: nobody is asked for records or
-// objects, and lookups find what api has for them. The values are those given; those that
+// PlanOffline plans without any cluster: records and objects are not read, and lookups find
+// what api has for them. The values are those given; those that
 // are reused are a baseline's that is a chart.
 func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := api.Facts(ctx)
@@ -100,7 +100,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	}
 	against := c.baseline.Against
 	against.Chart = base.chart
-	in.Against = &against
+	in.Against, in.Estimated = &against, c.Estimated
 	in.Options.ServerSide = c.ServerSide.resolve(g.history)
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	if base.revision != nil {

@@ -37,7 +37,7 @@ func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest
 	return counts
 }
 
-// belongs says whether an object carries the release's ownership.
+// belongs reports whether an object carries the release's ownership.
 func belongs(o *unstructured.Unstructured, key release.Key) bool {
 	a := o.GetAnnotations()
 	return a[manifest.ReleaseNameAnnotation] == key.Name && a[manifest.ReleaseNamespaceAnnotation] == key.Namespace

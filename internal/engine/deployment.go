@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Mode says whether a deployment may install, upgrade, or whichever fits.
+// Mode reports whether a deployment may install, upgrade, or whichever fits.
 type Mode int
 
 const (
@@ -36,9 +36,11 @@ type Deployment struct {
 	Source     Source
 	ServerSide ServerSide
 	Options    plan.Options
-	// Anew says that the records which are there are gone by then, with a release that is
+	// Estimated tells of objects that they hold what is not known, see plan.Input.
+	Estimated func(body map[string]any) bool
+	// IgnoreHistory says that the records which are there are gone by then, with a release that is
 	// uninstalled first: the plan is made as if there were none.
-	Anew bool
+	IgnoreHistory bool
 }
 
 // PlanDeployment plans an install or upgrade.
@@ -47,7 +49,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	if d.Anew {
+	if d.IgnoreHistory {
 		g.history, g.pending = nil, plan.Pending{}
 	}
 	op, err := d.operation(g.history)
@@ -61,7 +63,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	in := e.input(op, d.Release, d.Options, g)
 	in.Options.ServerSide = d.ServerSide.resolve(g.history)
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
-	in.Target = &target.Target
+	in.Target, in.Estimated = &target.Target, d.Estimated
 	in.Warnings, in.Secrets = target.warnings, slices.Concat(d.Source.Secrets, g.lookups.read())
 	in.Values = valuesChanges(g.history, target.Record)
 	p, err := e.decide(ctx, in)
@@ -143,7 +145,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 		return rendered{}, g.lookups.quoted(err)
 	}
 	record := newRecord(d, r, version, g.history)
-	t, err := newTarget(record, crds, chartRef(source.Chart))
+	t, err := newTarget(record, crds, digestedRef(source.Chart))
 	t.Source, t.Lock = source.Fetched, source.Lock
 	return rendered{Target: t, warnings: problems(source, r.Warnings)}, g.lookups.quoted(err)
 }

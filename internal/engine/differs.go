@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Differs says whether a deployment would send anything else than the newest revision, which
+// Differs reports whether a deployment would send anything else than the newest revision, which
 // is still pending, has sent: it is rendered as that revision. Where none is pending, it does.
 func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 	facts, err := e.Cluster.Facts(ctx)

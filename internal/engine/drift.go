@@ -10,25 +10,22 @@ import (
 )
 
 // PlanDrift plans to give the release's objects back what its newest revision sent, by
-// server-side applies and without a new revision. overlook takes out of steps what is to
-// be left alone; nil overlooks nothing. Without any record it is a *NoReleaseError.
-func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, overlook func(*plan.Step)) (*plan.Plan, error) {
+// server-side applies and without a new revision. d says what is left alone. Without any
+// record it is a *NoReleaseError.
+func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, d plan.Drift) (*plan.Plan, error) {
 	in, err := e.newest(ctx, plan.CorrectDrift, key, o)
 	if err != nil {
 		return nil, err
 	}
-	in.Options.ServerSide, in.Overlook = true, overlook
+	in.Options.ServerSide, in.Drift = true, d
 	return e.decide(ctx, in)
 }
 
-// Restore carries out steps of a plan of PlanDrift under the release's lock, whatever else of
-// it is blocked. No record is written, no hook is run, and nothing is waited for.
-func (e *Engine) Restore(ctx context.Context, p *plan.Plan, steps []plan.Step, lock releasestore.LockOptions) error {
-	part := *p
-	part.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}
-	part.Problems, part.Summary = nil, plan.Summary{}
+// Restore carries out a plan of PlanDrift under the release's lock. No record is written, no
+// hook is run, and nothing is waited for. Errors are those of Locked and of apply.Run.
+func (e *Engine) Restore(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) error {
 	return e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
-		_, err := e.run(ctx, &part, nil, held)
+		_, err := e.run(ctx, p, nil, held)
 		return err
 	})
 }

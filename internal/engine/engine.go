@@ -22,13 +22,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// API is what is known of a cluster apart from its objects.
+// API answers questions about a cluster that are not about its objects.
 type API interface {
 	Facts(ctx context.Context) (cluster.Facts, error)
 	Kinds(ctx context.Context, kinds []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error)
 }
 
-// Cluster is what gathering needs on top of what applying needs.
+// Cluster is a cluster as gathering needs it, in addition to applying.
 type Cluster interface {
 	apply.Cluster
 	API

@@ -169,3 +169,35 @@ func TestDeadHolderOutlastsTheQueue(t *testing.T) {
 		}
 	})
 }
+
+// Only the namespace that is missing is no reason for an error: then there is nothing to lock in.
+func TestLockedWithoutNamespaceOnly(t *testing.T) {
+	for _, tc := range []struct {
+		why   string
+		group string
+		of    string
+		name  string
+		runs  bool
+	}{
+		{"the namespace", "", "namespaces", "shop", true},
+		{"another one", "", "namespaces", "other", false},
+		{"the Lease's API", "coordination.k8s.io", "leases", "", false},
+	} {
+		inBubble(t, func(t *testing.T, b bench) {
+			b.client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewNotFound(schema.GroupResource{Group: tc.group, Resource: tc.of}, tc.name)
+			})
+			ran := false
+			err := b.Locked(t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, apply.Lock) error {
+				ran = true
+				return nil
+			})
+			if ran != tc.runs || (err == nil) != tc.runs {
+				t.Errorf("%s: ran %t, %v", tc.why, ran, err)
+			}
+			if missing := (*apierrors.StatusError)(nil); !tc.runs && !errors.As(err, &missing) {
+				t.Errorf("%s: %v", tc.why, err)
+			}
+		})
+	}
+}

@@ -60,8 +60,8 @@ func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockO
 	return e.Locker.Lock(ctx, e.lockKey(key), e.Identity, o)
 }
 
-// Holder tells who holds the release's lock, as Locker.Inspect does. Without
-// permission to read Leases nobody does, and the holder is Unread.
+// Holder returns the holder of the release's lock, as Locker.Inspect does. Without
+// permission to read Leases, held is false and the holder Unread.
 func (e *Engine) Holder(ctx context.Context, key release.Key) (holder releasestore.Holder, held bool, err error) {
 	holder, held, err = e.Locker.Inspect(ctx, e.lockKey(key))
 	if apierrors.IsForbidden(err) {
@@ -87,7 +87,7 @@ func (e *Engine) leaseAbandoned(ctx context.Context, key release.Key, seen relea
 
 // inspectPending finds out about a pending revision: whose it is, how old, and whether
 // its run is still at work. That takes a while when somebody holds the lock,
-// so that the history is read again behind it.
+// so that the history is read again afterwards.
 func (e *Engine) inspectPending(ctx context.Context, key release.Key, g *gathered) error {
 	last := g.history.Last()
 	if last == nil || !last.Info.Status.Pending() {
@@ -145,7 +145,7 @@ func (e *Engine) PlanWhenUnlocked(ctx context.Context, lock releasestore.LockOpt
 }
 
 // waitForLock returns when nobody else holds the release's lock, or its holder is silent;
-// waited says whether somebody was at work.
+// waited reports whether somebody was at work.
 func (e *Engine) waitForLock(ctx context.Context, key release.Key, deadline time.Time) (waited bool, err error) {
 	for ; ; waited = true {
 		holder, held, err := e.Holder(ctx, key)

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// Offline stands for a cluster that nobody can ask: it serves whatever a chart
-// has objects of.
+// Offline stands in for a cluster when there is none: it serves every kind that a chart has
+// objects of.
 type Offline struct {
 	// Capabilities are what templates see.
 	Capabilities *templating.Capabilities

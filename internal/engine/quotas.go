@@ -13,7 +13,7 @@ import (
 )
 
 // quotas lists the ResourceQuotas of namespaces. What may not be listed is left out:
-// then each dry run alone says whether its object fits.
+// then each dry run alone reports whether its object fits.
 func (e *Engine) quotas(ctx context.Context, namespaces []string) []*unstructured.Unstructured {
 	found := []*unstructured.Unstructured{}
 	for _, quotas := range e.listed(ctx, kinds.ResourceQuota.Kind, namespaces) {

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// Source is what a release is rendered from.
+// Source is the chart and the values that a release is rendered from.
 type Source struct {
 	Chart    *chart.Chart
 	Warnings []chart.Warning
@@ -35,9 +35,9 @@ type Source struct {
 	Secrets [][]byte
 	// Folder is the chart's, as it was named; "" for an archive or a fetched chart.
 	Folder string
-	// Path is what a plan calls a file that was named; nil leaves names as they are.
+	// Path returns the name that a plan shows for a file; nil leaves names as they are.
 	Path func(name string) string
-	// Origin says which flag or file gave the value at a path; nil when nobody knows.
+	// Origin returns the flag or file that set the value at a path; nil when that is not known.
 	Origin func(path []string) values.Origin
 	Reuse  values.Reuse
 	Render RenderOptions
@@ -57,7 +57,7 @@ type RenderOptions struct {
 	Recall *templating.Recall
 }
 
-// Moment is what templates see of the release.
+// Moment is the release as templates see it.
 type Moment struct {
 	Key       release.Key
 	Revision  int
@@ -98,15 +98,15 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	if !s.Render.SkipSchema {
 		valid = validation(c, table)
 	}
-	suspects := values.FindUnknownKeys(s.Chart, c, s.Values, table)
+	unknown := values.FindUnknownKeys(s.Chart, c, s.Values, table)
 	rendered, err := templating.Render(c, top, templating.Options{
 		Strict: s.Render.Strict, DNS: s.Render.DNS, SubchartNotes: s.Render.SubchartNotes, Lookup: lookup,
-		Watch: watchedTables(suspects), Recall: s.Render.Recall,
+		Watch: watchedTables(unknown), Recall: s.Render.Recall,
 	})
 	if err := valid(); err != nil {
 		return Rendering{}, err
 	}
-	unread := unusedValues(s, table, suspects, rendered.Seen)
+	unread := unusedValues(s, table, unknown, rendered.Seen)
 	if err != nil {
 		return Rendering{}, withHints(err, unread)
 	}
@@ -244,8 +244,10 @@ func digest(c *chart.Chart) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func chartRef(c *chart.Chart) plan.ChartRef {
-	return plan.ChartRef{Name: c.Metadata.Name, Version: c.Metadata.Version, AppVersion: c.Metadata.AppVersion, Digest: digest(c)}
+func digestedRef(c *chart.Chart) plan.ChartRef {
+	ref := plan.ChartOf(c)
+	ref.Digest = digest(c)
+	return ref
 }
 
 // Capabilities are what templates of a chart see of the cluster. CRDs of the

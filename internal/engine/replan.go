@@ -61,9 +61,8 @@ func (e *Engine) ReplanWhenServed(ctx context.Context, p *plan.Plan) (*plan.Plan
 	}
 }
 
-// PlanOnward plans the target of a reviewed plan from where the release is by now, be
-// that another revision than the plan has started from, and tells the differences from
-// that plan.
+// PlanOnward plans the target of a reviewed plan from the release's present state, even when that
+// is another revision than the plan started from, and returns the differences from that plan.
 func (e *Engine) PlanOnward(ctx context.Context, p *plan.Plan) (*plan.Plan, []plan.Difference, error) {
 	g, err := e.gather(ctx, p.Release)
 	if err != nil {
@@ -140,7 +139,7 @@ func (e *Engine) fresh(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	return fresh, nil
 }
 
-// Check says whether a reviewed plan still holds, and writes nothing. Errors:
+// Check reports whether a reviewed plan still holds, and writes nothing. Errors:
 // *StaleError when it does not.
 func (e *Engine) Check(ctx context.Context, p *plan.Plan) error {
 	_, err := e.fresh(ctx, p)
@@ -171,7 +170,7 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 	return outcome, err
 }
 
-// movedOn says whether the release is no longer what the plan started from.
+// movedOn reports whether the release is no longer what the plan started from.
 func movedOn(history release.History, p *plan.Plan) bool {
 	last := history.Last()
 	if last == nil {

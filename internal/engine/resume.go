@@ -13,16 +13,25 @@ import (
 // ErrNotResumable is returned for a release whose newest revision no run can go on with.
 var ErrNotResumable = errors.New("there is no revision that could be resumed")
 
-// Resume goes on with the newest revision, which a run that is gone has left pending: what
-// it has not done is planned from its record, under the release's lock, and carried out.
+// Resumption are the parameters of Resume.
+type Resumption struct {
+	Release release.Key
+	Lock    releasestore.LockOptions
+	Options plan.Options
+	// Secrets are the plan's, see plan.Bundle.
+	Secrets [][]byte
+}
+
+// Resume continues the newest revision, which a dead run has left pending: what that run has not
+// done is planned from the record, under the release's lock, and carried out.
 // Hooks that have ended are not run again. see is shown the plan and may end it by an
 // error. Errors: ErrNotResumable, where plan.Resumable does not hold by now, and a
 // *releasestore.LockedError while the run is at work.
-func (e *Engine) Resume(ctx context.Context, key release.Key, lock releasestore.LockOptions, o plan.Options, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
+func (e *Engine) Resume(ctx context.Context, r Resumption, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
 	var p *plan.Plan
 	var outcome apply.Outcome
-	err := e.Locked(ctx, key, lock, func(ctx context.Context, held apply.Lock) (err error) {
-		if p, err = e.planResume(ctx, key, o); err != nil {
+	err := e.Locked(ctx, r.Release, r.Lock, func(ctx context.Context, held apply.Lock) (err error) {
+		if p, err = e.planResume(ctx, r); err != nil {
 			return err
 		}
 		if err := see(p); err != nil {
@@ -34,8 +43,8 @@ func (e *Engine) Resume(ctx context.Context, key release.Key, lock releasestore.
 	return p, outcome, err
 }
 
-func (e *Engine) planResume(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
-	in, err := e.newest(ctx, plan.Upgrade, key, o)
+func (e *Engine) planResume(ctx context.Context, r Resumption) (*plan.Plan, error) {
+	in, err := e.newest(ctx, plan.Upgrade, r.Release, r.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -52,32 +61,6 @@ func (e *Engine) planResume(ctx context.Context, key release.Key, o plan.Options
 		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
 	}
 	in.Resume, in.Options.ServerSide = true, record.ApplyMethod == release.ServerSide
-	in.Values = valuesChanges(in.History, record)
+	in.Values, in.Secrets = valuesChanges(in.History, record), r.Secrets
 	return e.decide(ctx, in)
-}
-
-// Tidy marks revisions as superseded that still count as deployed beside the newest, which
-// is: a run that was killed behind its last write but one leaves them.
-func (e *Engine) Tidy(ctx context.Context, key release.Key, lock releasestore.LockOptions) error {
-	return e.Locked(ctx, key, lock, func(ctx context.Context, held apply.Lock) error {
-		history, err := e.history(ctx, key)
-		if err != nil {
-			return err
-		}
-		last := history.Last()
-		for _, r := range history {
-			if last.Info.Status != release.StatusDeployed || r == last || r.Info.Status != release.StatusDeployed {
-				continue
-			}
-			if held != nil {
-				if err := held.Check(); err != nil {
-					return err
-				}
-			}
-			if err := e.Store.Update(ctx, r.WithStatus(release.StatusSuperseded, r.Info.Description)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

@@ -47,7 +47,7 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 	for _, h := range goal.Hooks {
 		record.Hooks = append(record.Hooks, release.Hook{Hook: h.Hook})
 	}
-	target, err := newTarget(record, nil, refOf(goal))
+	target, err := newTarget(record, nil, plan.ChartOf(goal.Chart))
 	if err != nil {
 		return plan.Input{}, err
 	}
@@ -57,14 +57,6 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 	in.Target, in.RollbackTo = &target, goal.Version
 	in.Values = valuesChanges(g.history, record)
 	return in, nil
-}
-
-func refOf(r *release.Revision) plan.ChartRef {
-	if r.Chart == nil || r.Chart.Metadata == nil {
-		return plan.ChartRef{}
-	}
-	m := r.Chart.Metadata
-	return plan.ChartRef{Name: m.Name, Version: m.Version, AppVersion: m.AppVersion}
 }
 
 // rollbackGoal finds the revision to return to. Without a number that is the

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -24,7 +23,7 @@ type RolledBackError struct {
 	// To is the revision whose manifest was restored; 0 when the release was
 	// uninstalled, because it had none.
 	To int
-	// Back is what the rollback has done.
+	// Back is the outcome of the rollback.
 	Back apply.Outcome
 }
 
@@ -81,12 +80,13 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 	return p, outcome, err
 }
 
-// Locked runs work while this engine holds the release's lock. Errors: a
-// *releasestore.LockedError when somebody else is at work on it.
+// Locked runs work while this engine holds the release's lock; without a lock where its namespace
+// does not exist yet. Errors: a *releasestore.LockedError when another run holds the lock, and
+// those of work.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
-		if missing := namespaceMissing(err); missing {
+		if cluster.NamespaceMissing(err, e.lockKey(key).Namespace) {
 			return work(ctx, nil) // the plan brings the namespace, or says that it can't
 		}
 		return err
@@ -180,10 +180,7 @@ func next(p *plan.Plan) string {
 func firstBlocking(p *plan.Plan) string {
 	for _, problem := range p.Problems {
 		if problem.Blocking {
-			if problem.Object.Kind == "" {
-				return problem.What
-			}
-			return problem.Object.String() + ": " + problem.What
+			return problem.Text()
 		}
 	}
 	return "the plan is blocked"
@@ -195,5 +192,3 @@ func (e *Engine) observe(event apply.Event) {
 		e.Observer.Observe(event)
 	}
 }
-
-func namespaceMissing(err error) bool { return apierrors.IsNotFound(err) }

@@ -25,12 +25,12 @@ type ObjectState struct {
 	// Unreadable says why it can't be read, "" when it can.
 	Unreadable string
 	readiness.Result
-	// Reasons are what holds it up when it is not ready.
+	// Reasons say why it is not ready.
 	Reasons []apply.Reason
 }
 
-// State tells of the objects of a revision, in the order of its manifest, what they
-// have come to, and of those that are not ready why. Hooks are not among them.
+// State returns the live state of a revision's objects, in the order of its manifest, with the
+// reasons of those that are not ready. Hooks are not among them.
 func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState, error) {
 	objects, err := r.Objects()
 	if err != nil {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -11,10 +10,16 @@ import (
 
 // PlanUninstall plans the removal of a release.
 func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
+	return e.PlanUninstallSparing(ctx, key, o, plan.Spare{})
+}
+
+// PlanUninstallSparing is PlanUninstall that keeps what spare says.
+func (e *Engine) PlanUninstallSparing(ctx context.Context, key release.Key, o plan.Options, spare plan.Spare) (*plan.Plan, error) {
 	in, err := e.uninstall(ctx, key, o)
 	if err != nil {
 		return nil, err
 	}
+	in.Spare = spare
 	return e.decide(ctx, in)
 }
 
@@ -50,7 +55,7 @@ func (e *Engine) newest(ctx context.Context, operation plan.Operation, key relea
 	if last == nil {
 		return plan.Input{}, &NoReleaseError{Key: key}
 	}
-	target, err := newTarget(last, nil, refOf(last))
+	target, err := newTarget(last, nil, plan.ChartOf(last.Chart))
 	if err != nil {
 		return plan.Input{}, err
 	}
@@ -76,6 +81,3 @@ type NoRevisionError struct {
 func (e *NoRevisionError) Error() string {
 	return fmt.Sprintf("release %s has no revision %d", e.Key.Name, e.Revision)
 }
-
-// DefaultTimeout is Helm's: how long a wait or a hook may take.
-const DefaultTimeout = 5 * time.Minute

@@ -13,9 +13,9 @@ import (
 )
 
 // watchedTables hands the tables with doubted keys to the renderer.
-func watchedTables(suspects []values.UnknownKeys) []keyuse.Watched {
+func watchedTables(unknown []values.UnknownKeys) []keyuse.Watched {
 	var out []keyuse.Watched
-	for _, s := range suspects {
+	for _, s := range unknown {
 		out = append(out, keyuse.Watched{Tables: s.Tables, Keys: s.Keys})
 	}
 	return out
@@ -24,16 +24,16 @@ func watchedTables(suspects []values.UnknownKeys) []keyuse.Watched {
 // unusedValues warns of the user's keys that no template reads while one of nearly
 // the same name is known or read in their place. What is below a key that is
 // warned of is not looked at.
-func unusedValues(s Source, vals map[string]any, suspects []values.UnknownKeys, seen []keyuse.Seen) []chart.Warning {
+func unusedValues(s Source, vals map[string]any, unknown []values.UnknownKeys, seen []keyuse.Seen) []chart.Warning {
 	var out []chart.Warning
 	told := map[string]bool{}
 	for i, saw := range seen {
 		for _, key := range saw.Unread {
-			path := append(slices.Clip(suspects[i].Path), key)
+			path := append(slices.Clip(unknown[i].Path), key)
 			if below(told, path) {
 				continue
 			}
-			meant := suspects[i].Meant(key, saw.Read)
+			meant := unknown[i].Meant(key, saw.Read)
 			if meant == "" || keyuse.Mentioned(s.Chart, vals, key) {
 				continue
 			}

@@ -80,13 +80,13 @@ func rankOf(c plan.Change) int {
 	return 0
 }
 
-// isEmpty says whether a template takes a value as false.
+// isEmpty reports whether a template takes a value as false.
 func isEmpty(v any) bool {
 	truth, _ := template.IsTrue(v)
 	return !truth
 }
 
-// switchedOff says whether a table on the way to a value has a switch that is off. The
+// switchedOff reports whether a table on the way to a value has a switch that is off. The
 // value may be the switch itself.
 func switchedOff(table map[string]any, path []string) bool {
 	for i, key := range path {

@@ -20,8 +20,8 @@ func FromStatus(status metav1.Status) []Field {
 	var found []Field
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
-			if saysImmutable(cause.Message) {
-				found = append(found, Field{Path: cause.Field, Why: firstLine(cause.Message)})
+			if why, _, _ := strings.Cut(cause.Message, "\n"); saysImmutable(cause.Message) {
+				found = append(found, Field{Path: cause.Field, Why: why})
 			}
 		}
 		if len(status.Details.Causes) > 0 {
@@ -29,8 +29,8 @@ func FromStatus(status metav1.Status) []Field {
 		}
 	}
 	// Aggregated APIs and admission webhooks answer with a message alone.
-	if saysImmutable(status.Message) {
-		found = append(found, Field{Path: pathIn(status.Message), Why: firstLine(status.Message)})
+	if why, _, _ := strings.Cut(status.Message, "\n"); saysImmutable(status.Message) {
+		found = append(found, Field{Path: pathIn(status.Message), Why: why})
 	}
 	return found
 }
@@ -68,9 +68,4 @@ func pathIn(message string) string {
 		return ""
 	}
 	return path
-}
-
-func firstLine(message string) string {
-	line, _, _ := strings.Cut(message, "\n")
-	return line
 }

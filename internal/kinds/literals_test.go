@@ -16,7 +16,7 @@ var spelled = map[string]string{
 	"internal/kinds/":                          "the table",
 	"internal/apitypes/defaults.go":            "a default is a value of a field",
 	"internal/cluster/owners.go":               "how controllers tell the revisions of pods apart is known there alone",
-	"internal/cluster/diagnostics.go":          "it reads events and logs of the pods that behind.go finds",
+	"internal/cluster/diagnostics.go":          "it reads events and logs of the pods that owners.go finds",
 	"internal/clustertest/":                    "objects for tests",
 	"internal/engine/access.go":                "what records are kept in",
 	"internal/releaseset/helmfile/template.go": ".Namespace and .Release.Namespace are no kinds",

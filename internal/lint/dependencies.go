@@ -32,7 +32,7 @@ func (r *run) dependencies() {
 	say(Warning, "dependencies are missing in charts/: ", less(declared, held))
 }
 
-// less is a without what is in b.
+// less returns the elements of a that are not in b.
 func less(a, b []string) []string {
 	var out []string
 	for _, s := range a {

@@ -25,7 +25,8 @@ type Classified struct {
 
 // Classify splits rendered files into hooks and objects and puts both in
 // install order: files by path, documents as they stand, then a stable sort by
-// kind (Helm 4.3.1). Partials ("_name") and empty files are passed over.
+// kind (https://github.com/helm/helm/blob/v4.3.1/pkg/release/v1/util/manifest_sorter.go,
+// SortManifests). Partials ("_name") and empty files are passed over.
 // Errors name the file whose YAML can't be read.
 func Classify(files []File) (Classified, error) {
 	files = slices.Clone(files)

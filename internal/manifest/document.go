@@ -24,7 +24,8 @@ type Document struct {
 	Head Head
 }
 
-// Head is the part of a document that Helm reads to sort it.
+// Head is the part of a document that Helm reads to sort it (Helm 4.3.1,
+// pkg/release/v1/util/manifest.go, SimpleHead).
 type Head struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind,omitempty"`
@@ -56,7 +57,8 @@ func (h Head) annotation(key string) (string, bool) {
 	return v, ok
 }
 
-// Split cuts a YAML stream into its documents the way Helm 4.3.1 does: at "---"
+// Split cuts a YAML stream into its documents the way Helm 4.3.1 does
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/release/v1/util/manifest.go, SplitManifests): at "---"
 // at the start of a line, with the blanks behind it. Whatever else follows on
 // the line belongs to the next document ("---apiVersion: v1" is split, too).
 // Empty documents are dropped.

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Annotations that Helm reads from objects.
+// Annotations that Helm reads from objects (Helm 4.3.1, pkg/release/v1/hook.go and
+// pkg/kube/resource_policy.go).
 const (
 	HookAnnotation           = "helm.sh/hook"
 	HookWeightAnnotation     = "helm.sh/hook-weight"
@@ -78,7 +79,8 @@ type Hook struct {
 func (h Hook) On(e Event) bool { return slices.Contains(h.Events, e) }
 
 // Deletes says whether the policy is among the hook's delete policies. Without
-// any, Helm's default is before-hook-creation.
+// any, Helm's default is before-hook-creation (Helm 4.3.1, pkg/action/hooks.go,
+// hookSetDeletePolicy).
 func (h Hook) Deletes(p Policy) bool {
 	if len(h.DeletePolicies) == 0 {
 		return p == BeforeHookCreation
@@ -104,7 +106,7 @@ func newHook(d Document, events string) (h Hook, ok bool) {
 		h.Events = append(h.Events, e)
 	}
 	if w, set := d.Head.annotation(HookWeightAnnotation); set {
-		h.Weight, _ = strconv.Atoi(w) // Helm reads a malformed weight as 0
+		h.Weight, _ = strconv.Atoi(w) // a malformed weight is 0 (Helm 4.3.1, pkg/release/v1/util/manifest_sorter.go, calculateHookWeight)
 	}
 	h.DeletePolicies = policies(d, HookDeleteAnnotation)
 	h.OutputLogPolicies = policies(d, HookOutputLogAnnotation)

@@ -8,8 +8,8 @@ const (
 	maxDocumentEntries = 300_000
 )
 
-// Entries counts what could begin an entry of a list or table, without
-// parsing: a bound for the work that parsing is.
+// Entries is an upper bound for how many entries of lists and tables YAML has. It counts, without
+// parsing, what could begin one, and so limits the work of parsing.
 func Entries[T []byte | string](data T) int {
 	n := 0
 	for i := range len(data) {

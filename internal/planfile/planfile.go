@@ -22,15 +22,12 @@ const (
 	maxKeysBytes = 1 << 20
 )
 
-// Encode is a plan as Write saves it, with a new nonce of 128 bits, and its digest.
-func Encode(p *plan.Plan) (data []byte, digest string, err error) {
-	saved := *p
-	saved.Nonce = make([]byte, 16)
-	_, _ = rand.Read(saved.Nonce) // never fails: it ends the program instead
-	if data, err = plan.Encode(&saved); err != nil {
-		return nil, "", err
-	}
-	return data, plan.Digest(data), nil
+// Encode stamps a plan with s and a new nonce of 128 bits, and gives it with its digest, and
+// encoded as Write saves it.
+func Encode(p *plan.Plan, s plan.Stamp) (stamped *plan.Plan, data []byte, err error) {
+	s.Nonce = make([]byte, 16)
+	_, _ = rand.Read(s.Nonce) // never fails: it ends the program instead
+	return p.Stamped(s)
 }
 
 // Sealed is what Encode gave as it lies in a file: encrypted where the seal says so. Errors:

@@ -32,7 +32,7 @@ func aPlan() *plan.Plan {
 
 func encoded(t *testing.T) []byte {
 	t.Helper()
-	data, _, err := planfile.Encode(aPlan())
+	_, data, err := planfile.Encode(aPlan(), plan.Stamp{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,12 +159,12 @@ func TestSealedPlansComeBack(t *testing.T) {
 // twice has two.
 func TestDigestIsOfThePlaintextAndOfThisFileAlone(t *testing.T) {
 	key := ageKey(t)
-	data, digest, err := planfile.Encode(aPlan())
+	stamped, data, err := planfile.Encode(aPlan(), plan.Stamp{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(data)); digest != want {
-		t.Errorf("the digest is %s, want %s", digest, want)
+	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(data)); stamped.PlanDigest != want {
+		t.Errorf("the digest is %s, want %s", stamped.PlanDigest, want)
 	}
 	file := filepath.Join(t.TempDir(), "web.plan")
 	if err := planfile.Write(file, data, planfile.Seal{Recipients: []string{key.recipient}}); err != nil {
@@ -174,10 +174,10 @@ func TestDigestIsOfThePlaintextAndOfThisFileAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.PlanDigest != digest {
-		t.Errorf("read back, the digest is %s, want %s", back.PlanDigest, digest)
+	if back.PlanDigest != stamped.PlanDigest {
+		t.Errorf("read back, the digest is %s, want %s", back.PlanDigest, stamped.PlanDigest)
 	}
-	if _, other, _ := planfile.Encode(aPlan()); other == digest {
+	if other, _, _ := planfile.Encode(aPlan(), plan.Stamp{}); other.PlanDigest == stamped.PlanDigest {
 		t.Error("two files of the same plan have one digest: a guess at what is in it could be tested")
 	}
 }

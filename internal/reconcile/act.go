@@ -58,7 +58,7 @@ func (p *pass) action(a decision.Action) action {
 }
 
 // release is helm-controller's loop: decide, act, and decide again, with one action of a
-// sort a pass and none behind a remediation.
+// sort a pass and none after a remediation.
 func (p *pass) release(ctx context.Context) error {
 	var done [correcting + 1]bool
 	for {

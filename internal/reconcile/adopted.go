@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,50 +26,29 @@ func (p *pass) noteAdopted(made *plan.Plan) {
 	})
 }
 
-// earlier remembers of the objects of an uninstall those that are older than the install's
-// first record, which comes before all that it creates: a process that has died since has
-// adopted them. Both times are the API server's.
-func (p *pass) earlier(ctx context.Context, made *plan.Plan) error {
+// spare is what the uninstall that remedies an install keeps: what this process has adopted, and
+// what is older than the install's first record, which comes before all that it creates: a process
+// that has died since has adopted that. Both times are the API server's.
+func (p *pass) spare(ctx context.Context) (plan.Spare, error) {
+	spare := plan.Spare{Objects: p.adopted}
 	if p.hr.Status.LastAttemptedReleaseAction != flux.AttemptInstall {
-		return nil
+		return spare, nil
 	}
 	cur := p.hr.Status.Snapshots()[0]
 	record, err := p.stored.Secrets(p.hr.Status.StorageNamespace).Get(ctx, releasestore.ObjectName(cur.Name, cur.Version), metav1.GetOptions{})
 	if err != nil {
-		return err
+		return spare, err
 	}
-	if p.adopted == nil {
-		p.adopted = map[manifest.ID]bool{}
-	}
-	made.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Before == nil {
-			return
-		}
-		if born := s.Before.GetCreationTimestamp(); born.Before(&record.CreationTimestamp) {
-			p.adopted[s.Object] = true
-		}
-	})
-	return nil
+	spare.Before = record.CreationTimestamp
+	return spare, nil
 }
 
-// spare takes what was adopted out of the plan of an uninstall, and gives its names.
-func (p *pass) spare(made *plan.Plan) (spared []string) {
-	of := func(s plan.Step) bool {
-		return p.adopted[s.Object] && (s.Op == plan.OpDelete || s.Op == plan.OpWait)
-	}
-	stages := slices.Clone(made.Stages)
-	for i, stage := range stages {
-		stages[i].Waves = slices.Clone(stage.Waves)
-		for j, wave := range stage.Waves {
-			for _, s := range wave.Steps {
-				if of(s) && s.Op == plan.OpDelete {
-					spared = append(spared, nameOf(s.Object))
-				}
-			}
-			stages[i].Waves[j].Steps = slices.DeleteFunc(slices.Clone(wave.Steps), of)
+// spared are the names of what a plan keeps that was there before the install.
+func spared(made *plan.Plan, by plan.Spare) (names []string) {
+	made.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpKeep && by.Has(s.Object, s.Before) {
+			names = append(names, nameOf(s.Object))
 		}
-		stages[i].Waves = slices.DeleteFunc(stages[i].Waves, func(w plan.Wave) bool { return len(w.Steps) == 0 })
-	}
-	made.Stages = slices.DeleteFunc(stages, func(s plan.Stage) bool { return len(s.Waves) == 0 })
-	return spared
+	})
+	return names
 }

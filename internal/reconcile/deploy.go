@@ -194,11 +194,7 @@ func blocked(made *plan.Plan) error {
 		if !problem.Blocking {
 			continue
 		}
-		text := problem.What
-		if problem.Object.Kind != "" {
-			text = problem.Object.String() + ": " + text
-		}
-		errs = append(errs, errors.New(text))
+		errs = append(errs, errors.New(problem.Text()))
 	}
 	return errors.Join(errs...)
 }

@@ -19,12 +19,12 @@ import (
 
 // deviation is what live objects differ in from what the newest revision has sent.
 type deviation struct {
+	// plan brings the objects back.
 	plan *plan.Plan
-	// steps bring the objects back.
-	steps []plan.Step
 	// lines say which objects differ and how, as helm-controller does, with the fields.
 	lines []string
-	// unknown are objects whose dry run was refused.
+	// unknown are objects that can't be changed back without deleting them, or whose dry run was
+	// refused, and which of the two.
 	unknown []string
 }
 
@@ -37,36 +37,34 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 	}
 	made, err := p.engine.PlanDrift(ctx, p.key(), plan.Options{
 		ForceConflicts: true, TakeOwnership: true, FieldManager: fieldManager, Timeout: p.hr.Timeout(),
-	}, func(s *plan.Step) { drift.Overlook(p.hr, s) })
+	}, plan.Drift{Partly: true, Overlook: func(s *plan.Step) plan.Overlooked { return drift.Overlook(p.hr, s) }})
 	if err != nil {
 		return p.safe(err)
 	}
 	made = made.WithSecrets(append(p.secrets[:len(p.secrets):len(p.secrets)], made.Secrets...))
 	p.mask = redact.NewMask(made)
 	found := deviation{plan: made}
-	made.Steps(func(_ plan.StageName, s *plan.Step) { found.add(*s) })
+	made.Steps(func(_ plan.StageName, s *plan.Step) { found.add(s) })
+	objects, why := made.Uncorrected()
+	for i, id := range objects {
+		found.unknown = append(found.unknown, nameOf(id)+": "+why[i])
+	}
 	p.drift = found
 	p.input.Drift = decision.DriftNone
-	if len(found.steps) > 0 {
+	if len(found.lines) > 0 {
 		p.input.Drift = decision.DriftFound
 	}
 	return nil
 }
 
-// add judges one object. One that can't be changed back without deleting it is unknown,
-// as is one whose dry run was refused.
-func (d *deviation) add(s plan.Step) {
-	name := nameOf(s.Object)
-	switch {
-	case s.Op == plan.OpNone, s.Op == plan.OpKeep:
-	case drift.Refused(&d.plan.Document, s.Object):
-		d.unknown = append(d.unknown, name+": no dry run could be made")
-	case s.Op == plan.OpRecreate:
-		d.unknown = append(d.unknown, name+": it would have to be deleted and created again")
-	case s.Op == plan.OpCreate:
-		d.steps, d.lines = append(d.steps, s), append(d.lines, name+" removed")
-	default:
-		d.steps, d.lines = append(d.steps, s), append(d.lines, name+" "+summary(s.Changes))
+// add tells of a step that brings an object back.
+func (d *deviation) add(s *plan.Step) {
+	switch s.Op {
+	case plan.OpNone, plan.OpKeep:
+	case plan.OpCreate:
+		d.lines = append(d.lines, nameOf(s.Object)+" removed")
+	case plan.OpPatch, plan.OpReplace, plan.OpRecreate, plan.OpDelete, plan.OpAdopt, plan.OpRun, plan.OpWait, plan.OpRecord:
+		d.lines = append(d.lines, nameOf(s.Object)+" "+summary(s.Changes))
 	}
 }
 
@@ -121,7 +119,7 @@ func (p *pass) correctDrift(ctx context.Context, _ decision.Decision) error {
 	done := &corrections{}
 	restoring := *p.engine
 	restoring.Observer = done
-	err := p.safe(restoring.Restore(ctx, p.drift.plan, p.drift.steps, releasestore.LockOptions{Wait: lockWait}))
+	err := p.safe(restoring.Restore(ctx, p.drift.plan, releasestore.LockOptions{Wait: lockWait}))
 	slices.Sort(done.lines)
 	lines := strings.Join(done.lines, "\n")
 	if err == nil {

@@ -122,8 +122,9 @@ func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
 		o, _ = upgrading(p.hr, last)
 	}
-	_, outcome, err := p.engine.Resume(ctx, p.key(), releasestore.LockOptions{Wait: lockWait}, o, func(made *plan.Plan) error {
-		*made = *made.WithSecrets(append(p.secrets[:len(p.secrets):len(p.secrets)], made.Secrets...))
+	_, outcome, err := p.engine.Resume(ctx, engine.Resumption{
+		Release: p.key(), Lock: releasestore.LockOptions{Wait: lockWait}, Options: o, Secrets: p.secrets,
+	}, func(made *plan.Plan) error {
 		p.seen(made)
 		if err := blocked(made); err != nil {
 			return fmt.Errorf("%w: %w", engine.ErrNotResumable, err)

@@ -33,18 +33,21 @@ const deleting = "Deletion in progress (or silently failed)"
 func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool, err error) {
 	cur, o := p.hr.Status.Snapshots()[0], uninstalling(p.hr)
 	key := release.Key{Namespace: cur.Namespace, Name: cur.Name}
-	var spared []string
+	var kept []string
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
-		made, err := p.engine.PlanUninstall(ctx, key, o)
-		if err == nil && action == actionRemedy {
-			if err = p.earlier(ctx, made); err == nil {
-				spared = p.spare(made)
-			}
+		var spare plan.Spare
+		var unread error
+		if action == actionRemedy {
+			spare, unread = p.spare(ctx)
+		}
+		made, err := p.engine.PlanUninstallSparing(ctx, key, o, spare)
+		if err == nil {
+			kept, err = spared(made, spare), unread // it counts only where there is a release
 		}
 		return made, err
 	})
-	if len(spared) > 0 {
-		p.tellOf(cur, false, "AdoptedKept", "objects that were there before the install are left alone: "+strings.Join(spared, ", "))
+	if len(kept) > 0 {
+		p.tellOf(cur, false, "AdoptedKept", "objects that were there before the install are left alone: "+strings.Join(kept, ", "))
 	}
 	if missing := (*engine.NoReleaseError)(nil); errors.As(err, &missing) {
 		return true, false, nil

@@ -35,7 +35,8 @@ const (
 	ServerSide ApplyMethod = "ssa"
 )
 
-// Revision is one record of a release's history, in the JSON form that Helm 3
+// Revision is one record of a release's history, in the JSON form
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/release/v1/release.go) that Helm 3
 // and 4 share. Fields this version does not know survive a round trip.
 type Revision struct {
 	Name        string         `json:"name,omitempty"`

@@ -43,8 +43,8 @@ type Manager interface {
 	// is none, and the records. Errors are those of the lookup, and of an object that
 	// can't be read.
 	Live(found Live, is *chart.Metadata, rewritten bool) (Verdict, error)
-	// Overlook takes out of a step that corrects drift what the controller leaves alone.
-	Overlook(s *plan.Step)
+	// Overlook is what of a step that corrects drift the controller leaves alone.
+	Overlook(s *plan.Step) plan.Overlooked
 	// Removed is what it does when the object is gone, and by is what the set has by then
 	// that applied it.
 	Removed(by map[string]Applier) Verdict

@@ -86,11 +86,11 @@ func (w entryWriter) detail(s *plan.Step) string {
 	case plan.OpCreate:
 		return w.creation(s)
 	case plan.OpPatch:
-		return cmp.Or(w.estimate(s), w.handOver(s))
+		return cmp.Or(w.estimate(s), w.migrateOwnership(s))
 	case plan.OpAdopt:
 		why := strings.TrimPrefix(strings.TrimPrefix(s.Why, "it is taken over: "), "it ")
 		text := verb(s.Op) + " (" + escape.Line(why) + ")"
-		if first := w.handOver(s); first != "" {
+		if first := w.migrateOwnership(s); first != "" {
 			text += "; it " + first
 		}
 		return text

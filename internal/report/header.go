@@ -36,6 +36,8 @@ func title(p *plan.Document) string {
 		what = fmt.Sprintf("test revision %d", p.FromRevision)
 	case plan.CorrectDrift:
 		what = fmt.Sprintf("correct drift from revision %d", p.FromRevision)
+	case plan.CorrectRecords:
+		what = fmt.Sprintf("correct the records up to revision %d", p.FromRevision)
 	}
 	return "Release " + escape.Line(p.Release.String()) + ": " + what
 }

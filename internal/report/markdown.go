@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -14,8 +15,7 @@ import (
 type MarkdownOptions struct {
 	// Budget is how many bytes a comment may have; 0 is DefaultBudget.
 	Budget int
-	// Marker tells comments of the same release apart, such as those of two
-	// clusters; "" when there is only one.
+	// Marker tells comments of one release apart, such as of two clusters; "" for only one.
 	Marker string
 	// Rest takes what does not fit, in full, as a page of Markdown of its own;
 	// RestName is what the comment calls it. Without it, what does not fit is
@@ -30,8 +30,8 @@ const DefaultBudget = 65000
 // marker begins the comment that a bot looks for to update what it wrote.
 const marker = "<!-- kubectl-release plan of "
 
-// Marker is the first line of Markdown's output for a release. It stays the
-// same from plan to plan. name is MarkdownOptions.Marker.
+// Marker is the first line of Markdown's output for a release, the same from plan to plan. name
+// is MarkdownOptions.Marker.
 func Marker(p *plan.Document, name string) string {
 	text := p.Release.String()
 	if name != "" {
@@ -57,7 +57,7 @@ func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 	if err != nil {
 		return err
 	}
-	m := markdown{budget: orDefault(o.Budget, DefaultBudget)}
+	m := markdown{budget: cmp.Or(o.Budget, DefaultBudget)}
 	if o.Rest != nil {
 		m.restName = code(escape.Line(o.RestName))
 	}

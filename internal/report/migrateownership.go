@@ -8,21 +8,21 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// handOvers counts the steps that first take over what was written client-side.
-func handOvers(p *plan.Document) (steps int) {
+// migrations counts the steps that first take over what was written client-side.
+func migrations(p *plan.Document) (steps int) {
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		if len(s.HandOver) > 0 {
+		if len(s.MigrateOwnership) > 0 {
 			steps++
 		}
 	})
 	return steps
 }
 
-// handOver tells what one step first takes over; what many steps do is told once.
-func (w entryWriter) handOver(s *plan.Step) string {
+// migrateOwnership tells what one step first takes over; what many steps do is told once.
+func (w entryWriter) migrateOwnership(s *plan.Step) string {
 	var fields []string
-	if len(s.HandOver) > 0 && handOvers(w.plan) < minFold {
-		fields = append(fields, "the fields that "+escape.Line(strings.Join(s.HandOver, ", "))+" wrote client-side")
+	if len(s.MigrateOwnership) > 0 && migrations(w.plan) < minFold {
+		fields = append(fields, "the fields that "+escape.Line(strings.Join(s.MigrateOwnership, ", "))+" wrote client-side")
 	}
 	if len(s.Clears) > 0 {
 		fields = append(fields, escape.Line(strings.Join(s.Clears, ", "))+" to remove it, since what the chart says excludes it")
@@ -33,8 +33,8 @@ func (w entryWriter) handOver(s *plan.Step) string {
 	return "first takes over " + strings.Join(fields, ", and ")
 }
 
-func handOverLine(p *plan.Document) []string {
-	if n := handOvers(p); n >= minFold {
+func migrationLine(p *plan.Document) []string {
+	if n := migrations(p); n >= minFold {
 		return []string{fmt.Sprintf("%d objects are taken over from client-side to server-side apply first, with the fields that were written so", n)}
 	}
 	return nil

@@ -7,8 +7,6 @@
 package report
 
 import (
-	"cmp"
-
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -163,6 +161,3 @@ func mark(op plan.Op) string {
 
 // destructive says whether the op removes something.
 func destructive(op plan.Op) bool { return op == plan.OpDelete || op == plan.OpRecreate }
-
-// orDefault is n, or fallback when n is 0.
-func orDefault(n, fallback int) int { return cmp.Or(n, fallback) }

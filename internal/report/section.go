@@ -14,7 +14,7 @@ import (
 // sections are the stages with something to print, in the order of the run.
 func sections(p *plan.Document, v view, names namer, f collapsed) ([]section, error) {
 	w := entryWriter{plan: p, view: v, names: names, folds: f, rooms: roomsOf(p)}
-	folded, last := append(f.lines(), handOverLine(p)...), lastFolded(p)
+	folded, last := append(f.lines(), migrationLine(p)...), lastFolded(p)
 	var out []section
 	for i, stage := range p.Stages {
 		s, err := w.section(stage)

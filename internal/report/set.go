@@ -210,11 +210,7 @@ func firstBlocking(p *plan.Document) string {
 	for _, problem := range p.Problems {
 		if problem.Blocking {
 			const limit = 120
-			text := problem.What
-			if problem.Object.Kind != "" {
-				text = problem.Object.Kind + "/" + problem.Object.Name + ": " + text
-			}
-			return cut(escape.Line(text), limit)
+			return cut(escape.Line(problem.Brief()), limit)
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,7 +26,7 @@ func SetMarker(d *releaseset.Document, name string) string {
 // those of w and of Rest.
 func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 	p := newSetPage(d)
-	budget := orDefault(o.Budget, DefaultBudget)
+	budget := cmp.Or(o.Budget, DefaultBudget)
 	m := markdown{budget: budget * 2 / 5}
 	if o.Rest != nil {
 		m.restName = code(escape.Line(o.RestName))

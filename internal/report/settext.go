@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // of w.
 func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {
 	p := newSetPage(d)
-	t := textWriter{palette: palette{on: o.Color}, columns: max(orDefault(o.Width, 120), 40)}
+	t := textWriter{palette: palette{on: o.Color}, columns: max(cmp.Or(o.Width, 120), 40)}
 	t.line(t.paint(strong, p.title))
 	if p.dangers != "" {
 		t.line(t.paint(bad, p.dangers))

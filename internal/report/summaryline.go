@@ -96,7 +96,7 @@ func noChangesLine(p *plan.Document, c plan.Summary) string {
 		return fmt.Sprintf("No objects; revision %d would only be recorded%s.", p.ToRevision, hooks)
 	case plan.CorrectDrift:
 		return fmt.Sprintf("No object of release %s has drifted from revision %d.", escape.Line(p.Release.String()), p.FromRevision)
-	case plan.Upgrade, plan.Rollback:
+	case plan.Upgrade, plan.Rollback, plan.CorrectRecords:
 	}
 	if recordChanges(p) {
 		return fmt.Sprintf("No object changes; revision %d would only be recorded%s.", p.ToRevision, hooks)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -30,9 +31,9 @@ type TextOptions struct {
 // Text prints the plan for people. It prints secrets when the plan holds them:
 // see redact.Plan. Errors are those of w.
 func Text(w io.Writer, p *plan.Document, o TextOptions) error {
-	t := textWriter{palette: palette{on: o.Color}, columns: orDefault(o.Width, 120)}
+	t := textWriter{palette: palette{on: o.Color}, columns: cmp.Or(o.Width, 120)}
 	t.columns = max(t.columns, 40)
-	v := view{full: o.Full, bodies: o.Full, only: o.Only, context: max(orDefault(o.Context, 3), 0), rows: 12, lines: 24, entries: 40}
+	v := view{full: o.Full, bodies: o.Full, only: o.Only, context: max(cmp.Or(o.Context, 3), 0), rows: 12, lines: 24, entries: 40}
 	page, err := newPage(p, v)
 	if err != nil {
 		return err

@@ -7,6 +7,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
+// Concurrency is how many requests of one sort are under way at once: reads and dry runs of a
+// client, writes of a run. With 40 ms of round-trip time, half as many make a plan of 200 changes
+// a fifth slower, and twice as many hardly faster.
+const Concurrency = 32
+
 // Flow bounds how many requests of one sort are under way at once. When the server says that
 // there are too many of them (429), it lets fewer through, down to one, and more again with
 // each that ends well: requests that all wait as long as they were told, and then come back

@@ -2,7 +2,7 @@
 // fields that it fills in whatever is sent, values that it chooses at each write,
 // and a Secret's stringData, which it stores as data.
 //
-// Defaults are not among them; internal/apitypes knows those that matter.
+// Fields set by defaulting are not among them; internal/apitypes knows those that matter.
 package serverfields
 
 import (

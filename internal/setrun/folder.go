@@ -69,11 +69,11 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 			return nil, fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with the right to read them", r.Key, strings.Join(unknown, ", "))
 		}
 		r.File = strings.ReplaceAll(r.Key.String(), "/", "_") + planEnding
-		encoded, digest, err := planfile.Encode(made.Plans[r.Key])
+		stamped, encoded, err := planfile.Encode(made.Plans[r.Key], plan.Stamp{EffectDigest: made.Plans[r.Key].EffectDigest})
 		if err != nil {
 			return nil, err
 		}
-		r.Digest = digest
+		r.Digest = stamped.PlanDigest
 		if encoded, err = planfile.Sealed(encoded, seal); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Key, err)
 		}

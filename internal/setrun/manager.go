@@ -149,7 +149,9 @@ func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritte
 	}
 	o := options(j.head.Options, p.Defaults)
 	o.FieldManager = m.Writer().FieldManager
-	corrected, err := j.asking(j.asked, func(e *engine.Engine) (*plan.Plan, error) { return e.PlanDrift(ctx, j.head.Release(), o, m.Overlook) })
+	corrected, err := j.asking(j.asked, func(e *engine.Engine) (*plan.Plan, error) {
+		return e.PlanDrift(ctx, j.head.Release(), o, plan.Drift{Overlook: m.Overlook})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -265,14 +267,7 @@ func (j *job) missing() []string {
 	return j.head.Manager.Unknown()
 }
 
-// estimate says of steps whose objects hold what is not known that they are estimated.
-func (j *job) estimate(made *plan.Plan) {
-	if len(j.missing()) == 0 {
-		return
-	}
-	made.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Body != nil && s.Fidelity == plan.FidelityExact && j.head.Manager.Estimated(s.Body.Object) {
-			s.Fidelity, s.Estimate = plan.FidelityEstimated, "it holds what is not known"
-		}
-	})
+// estimated says whether an object of the plan holds what is not known.
+func (j *job) estimated(body map[string]any) bool {
+	return len(j.missing()) > 0 && j.head.Manager.Estimated(body)
 }

@@ -230,9 +230,8 @@ func (p *Planner) run(ctx context.Context, j *job) {
 
 // keep gives a job its plan, and the document that is shown of it.
 func (p *Planner) keep(j *job, made *plan.Plan) {
-	j.estimate(made)
-	made.EffectDigest = redact.EffectDigest(made, nil)
-	j.made = made.WithSecrets(redact.Recurring(made))
+	stamped, _, _ := made.Stamped(plan.Stamp{EffectDigest: redact.EffectDigest(made, nil)}) // errors are of plans that are saved
+	j.made = stamped.WithSecrets(redact.Recurring(made))
 	shown := j.made
 	if !p.ShowSecrets {
 		shown = redact.Plan(shown)

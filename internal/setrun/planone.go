@@ -60,7 +60,8 @@ func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*pl
 	if err != nil {
 		return nil, err
 	}
-	d.Anew = j.out.Verdict != nil && j.out.Verdict.Leaves != nil
+	d.Estimated = j.estimated
+	d.IgnoreHistory = j.out.Verdict != nil && j.out.Verdict.Leaves != nil
 	j.given = append(j.given, d.Source.Values)
 	if err := p.chartOf(ctx, j, &d); err != nil {
 		return nil, err
@@ -142,6 +143,7 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 		return nil, err
 	}
 	j.version(&d)
+	d.Estimated = j.estimated
 	return engine.PlanOffline(ctx, api, p.ToolVersion, d, base)
 }
 

@@ -132,7 +132,7 @@ func reuse(o releaseset.Options) values.Reuse {
 }
 
 func options(o releaseset.Options, defaults plan.Options) plan.Options {
-	defaults.Timeout, defaults.HistoryMax = engine.DefaultTimeout, defaultHistory
+	defaults.Timeout, defaults.HistoryMax = plan.DefaultTimeout, defaultHistory
 	return o.Of(defaults)
 }
 

@@ -24,9 +24,9 @@ type indexed struct {
 	resolve.Packaged
 }
 
-// settled is how long after its last change an archive may still be written to with the same
+// quietFor is how long after its last change an archive may still be written to with the same
 // time, since file systems count in steps of up to two seconds.
-const settled = 2 * time.Second
+const quietFor = 2 * time.Second
 
 // Get gives what was read of an archive that is as it was.
 func (x Indexed) Get(name string, info fs.FileInfo) (resolve.Packaged, bool) {
@@ -36,7 +36,7 @@ func (x Indexed) Get(name string, info fs.FileInfo) (resolve.Packaged, bool) {
 
 // Keep remembers what was read of an archive by now, unless it has only just changed.
 func (x Indexed) Keep(info fs.FileInfo, read resolve.Packaged, now time.Time) {
-	if now.Sub(info.ModTime()) > settled {
+	if now.Sub(info.ModTime()) > quietFor {
 		x[read.Path] = indexed{Size: info.Size(), Modified: info.ModTime(), Packaged: read}
 	}
 }

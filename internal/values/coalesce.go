@@ -12,7 +12,8 @@ import (
 // takes the default away; a null default never shows. An error says which
 // subchart's values are no table.
 //
-// As in Helm 4.3.1, subcharts share the nested tables of "global": what one
+// As in Helm 4.3.1 (pkg/chart/common/util/coalesce.go, coalesceGlobals), subcharts share the nested
+// tables of "global": what one
 // subchart's defaults add deeper than the first level of a global table is seen
 // by the parent and by subcharts that come later.
 func Coalesce(c *chart.Chart, user map[string]any) (map[string]any, error) {

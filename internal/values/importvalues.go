@@ -77,7 +77,8 @@ func importRule(item any) (child, parent string, ok bool) {
 	return "", "", false
 }
 
-// textOf writes a value as Helm does; what is missing reads "<nil>" and so
+// textOf writes a value as Helm does (Helm 4.3.1, pkg/chart/v2/util/dependencies.go,
+// processImportValues); what is missing reads "<nil>" and so
 // names no table.
 func textOf(v any) string { return fmt.Sprintf("%v", v) }
 

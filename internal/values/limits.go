@@ -1,6 +1,6 @@
 package values
 
-// Limits on input that somebody else wrote. The first two are Helm 4.3.1's;
+// Limits on input that somebody else wrote. The first two are Helm 4.3.1's (pkg/strvals/parser.go);
 // the others have no counterpart there and are far above what charts need.
 const (
 	// maxSetIndex is the highest list index of --set.

@@ -9,7 +9,8 @@ import (
 // Reuse says what an upgrade takes over from the values of the release before.
 type Reuse int
 
-// The modes, as Helm 4.3.1's upgrade flags name them. When several flags are
+// The modes, as Helm 4.3.1's upgrade flags name them
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/action/upgrade.go, reuseValues). When several flags are
 // given, ResetValues wins over ReuseValues, and that over ResetThenReuseValues.
 const (
 	// ReuseUnlessGiven takes the earlier user values if there are no new ones.

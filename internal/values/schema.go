@@ -20,7 +20,8 @@ const schemaURL = "chart:///values.schema.json"
 // chart, the path of the value and the reason. Drafts 4 to 2020-12 are known.
 //
 // A $ref must point into the schema itself: nothing is fetched and no file is
-// read. As in Helm, a reference to a urn: allows anything.
+// read. As in Helm, a reference to a urn: allows anything (Helm 4.3.1,
+// pkg/chart/common/util/jsonschema.go, urnLoader).
 func Validate(c *chart.Chart, vals map[string]any) error {
 	var errs []error
 	if len(c.Schema) > 0 {

@@ -11,7 +11,8 @@ import (
 var errEnd = errors.New("end of the argument")
 
 // setter applies one --set style argument to a table. It reproduces Helm
-// 4.3.1's grammar with its corners: what Helm accepts gives the same values
+// 4.3.1's grammar (https://github.com/helm/helm/blob/v4.3.1/pkg/strvals/parser.go) with its
+// corners: what Helm accepts gives the same values
 // here, and what Helm refuses is refused.
 type setter struct {
 	in input

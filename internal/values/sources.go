@@ -11,7 +11,7 @@ import (
 
 // Sources are the values a user gives on the command line, each list in the
 // order of the flags. They apply in the order of the fields, later ones on
-// top, as in Helm 4.3.1.
+// top, as in Helm 4.3.1 (pkg/cli/values/options.go, MergeValues).
 type Sources struct {
 	Files   []string // -f, --values: names of YAML files
 	JSON    []string // --set-json: key=json,… or one {…} document

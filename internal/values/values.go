@@ -2,7 +2,8 @@
 // YAML, applies --set and its kin, reuses an earlier release's values, merges
 // chart defaults and globals down the tree, switches dependencies on and off
 // and checks values against schemas. Where nothing else is said, the rules are
-// those of Helm 4.3.1.
+// those of Helm 4.3.1 (https://github.com/helm/helm/tree/v4.3.1/pkg: cli/values and strvals for what
+// users give, chart/common/util for merging and schemas, chart/v2/util for dependencies).
 //
 // It does not read files (callers pass content or a read function), does not
 // render, and never changes what it is given, but for Set.

@@ -17,7 +17,8 @@ import (
 )
 
 // Parse reads the YAML of a values file. It may hold several documents, which
-// are merged in order. Types come out as Helm's do: YAML 1.1 words are
+// are merged in order. Types come out as Helm's do (Helm 4.3.1, pkg/chart/common/values.go,
+// ReadValues, over sigs.k8s.io/yaml): YAML 1.1 words are
 // booleans, keys are strings, numbers are float64. source names the file in
 // errors and warnings. The result is never nil.
 //

@@ -27,16 +27,15 @@ func Refused(p *plan.Document, id manifest.ID) bool {
 	return slices.ContainsFunc(p.Problems, func(problem plan.Problem) bool { return problem.Blocking && problem.Object == id })
 }
 
-// Overlook takes out of a step that corrects drift what helm-controller does not compare:
+// Overlook is what of a step that corrects drift helm-controller does not compare:
 // objects that say so, paths of spec.driftDetection.ignore, which are sent as they are live,
 // and labels and annotations beyond those of the manifest.
-func Overlook(hr *flux.HelmRelease, s *plan.Step) {
+func Overlook(hr *flux.HelmRelease, s *plan.Step) plan.Overlooked {
 	if excluded(s.Body) || excluded(s.Before) {
-		s.Op, s.Changes = plan.OpNone, nil
-		return
+		return plan.Overlooked{All: true}
 	}
 	if s.Before == nil || s.After == nil || s.Body == nil {
-		return
+		return plan.Overlooked{}
 	}
 	after, sent := s.After.DeepCopy(), s.Body.DeepCopy()
 	for _, rule := range ignored(hr) {
@@ -56,11 +55,11 @@ func Overlook(hr *flux.HelmRelease, s *plan.Step) {
 	for _, c := range fielddiff.Compare(s.Before.Object, after.Object) {
 		left[c.Path] = true
 	}
-	s.After, s.Body = after, sent
-	s.Changes = slices.DeleteFunc(s.Changes, func(c plan.Change) bool {
+	remain := slices.DeleteFunc(slices.Clone(s.Changes), func(c plan.Change) bool {
 		metadata := strings.HasPrefix(c.Path, "metadata.labels") || strings.HasPrefix(c.Path, "metadata.annotations")
 		return !left[c.Path] || metadata && c.To == nil
 	})
+	return plan.Overlooked{Sent: sent, After: after, Changes: remain}
 }
 
 func ignored(hr *flux.HelmRelease) []flux.DriftIgnore {

@@ -53,5 +53,5 @@ func (m *Managed) drifted(p *plan.Document) []string {
 	return out
 }
 
-// Overlook takes out of a step what helm-controller does not compare.
-func (m *Managed) Overlook(s *plan.Step) { drift.Overlook(m.hr, s) }
+// Overlook is what of a step helm-controller does not compare.
+func (m *Managed) Overlook(s *plan.Step) plan.Overlooked { return drift.Overlook(m.hr, s) }

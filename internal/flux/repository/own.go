@@ -14,10 +14,10 @@ func (r *Repository) named(ref flux.Reference) bool {
 	return ref.Kind == flux.KindGitRepository && r.reading.Sources[ref.String()] == "."
 }
 
-// settle notes which GitRepositories are this repository, whatever their URLs are, by the
+// noteHome notes which GitRepositories are this repository, whatever their URLs are, by the
 // objects of the folder that Flux begins at: a Kustomization among them that builds the folder
 // itself is of this repository.
-func (r *Repository) settle(objects []map[string]any, root string) {
+func (r *Repository) noteHome(objects []map[string]any, root string) {
 	for _, o := range objects {
 		if group(o) != flux.KustomizeGroup || o["kind"] != flux.KindKustomization {
 			continue

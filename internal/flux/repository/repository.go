@@ -114,7 +114,7 @@ func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.settle(objects, root)
+	r.noteHome(objects, root)
 	r.add(objects, nil, root)
 	return r, nil
 }

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// recorded are the record steps that people were told of.
+func (b bench) recorded() (done int) {
+	for _, e := range *b.told {
+		if e.Type == apply.StepDone && e.Op == plan.OpRecord {
+			done++
+		}
+	}
+	return done
+}
+
+// Records that a killed run has left are corrected by the one step of a plan, and a request that
+// fails for a moment is sent again, as all that apply sends.
+func TestRecordsAreCorrectedByPlan(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		b.mustDeploy(map[string]any{"text": "two"})
+		h, err := b.Store.History(t.Context(), webKey, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Store.Update(t.Context(), h[0].WithStatus(release.StatusDeployed, "")); err != nil {
+			t.Fatal(err)
+		}
+		*b.told = nil
+		if err := b.Tidy(t.Context(), webKey, releasestore.LockOptions{}); err != nil || b.statuses() != "superseded deployed" || b.recorded() != 1 {
+			t.Errorf("records are %s, by %d steps, %v", b.statuses(), b.recorded(), err)
+		}
+		*b.told = nil
+		if err := b.Tidy(t.Context(), webKey, releasestore.LockOptions{}); err != nil || b.recorded() != 0 {
+			t.Errorf("with nothing to tidy: %d steps, %v", b.recorded(), err)
+		}
+	})
+}
+
+func TestPendingFailsByPlan(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		b.pending()
+		describe := func(s release.Status) string { return "left " + string(s) }
+		failed, err := b.FailPending(t.Context(), webKey, releasestore.LockOptions{}, describe)
+		if err != nil || failed == nil || failed.Info.Status != release.StatusFailed || failed.Info.Description != "left pending-install" {
+			t.Fatalf("%+v, %v", failed, err)
+		}
+		if b.statuses() != "failed" || b.recorded() != 1 {
+			t.Errorf("records are %s, by %d steps", b.statuses(), b.recorded())
+		}
+		if again, err := b.FailPending(t.Context(), webKey, releasestore.LockOptions{}, describe); again != nil || err != nil {
+			t.Errorf("again: %+v, %v", again, err)
+		}
+	})
+}
