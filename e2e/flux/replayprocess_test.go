@@ -161,7 +161,7 @@ func (r *replay) archive(c *chart.Chart, s *flux.Source) ([]byte, error) {
 
 // Waits of a replay by the process: how long a step may take, and how long its outcome has to stay.
 const (
-	patience = 2 * time.Minute
+	patience = 10 * time.Minute
 	settled  = 2 * time.Second
 )
 
