@@ -74,6 +74,7 @@ func (k kill) play(t *testing.T, undisturbed map[string]any) bool {
 	}
 	var count atomic.Int32
 	var pid atomic.Pointer[func() error]
+	var victim atomic.Int64
 	started := make(chan struct{})
 	proxy := newProxy(t, func(r *http.Request) *fault {
 		if !writes(r) || locks(r) || int(count.Add(1)) != k.write {
@@ -82,6 +83,9 @@ func (k kill) play(t *testing.T, undisturbed map[string]any) bool {
 		return &fault{committed: true, heard: k.signal != syscall.SIGKILL, strike: func() {
 			<-started
 			_ = (*pid.Load())()
+			if k.signal != syscall.SIGKILL {
+				heard(int(victim.Load()))
+			}
 		}}
 	})
 	upgrade := program(t, 0, s.upgrade(append(flags, "--kubeconfig", clustertest.KubeconfigFor(t, proxy, s.namespace))...)...)
@@ -95,6 +99,7 @@ func (k kill) play(t *testing.T, undisturbed map[string]any) bool {
 		signalled.Store(time.Now().UnixNano())
 		return upgrade.Process.Signal(k.signal)
 	}
+	victim.Store(int64(upgrade.Process.Pid))
 	pid.Store(&send)
 	close(started)
 	_ = upgrade.Wait()
