@@ -34,9 +34,9 @@ import (
 
 var soak = flag.Bool("soak", false, "replay all traces with the controller's process")
 
-// often are the traces that the process replays each time: install, values, a failed upgrade
-// that is rolled back, drift, suspend and deletion, dependsOn.
-var often = []string{"01-install-in-sync", "02-values", "07-upgrade-fails-rollback", "12-drift", "17-suspend-resume-delete", "18-depends-on"}
+// often are the traces that the process replays each time: a failed upgrade that is rolled back,
+// drift, suspend and deletion, dependsOn. All traces are replayed without a process, too.
+var often = []string{"07-upgrade-fails-rollback", "12-drift", "17-suspend-resume-delete", "18-depends-on"}
 
 // The controller as a process, with the recorder's flags, comes to what was recorded, too:
 // all traces at a time, their artifacts on a server, the steps in their order.

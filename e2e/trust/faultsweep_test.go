@@ -68,7 +68,7 @@ func TestFaultSweep(t *testing.T) {
 				}
 			}
 		}
-		for seed := range sample(4, 200) {
+		for seed := range sample(2, 200) {
 			troubles = append(troubles, trouble{seed: uint64(seed + 1)})
 		}
 	} else {

@@ -44,7 +44,7 @@ func TestKillSweep(t *testing.T) {
 	end, writeCount, _ := undisturbed(t)
 	var kills []kill
 	for _, k := range []kill{{syscall.SIGKILL, 0, false}, {syscall.SIGTERM, 0, false}, {syscall.SIGKILL, 0, true}, {syscall.SIGTERM, 0, true}} {
-		every := sample(writeCount/2, 1)
+		every := sample(writeCount, 1)
 		for write := 1 + rand.IntN(every); write <= writeCount; write += every {
 			k.write = write
 			kills = append(kills, k)
