@@ -58,7 +58,7 @@ func StartPostgres(t testing.TB) *Postgres {
 		_ = stdin.Close()
 		_ = server.Wait()
 	})
-	for range 100 {
+	for range 3000 {
 		if p.command("psql", "-c", "SELECT 1", "postgres").Run() == nil {
 			return p
 		}
