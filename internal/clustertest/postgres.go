@@ -64,7 +64,7 @@ func StartPostgres(t testing.TB) *Postgres {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatal("start PostgreSQL: it does not answer within ten seconds")
+	t.Fatal("start PostgreSQL: it does not answer")
 	return nil
 }
 
