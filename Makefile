@@ -90,7 +90,7 @@ conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of c
 bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, and requests for charts; OUT=file keeps the runs for benchstat
 	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
-	go test -tags cluster -timeout 3h ./e2e/sources ./e2e/flux ./e2e/trust ./e2e/scale ./e2e/controller -run '^$$' -bench 'Sources|Fleet|Speed|Scale|List|Start' -benchtime 1x
+	go test -tags cluster -timeout 3h ./e2e/sources ./e2e/flux ./e2e/trust ./e2e/scale ./e2e/controller ./e2e ./internal/cluster -run '^$$' -bench 'Sources|Fleet|Speed|Scale|List|Start' -benchtime 1x
 
 bench-controller: testcluster ## the controller with 1,000 and 10,000 HelmReleases (an hour), into docs/bench.md
 	go test -tags cluster -timeout 3h ./e2e/controller -run '^$$' -bench 'Idle|Scale' -benchtime 1x -update

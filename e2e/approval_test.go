@@ -83,7 +83,7 @@ func installPlanner(t *testing.T) {
 		r := cluster.Run(t, cluster.Binaries.Kubectl, "", "create", "configmap", "early", "--as", planner, "-n", namespace)
 		if strings.Contains(r.Stderr, denied) {
 			return
-		} else if time.Since(began) > time.Minute {
+		} else if time.Since(began) > 5*time.Minute {
 			t.Fatalf("the policy denies nothing: %s", r.Stderr)
 		}
 		cluster.Run(t, cluster.Binaries.Kubectl, "", "delete", "configmap", "early", "--as", planner, "-n", namespace)

@@ -9,8 +9,8 @@ import (
 )
 
 // A chart compared with itself has nothing to show, whatever it makes up at random
-// and looks up: every chart of ../shared/charts, and every version of
-// ../shared/versions. What they warn of they may warn of.
+// and looks up: every chart of ../shared/charts, and every version of ../shared/versions,
+// without -soak each fifth of them. What they warn of they may warn of.
 func TestAChartComparedWithItselfShowsNothing(t *testing.T) {
 	var charts []string
 	for _, pattern := range []string{"charts/*.tgz", "versions/*/*.tgz"} {
@@ -24,7 +24,10 @@ func TestAChartComparedWithItselfShowsNothing(t *testing.T) {
 		t.Fatalf("only %d charts are in ../shared", len(charts))
 	}
 	tools := pluginFolder(t)
-	for _, file := range charts {
+	for i, file := range charts {
+		if !*soak && i%5 != 0 {
+			continue
+		}
 		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
 			result := cluster.Run(t, filepath.Join(tools, "kubectl-release"), "", "plan", "r", file, "--offline", "--against", file, "--detailed-exitcode")
 			if result.ExitCode != 0 || !strings.Contains(result.Stdout, "\nNo object") {

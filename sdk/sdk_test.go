@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 	var back *sdk.RolledBackError
 	var unready *sdk.NotReadyError
 	_, err := client.Apply(t.Context(), planned(t, client, sdk.Upgrade{
-		Release: release, Chart: chart, Atomic: true, Values: map[string]any{"behave": "crash"}, Run: sdk.Run{Timeout: 5 * time.Second},
+		Release: release, Chart: chart, Atomic: true, Values: map[string]any{"behave": "crash"}, Run: sdk.Run{Timeout: 20 * time.Second},
 	}))
 	if !errors.As(err, &back) || back.To != 1 || back.Rollback != nil || !errors.As(err, &unready) {
 		t.Errorf("a failing atomic upgrade: %v", err)

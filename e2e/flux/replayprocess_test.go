@@ -34,10 +34,9 @@ import (
 
 var soak = flag.Bool("soak", false, "replay all traces with the controller's process")
 
-// often are the traces that the process replays each time: install, values, a failed upgrade
-// that is rolled back, drift, suspend and deletion, dependsOn, annotations, values that are
-// watched.
-var often = []string{"01-install-in-sync", "02-values", "04c-values-watch", "07-upgrade-fails-rollback", "12-drift", "17-suspend-resume-delete", "18-depends-on", "19-annotations"}
+// often are the traces that the process replays each time: a failed upgrade that is rolled back,
+// drift, suspend and deletion, dependsOn, annotations. All traces are replayed without a process, too.
+var often = []string{"07-upgrade-fails-rollback", "12-drift", "17-suspend-resume-delete", "18-depends-on", "19-annotations"}
 
 // The controller as a process, with the recorder's flags, comes to what was recorded, too:
 // all traces at a time, their artifacts on a server, the steps in their order.
@@ -162,7 +161,7 @@ func (r *replay) archive(c *chart.Chart, s *flux.Source) ([]byte, error) {
 
 // Waits of a replay by the process: how long a step may take, and how long its outcome has to stay.
 const (
-	patience = 2 * time.Minute
+	patience = 10 * time.Minute
 	settled  = 2 * time.Second
 )
 

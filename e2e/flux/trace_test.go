@@ -149,7 +149,7 @@ func crds(t *testing.T) {
 		from = "../controller/testdata/crds"
 	}
 	cluster.Kubectl(t, "apply", "--server-side", "-f", from)
-	cluster.Kubectl(t, "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	cluster.Kubectl(t, "wait", "--for=condition=Established", "crd", "--all", "--timeout=5m")
 }
 
 // shared is a path of ../shared/flux.

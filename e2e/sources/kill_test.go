@@ -16,8 +16,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// kills is how often each command is killed: a sample, as make test runs it.
-const kills = 20
+// kills is how often each command is killed: in make test a sample.
+func kills() int {
+	if *soak {
+		return 50
+	}
+	return 6
+}
 
 // killed starts our program and kills it at a random moment of the time that it takes.
 func (h *home) killed(takes time.Duration, args ...string) {
@@ -88,7 +93,7 @@ func TestCheck44KilledUpdate(t *testing.T) {
 	}
 	seen := map[string]int{}
 	now := "1.2.0"
-	for range kills {
+	for range kills() {
 		next := "2.0.0"
 		if now == next {
 			next = "1.2.0"
@@ -168,7 +173,7 @@ func TestKilledCommandsLeaveOldOrNew(t *testing.T) {
 	} {
 		tc.before(0)
 		takes := h.takes(tc.args...)
-		for i := range kills {
+		for i := range kills() {
 			tc.before(i + 1)
 			h.killed(takes, tc.args...)
 			got, whole := h.read(tc.file), false

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -307,11 +308,24 @@ func TestCheck33OneHead(t *testing.T) {
 func TestCheck34Patience(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
 	h.ok("push", h.chartFile("alpha", "1.0.0", ""), "oci://"+r.Host+"/charts")
-	r.Stop()
-	back := make(chan struct{})
-	time.AfterFunc(2*time.Second, func() { defer close(back); r.Start(t) })
-	h.ok("pull", "oci://"+r.Host+"/charts/alpha:1.0.0")
-	<-back
+	// Nobody listens for a second, which all of a run's pauses together are longer than. The
+	// registry itself could take as long to start as they last.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	host := listener.Addr().String()
+	must(t, listener.Close())
+	back := make(chan net.Listener, 1)
+	time.AfterFunc(time.Second, func() {
+		listener, err := net.Listen("tcp", host)
+		if err == nil {
+			go func() {
+				_ = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { forward(w, q, r.Host) }))
+			}()
+		}
+		back <- listener
+	})
+	h.ok("pull", "oci://"+host+"/charts/alpha:1.0.0")
+	must(t, (<-back).Close())
 	for _, tls := range []bool{false, true} {
 		front := sourcetest.Serve(t, sourcetest.Options{TLS: tls, Fault: func(w http.ResponseWriter, q *http.Request, n int) bool {
 			switch {

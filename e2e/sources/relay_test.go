@@ -47,7 +47,7 @@ type relay struct {
 // pushed charts and logins of each tool are used by the others. Its seed is that of the
 // log; -soak runs 1,000 steps of another seed each time (make soak).
 func TestRelay(t *testing.T) {
-	steps, number := 200, uint64(1)
+	steps, number := 100, uint64(1)
 	if *soak {
 		steps, number = 1000, uint64(time.Now().UnixNano())
 	}

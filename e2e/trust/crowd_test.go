@@ -108,7 +108,7 @@ func ours(t *testing.T, args ...string) string {
 }
 
 // crowdSize is how many work on one release at once.
-func crowdSize() int { return sample(8, 50) }
+func crowdSize() int { return sample(6, 50) }
 
 // upgrades are as many upgrades of release web, each with a value of its own.
 func upgrades(namespace string, flags ...string) [][]string {
@@ -204,7 +204,7 @@ func manyReleases(t *testing.T) string {
 	began := time.Now()
 	ours(t, "install", "alone", webChart, "--namespace", namespace)
 	alone := time.Since(began)
-	many := sample(6, 20)
+	many := sample(4, 20)
 	var took [2]time.Duration
 	for round, command := range []string{"install", "upgrade"} {
 		lists := make([][]string, many)

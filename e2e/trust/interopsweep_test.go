@@ -30,7 +30,7 @@ var seedFlag = flag.Uint64("seed", 0, "run only the sequence, or the faults, of 
 func TestInteropSweep(t *testing.T) {
 	cluster.Apply(t, "default", widgetCRD)
 	programs := hands(t)
-	seeds := make([]uint64, sample(3, 200))
+	seeds := make([]uint64, sample(2, 200))
 	for i := range seeds {
 		seeds[i] = uint64(i + 1)
 	}

@@ -44,7 +44,7 @@ func TestKillSweep(t *testing.T) {
 	end, writeCount, _ := undisturbed(t)
 	var kills []kill
 	for _, k := range []kill{{syscall.SIGKILL, 0, false}, {syscall.SIGTERM, 0, false}, {syscall.SIGKILL, 0, true}, {syscall.SIGTERM, 0, true}} {
-		every := sample(writeCount/2, 1)
+		every := sample(writeCount, 1)
 		for write := 1 + rand.IntN(every); write <= writeCount; write += every {
 			k.write = write
 			kills = append(kills, k)
@@ -76,6 +76,7 @@ func (k kill) play(t *testing.T, by recorder, undisturbed map[string]any) bool {
 	}
 	var count atomic.Int32
 	var pid atomic.Pointer[func() error]
+	var victim atomic.Int64
 	started := make(chan struct{})
 	proxy := newProxy(t, func(r *http.Request) *fault {
 		if !writes(r) || locks(r) || int(count.Add(1)) != k.write {
@@ -84,6 +85,9 @@ func (k kill) play(t *testing.T, by recorder, undisturbed map[string]any) bool {
 		return &fault{committed: true, heard: k.signal != syscall.SIGKILL, strike: func() {
 			<-started
 			_ = (*pid.Load())()
+			if k.signal != syscall.SIGKILL {
+				heard(int(victim.Load()))
+			}
 		}}
 	})
 	upgrade := program(t, 0, s.upgrade(append(flags, "--kubeconfig", clustertest.KubeconfigFor(t, proxy, s.namespace))...)...)
@@ -98,6 +102,7 @@ func (k kill) play(t *testing.T, by recorder, undisturbed map[string]any) bool {
 		signalled.Store(time.Now().UnixNano())
 		return upgrade.Process.Signal(k.signal)
 	}
+	victim.Store(int64(upgrade.Process.Pid))
 	pid.Store(&send)
 	close(started)
 	_ = upgrade.Wait()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,8 +105,8 @@ func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []
 		close(v.struck)
 		if signal == syscall.SIGKILL {
 			<-v.ended
-		} else { // all of its threads have to hear of it before they hear of the answer
-			time.Sleep(300 * time.Millisecond)
+		} else {
+			heard(v.Process.Pid)
 		}
 	}}
 	s.faults.first(rule)
@@ -121,13 +122,29 @@ func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []
 	return v
 }
 
-// end waits for the program, for at most two minutes, and tells what came of it.
+// heard waits until a program has nothing to do any more, for it has to hear of a signal before
+// it hears of an answer: its threads stand still for a while, or it has ended.
+func heard(pid int) {
+	for still, end := 0, time.Now().Add(time.Minute); still < 6 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		still++
+		for _, thread := range threads {
+			stat, err := os.ReadFile(thread)
+			// The state follows the name, which is in brackets.
+			if _, state, ok := strings.Cut(string(stat), ") "); err == nil && ok && strings.HasPrefix(state, "R") {
+				still = 0
+			}
+		}
+	}
+}
+
+// end waits for the program, for at most five minutes, and tells what came of it.
 func (v *victim) end(ts *testscript.TestScript) {
 	select {
 	case <-v.ended:
 	case <-time.After(5 * time.Minute):
 		_ = v.Process.Kill()
-		ts.Fatalf("it has not ended in two minutes")
+		ts.Fatalf("it has not ended in five minutes")
 	}
 	fmt.Fprint(ts.Stdout(), v.stdout.String())
 	fmt.Fprint(ts.Stderr(), v.stderr.String())

@@ -14,24 +14,36 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// crowd takes its time to answer and notes how many asked at once.
-type crowd struct{ now, most atomic.Int32 }
+// crowd answers nobody before as many ask at once as may, and notes how many did.
+type crowd struct {
+	now, most atomic.Int32
+	full      chan struct{}
+}
 
-func (c *crowd) slowly(answer http.HandlerFunc) http.HandlerFunc {
+func newCrowd() *crowd { return &crowd{full: make(chan struct{})} }
+
+func (c *crowd) together(answer http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		n := c.now.Add(1)
 		defer c.now.Add(-1)
-		for seen := c.most.Load(); n > seen && !c.most.CompareAndSwap(seen, n); seen = c.most.Load() {
+		for seen := c.most.Load(); n > seen; seen = c.most.Load() {
+			if c.most.CompareAndSwap(seen, n) && n == retry.Concurrency {
+				close(c.full)
+			}
 		}
-		time.Sleep(20 * time.Millisecond)
+		select {
+		case <-c.full:
+		case <-time.After(5 * time.Minute): // fewer ask at once: check says so
+		}
+		time.Sleep(20 * time.Millisecond) // so that one too many would be seen
 		answer(w, r)
 	}
 }
 
 func (c *crowd) check(t *testing.T) {
 	t.Helper()
-	if n := c.most.Load(); n > retry.Concurrency || n < retry.Concurrency/2 {
-		t.Errorf("%d requests were under way at once, want about %d", n, retry.Concurrency)
+	if n := c.most.Load(); n != retry.Concurrency {
+		t.Errorf("%d requests were under way at once, want %d", n, retry.Concurrency)
 	}
 }
 
@@ -40,14 +52,14 @@ func (c *crowd) check(t *testing.T) {
 func TestObserveBoundsWhatIsUnderWay(t *testing.T) {
 	s := newServer(t)
 	var refs []apply.Ref
-	var c crowd
+	c := newCrowd()
 	for i := range 60 {
 		for _, name := range []string{"a", "b"} {
 			r := ref("ConfigMap", name)
 			r.Namespace = fmt.Sprintf("shop-%d", i)
 			path := "GET /api/v1/namespaces/" + r.Namespace + "/configmaps/" + name
 			s.reply(path, configMap(name))
-			s.answers[path] = c.slowly(s.answers[path])
+			s.answers[path] = c.together(s.answers[path])
 			refs = append(refs, r)
 		}
 	}
@@ -60,10 +72,10 @@ func TestObserveBoundsWhatIsUnderWay(t *testing.T) {
 // The same of dry runs.
 func TestPredictBoundsWhatIsUnderWay(t *testing.T) {
 	s := newServer(t)
-	var c crowd
+	c := newCrowd()
 	const path = "POST /api/v1/namespaces/shop/configmaps"
 	s.reply(path, configMap("a"))
-	s.answers[path] = c.slowly(s.answers[path])
+	s.answers[path] = c.together(s.answers[path])
 	var steps []*plan.Step
 	for i := range 120 {
 		steps = append(steps, &plan.Step{

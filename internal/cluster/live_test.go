@@ -56,7 +56,7 @@ func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-func object(t *testing.T, namespace, text string) *unstructured.Unstructured {
+func object(t testing.TB, namespace, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := objecttest.Parse(t, text)
 	o.SetNamespace(namespace)
@@ -90,7 +90,7 @@ func predict(t *testing.T, c *cluster.Client, s plan.Step) plan.Prediction {
 	return got["step"]
 }
 
-func create(t *testing.T, c *cluster.Client, o *unstructured.Unstructured) *unstructured.Unstructured {
+func create(t testing.TB, c *cluster.Client, o *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	if _, err := c.Create(t.Context(), o, apply.WriteOptions{FieldManager: "helm"}); err != nil {
 		t.Fatal(err)

@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,76 +57,115 @@ func TestLiveWatchAndDelete(t *testing.T) {
 	}
 }
 
-// dropping cuts every watch after a while, as a proxy does that is restarted.
-type dropping struct {
-	next  http.RoundTripper
-	after time.Duration
+// cutter has every watch cut when a test says so, as a proxy does that is restarted, and
+// counts requests.
+type cutter struct {
+	next           http.RoundTripper
+	lists, watches atomic.Int32
+	open           chan *stream // the watch that is open
 }
 
-func (d dropping) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := d.next.RoundTrip(r)
-	if err == nil && strings.Contains(r.URL.RawQuery, "watch=") {
-		time.AfterFunc(d.after, func() { response.Body.Close() })
+func (c *cutter) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := c.next.RoundTrip(r)
+	switch {
+	case err != nil || response.StatusCode != http.StatusOK || !strings.HasSuffix(r.URL.Path, "/configmaps"):
+	case r.URL.Query().Has("watch"):
+		c.watches.Add(1)
+		s := &stream{ReadCloser: response.Body}
+		response.Body = s
+		c.open <- s
+	default:
+		c.lists.Add(1)
 	}
 	return response, err
 }
 
-// promptly is how long after the control plane a watcher may know. The best of attempts
-// counts: the machine does other things, too, and what is really late is so each time.
-const promptly, attempts = 300 * time.Millisecond, 3
+// stream is a body that ends by an error of the test's when it is cut.
+type stream struct {
+	io.ReadCloser
+	end atomic.Pointer[error]
+}
 
-// Every state is told within 300 ms, though the connection is cut all the time.
-func TestLiveWatchIsPromptOverDrops(t *testing.T) {
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	if end := s.end.Load(); err != nil && end != nil {
+		err = *end
+	}
+	return n, err
+}
+
+func (s *stream) cut(end error) {
+	s.end.Store(&end)
+	s.Close()
+}
+
+// overDrops has states written, each behind a cut of the watch, and waits until it is told.
+func overDrops(t testing.TB, states int, cutBy func(i int) error) (c *cutter, took time.Duration) {
+	t.Helper()
 	config := control.Config(t)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return dropping{next, 130 * time.Millisecond} })
-	cut, err := cluster.Connect(config, cluster.Options{CacheDir: t.TempDir()})
+	c = &cutter{open: make(chan *stream, 1)}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { c.next = next; return c })
+	watching, err := cluster.Connect(config, cluster.Options{CacheDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := live(t)
-	ref := refOf(create(t, c, object(t, control.Namespace(t), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {n: start}")))
+	writing, err := cluster.Connect(control.Config(t), cluster.Options{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := refOf(create(t, writing, object(t, control.Namespace(t), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {n: start}")))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	told := make(chan string, 100)
-	ended := make(chan error)
+	told, ended := make(chan string, 10), make(chan error)
 	go func() {
-		ended <- cut.Watch(ctx, ref.GVK(), ref.Namespace, []string{ref.Name}, func(_ string, o *unstructured.Unstructured) bool {
+		ended <- watching.Watch(ctx, ref.GVK(), ref.Namespace, []string{ref.Name}, func(_ string, o *unstructured.Unstructured) bool {
 			n, _, _ := unstructured.NestedString(o.Object, "data", "n")
 			told <- n
 			return true
 		})
 	}()
-	best := time.Hour
-	for attempt := range attempts {
-		var worst time.Duration
-		for i := range 20 {
-			n := fmt.Sprint(attempt, i)
-			data := fmt.Appendf(nil, `{"data":{"n":%q}}`, n)
-			if _, err := c.Patch(t.Context(), ref, apply.Patch{Type: types.MergePatchType, Data: data}, apply.WriteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			written := time.Now()
-			for got := ""; got != n; {
-				got = <-told // a state that is never told is the suite's timeout
-			}
-			worst = max(worst, time.Since(written))
-			time.Sleep(70 * time.Millisecond)
+	for i := range states {
+		(<-c.open).cut(cutBy(i))
+		n := fmt.Sprint(i)
+		if _, err := writing.Patch(t.Context(), ref, apply.Patch{Type: types.MergePatchType, Data: fmt.Appendf(nil, `{"data":{"n":%q}}`, n)}, apply.WriteOptions{}); err != nil {
+			t.Fatal(err)
 		}
-		t.Logf("told after %v at the latest", worst.Round(time.Millisecond))
-		if best = min(best, worst); best <= promptly {
-			break
+		written := time.Now()
+		for got := ""; got != n; {
+			got = <-told // a state that is never told is the suite's timeout
 		}
+		took += time.Since(written)
 	}
+	<-c.open // the last state may have come from a list
 	done := errors.New("done")
 	cancel(done)
 	if err := <-ended; !errors.Is(err, done) {
 		t.Errorf("the watch ends with %v", err)
 	}
-	if best > promptly {
-		t.Errorf("a state was told after %v, want %v", best, promptly)
+	return c, took
+}
+
+// Every state is told, though the connection is cut before each of them, for one watch a
+// cut: it is resumed where it was, and only what the server calls an error is listed anew.
+func TestLiveWatchOverDrops(t *testing.T) {
+	const states = 21
+	ends := []error{io.EOF, io.ErrUnexpectedEOF, errors.New("no event")}
+	c, _ := overDrops(t, states, func(i int) error { return ends[i%3] })
+	if lists, watches := c.lists.Load(), c.watches.Load(); lists != 1+states/3 || watches != 1+states {
+		t.Errorf("%d lists and %d watches, want %d and %d", lists, watches, 1+states/3, 1+states)
 	}
 }
 
-// A role that may only get learns that a Deployment is ready within 300 ms, too.
+// BenchmarkSpeedOfWatch says how long after it was written a state is told when the connection
+// is cut just before (make bench).
+func BenchmarkSpeedOfWatch(b *testing.B) {
+	const states = 20
+	for b.Loop() {
+		_, took := overDrops(b, states, func(int) error { return io.ErrUnexpectedEOF })
+		b.ReportMetric(float64(took.Milliseconds())/states, "ms/state")
+	}
+}
+
+// A role that may only get learns that a Deployment is ready, too, by one request a look.
 func TestLiveWatchWithGetAlone(t *testing.T) {
 	admin, _ := live(t)
 	namespace := control.Namespace(t)
@@ -132,36 +174,36 @@ func TestLiveWatchWithGetAlone(t *testing.T) {
 	control.Kubectl(t, "create", "rolebinding", "looker", "-n", namespace, "--role=looker", "--serviceaccount="+namespace+":looker")
 	config := control.Config(t)
 	config.Impersonate.UserName = "system:serviceaccount:" + namespace + ":looker"
+	asked := map[string]int{} // Watch sends its requests for one object one by one
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			response, err := next.RoundTrip(r)
+			if _, of, found := strings.Cut(r.URL.Path, "/deployments"); found && err == nil {
+				asked[fmt.Sprint(strings.TrimPrefix(of, "/"), " ", response.StatusCode)]++
+			}
+			return response, err
+		})
+	})
 	looker, err := cluster.Connect(config, cluster.Options{CacheDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready := func(c *cluster.Client, ref apply.Ref) time.Time {
-		err := c.Watch(t.Context(), ref.GVK(), namespace, []string{ref.Name}, func(_ string, o *unstructured.Unstructured) bool {
-			if o == nil {
-				return true
-			}
-			n, _, _ := unstructured.NestedInt64(o.Object, "status", "readyReplicas")
-			return n < 2
-		})
-		if err != nil {
-			t.Error(err)
+	ref := refOf(create(t, admin, object(t, namespace, web)))
+	looks := 0
+	err = looker.Watch(t.Context(), ref.GVK(), namespace, []string{ref.Name}, func(_ string, o *unstructured.Unstructured) bool {
+		looks++
+		if o == nil {
+			return true
 		}
-		return time.Now()
+		n, _, _ := unstructured.NestedInt64(o.Object, "status", "readyReplicas")
+		return n < 2
+	})
+	if err != nil {
+		t.Error(err)
 	}
-	best := time.Hour
-	for attempt := range attempts {
-		deployment := object(t, namespace, web)
-		deployment.SetName(fmt.Sprint("web-", attempt))
-		ref := refOf(create(t, admin, deployment))
-		first := make(chan time.Time)
-		go func() { first <- ready(admin, ref) }()
-		seen := ready(looker, ref)
-		if best = min(best, seen.Sub(<-first)); best <= promptly {
-			return
-		}
+	if want := map[string]int{" 403": 1, "web 200": looks}; !maps.Equal(asked, want) {
+		t.Errorf("asked %v, want %v", asked, want)
 	}
-	t.Errorf("it knows %v after a role that may watch, want %v", best, promptly)
 }
 
 // Whose kind goes away during a watch is gone, and a wait for it to become ready
@@ -216,3 +258,7 @@ spec:
 		t.Errorf("gone %v, error %v", gone, err)
 	}
 }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -152,9 +151,12 @@ func TestCancelledReadsEnd(t *testing.T) {
 			s.aggregate()
 			release := make(chan struct{})
 			t.Cleanup(func() { close(release) })
-			s.answers[path] = func(http.ResponseWriter, *http.Request) { <-release }
-			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
+			s.answers[path] = func(http.ResponseWriter, *http.Request) {
+				cancel()
+				<-release
+			}
 			if _, err := s.connect(t).Observe(ctx, []apply.Ref{ref("ConfigMap", "a")}); err == nil {
 				t.Error("no error")
 			}

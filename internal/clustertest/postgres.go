@@ -58,13 +58,13 @@ func StartPostgres(t testing.TB) *Postgres {
 		_ = stdin.Close()
 		_ = server.Wait()
 	})
-	for range 100 {
+	for range 3000 {
 		if p.command("psql", "-c", "SELECT 1", "postgres").Run() == nil {
 			return p
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatal("start PostgreSQL: it does not answer within ten seconds")
+	t.Fatal("start PostgreSQL: it does not answer")
 	return nil
 }
 

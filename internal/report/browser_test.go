@@ -103,7 +103,7 @@ func browse(t *testing.T, page string, flags ...string) seen {
 	if err := os.WriteFile(file, []byte(strings.Replace(page, "</body>", driver+"</body>", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // a browser that hangs
 	defer cancel()
 	args := append([]string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -80,7 +80,7 @@ func (r *Registry) Start(t testing.TB) {
 	if err := r.process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 300 {
+	for range 6000 {
 		if c, err := net.Dial("tcp", r.Host); err == nil {
 			_ = c.Close()
 			return

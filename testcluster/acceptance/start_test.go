@@ -58,7 +58,7 @@ func TestKilledStarterLeavesNoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = s.command.Wait()
-	waitFor(t, 5*time.Second, func() string {
+	waitFor(t, func() string {
 		if left := s.processes(t); len(left) > 0 {
 			return "still running after kill -9 of the starter: " + strings.Join(left, "\n")
 		}
@@ -94,7 +94,7 @@ func TestPartEndsWithItsLifeline(t *testing.T) {
 	_ = stdin.Close()
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Minute):
+	case <-time.After(hangs):
 		_ = etcd.Process.Kill()
 		t.Error("etcd runs on without its lifeline")
 	}

@@ -85,7 +85,7 @@ func (s *starter) kubectl(t *testing.T, args ...string) string {
 // eventually waits until kubectl prints want.
 func (s *starter) eventually(t *testing.T, want string, args ...string) {
 	t.Helper()
-	waitFor(t, 20*time.Second, func() string {
+	waitFor(t, func() string {
 		if got := s.kubectl(t, args...); got != want {
 			return fmt.Sprintf("kubectl %s prints %q, want %q", strings.Join(args, " "), got, want)
 		}
@@ -111,10 +111,13 @@ func (s *starter) processes(t *testing.T) []string {
 	return found
 }
 
+// hangs is how long waitFor looks: what takes as long never happens.
+const hangs = 5 * time.Minute
+
 // waitFor calls look until it finds nothing wrong, or reports what is.
-func waitFor(t *testing.T, limit time.Duration, look func() (wrong string)) {
+func waitFor(t *testing.T, look func() (wrong string)) {
 	t.Helper()
-	deadline := time.Now().Add(limit)
+	deadline := time.Now().Add(hangs)
 	for {
 		wrong := look()
 		if wrong == "" {
