@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,43 +20,22 @@ var others = map[string]string{
 
 // Whoever sends something again is named on the page of who retries what.
 func TestRetriesPageNamesEveryOne(t *testing.T) {
-	root := filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, "docs", "retries.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "retries.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, found := string(text), 0
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		switch {
-		case entry.IsDir() && (name == "e2e" || entry.Name() == ".git"):
-			return fs.SkipDir
-		case entry.IsDir():
-			if _, err := os.Stat(filepath.Join(path, "go.mod")); name != "." && err == nil {
-				return fs.SkipDir
-			}
-			return nil
-		case !strings.HasSuffix(name, ".go"), strings.HasSuffix(name, "_test.go"), strings.Contains(name, "/clustertest/"), strings.Contains(name, "/clusterfake/"):
-			return nil
-		}
-		code, err := os.ReadFile(path)
-		if err != nil || !repeating.Match(code) {
-			return err
+	found := 0
+	productFiles(t, func(name string, code []byte) {
+		forTests := strings.HasPrefix(name, "e2e/") || strings.Contains(name, "/clustertest/") || strings.Contains(name, "/clusterfake/")
+		if forTests || !repeating.Match(code) {
+			return
 		}
 		found++
-		if others[name] == "" && !strings.Contains(page, name+")") {
+		if others[name] == "" && !strings.Contains(string(page), name+")") {
 			t.Errorf("%s repeats something (%s), and docs/retries.md does not link to it", name, repeating.Find(code))
 		}
-		return nil
 	})
-	if err != nil || found < 15 {
-		t.Errorf("%d files repeat something: %v", found, err)
+	if found < 15 {
+		t.Errorf("only %d files repeat something", found)
 	}
 }
