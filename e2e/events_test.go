@@ -76,7 +76,7 @@ func TestEventsOfEveryWayOut(t *testing.T) {
 			},
 		},
 		{
-			name: "atomic", args: []string{"upgrade", "web", webChart(), "--set", "behave=crash", "--atomic", "--timeout", "3s"}, code: 5, outcome: eventstream.RunRolledBack,
+			name: "atomic", args: []string{"upgrade", "web", webChart(), "--set", "behave=crash", "--atomic", "--overall-timeout", "15s"}, code: 5, outcome: eventstream.RunRolledBack,
 			told: []eventstream.Type{"planned", "failed", "rollback", "planned", "started", "done", "summary"},
 			check: func(t *testing.T, end *eventstream.RunSummary, all []eventstream.Event) {
 				if u := end.Undo; u == nil || u.ToRevision != 2 || len(u.Undone) == 0 || len(u.NotUndone) != 0 || end.Status != "deployed" {
@@ -89,7 +89,7 @@ func TestEventsOfEveryWayOut(t *testing.T) {
 			},
 		},
 		{
-			name: "a way back that fails", args: []string{"upgrade", "web", webChart(), "--set", "behave=never-ready", "--atomic", "--timeout", "2s"},
+			name: "a way back that fails", args: []string{"upgrade", "web", webChart(), "--set", "behave=never-ready", "--atomic", "--overall-timeout", "15s"},
 			before:  func(s shop) { s.must("upgrade", "web", webChart(), "--set", "hooks.pre-rollback=undo,hookBehave=fail") },
 			code:    6,
 			outcome: eventstream.RunRollbackFailed,

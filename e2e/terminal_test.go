@@ -26,7 +26,7 @@ func TestTerminalThatCloses(t *testing.T) {
 			t.Parallel()
 			s := newShop(t)
 			s.must("install", "web", webChart(), "--wait")
-			upgrade := s.program(append([]string{"upgrade", "web", webChart(), "--set", wanted + ",behave=never-ready", "--wait", "--timeout", "2m"}, c.flags...)...)
+			upgrade := s.program(append([]string{"upgrade", "web", webChart(), "--set", wanted + ",behave=never-ready", "--wait", "--timeout", "10m"}, c.flags...)...)
 			s.closeTerminal(upgrade)
 			_ = upgrade.Wait()
 			if code := upgrade.ProcessState.ExitCode(); code != c.code {
@@ -46,7 +46,7 @@ func TestTerminalThatCloses(t *testing.T) {
 func TestTerminalThatClosesUnderNohup(t *testing.T) {
 	s := newShop(t)
 	s.must("install", "web", webChart(), "--wait")
-	upgrade := s.program("upgrade", "web", webChart(), "--set", wanted+",behave=never-ready", "--wait", "--timeout", "2m")
+	upgrade := s.program("upgrade", "web", webChart(), "--set", wanted+",behave=never-ready", "--wait", "--timeout", "10m")
 	// nohup itself would have the output in a file.
 	ignoring := exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$0" "$@"`}, upgrade.Args...)...)
 	ignoring.Env = upgrade.Env

@@ -123,9 +123,9 @@ func (s *sequence) onUpgrade(m move, flags ...string) []string {
 // waiting adds the flags of waits in each program's spelling. Helm 3 finds out
 // that pods will never be ready by the timeout only.
 func (s *sequence) waiting(m *move, now answers) {
-	timeout := "60s"
-	if s.goal(*m, now).broken == brokenPods && m.hand.name != "ours" {
-		timeout = "6s"
+	timeout := "5m"
+	if s.goal(*m, now).broken == brokenPods {
+		timeout = map[bool]string{true: "60s", false: "6s"}[m.hand.name == "ours"]
 	}
 	m.args = append(m.args, "--timeout", timeout)
 	switch {

@@ -34,7 +34,7 @@ var thirtyChart = filepath.Join("testdata", "charts", "thirty")
 
 // upgrade are the arguments of the upgrade to edition two.
 func (s thirty) upgrade(flags ...string) []string {
-	return append([]string{"upgrade", "shop", thirtyChart, "--namespace", s.namespace, "--set", "edition=two", "--wait", "--timeout", "3m"}, flags...)
+	return append([]string{"upgrade", "shop", thirtyChart, "--namespace", s.namespace, "--set", "edition=two", "--wait", "--timeout", "10m"}, flags...)
 }
 
 // end is what the namespace holds, without what two runs that end alike may differ in.
