@@ -73,7 +73,7 @@ func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 	delete(f.running, key)
 	if broken, ok := errors.AsType[*reconcile.PanicError](running.err); ok {
 		f.inner.events.log.Error(broken, "a pass has panicked", "namespace", key.Namespace, "name", key.Name, "stack", broken.Stack)
-		panic(broken.What) // which controller-runtime recovers from, and counts
+		panic(broken.What) //nolint:forbidigo // controller-runtime recovers from it, and counts it
 	}
 	if running.stale && running.err == nil {
 		return ctrl.Result{RequeueAfter: 1}, nil
