@@ -54,7 +54,7 @@ type Outcome struct {
 	Revision *release.Revision
 }
 
-// ErrLeave, as the cause of a context, ends a run without recording a failure: its revision stays
+// ErrLeave is the cause of a context that ends a run without recording a failure: its revision stays
 // pending, to be resumed.
 var ErrLeave = errors.New("it is left to be gone on with")
 
