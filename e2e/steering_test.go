@@ -181,7 +181,7 @@ func steeringCommands(chart string) [][]string {
 			}
 		}
 	}
-	add("list --all -q", "unlock forged", "version", "options", "completion bash", "plan new "+chart+" --full", "plan new "+chart+" --show-secrets",
+	add("list --all -q", "unlock forged", "version", "options", "approvals --all-namespaces", "completion bash", "plan new "+chart+" --full", "plan new "+chart+" --show-secrets",
 		"plan new "+chart+" --set fail=1", "plan new "+chart+" --out new.plan", "plan show new.plan", "plan graph new.plan", "plan check new.plan", "plan statement new.plan", "plan many releases.yaml", "apply many plans",
 		"template new "+chart, "template new "+chart+" --set fail=1", "template new "+chart+" --validate", "lint "+chart,
 		"show chart "+chart, "show values "+chart, "show readme "+chart, "show crds "+chart, "show all "+chart,

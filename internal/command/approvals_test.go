@@ -36,9 +36,11 @@ func TestApprovals(t *testing.T) {
 	d.heldRelease("other", "old", "2026-11-21T12:00:00Z", "False", "ApprovalRequired", waits("other", "old", "install"))
 	d.heldRelease("shop", "done", "2026-11-22T12:00:00Z", "True", "PlanApproved", "it was approved")
 	d.heldRelease("shop", "denied", "2026-11-22T12:00:00Z", "False", "PlanDenied", "upgrade is denied: data")
+	d.heldRelease("shop", "forged", "2026-11-22T12:00:00Z", "False", "ApprovalRequired", waits("shop", "forged", "upgrade")+"; rm -rf .")
+	d.heldRelease("other", "steers", "2026-11-23T12:00:00Z", "False", "ApprovalRequired", waits("other", "steers", "\x1b[31mupgrade"))
 	const command = "kubectl annotate --overwrite -n shop helmrelease web kubectl-release.dev/approve=sha256:0123"
 	lines := strings.Split(strings.TrimSpace(d.must("approvals -A").out), "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[0], "other/old, since ") || !strings.HasPrefix(lines[2], "shop/web, since ") ||
+	if len(lines) != 6 || strings.Contains(lines[4], "\x1b") || !strings.HasPrefix(lines[0], "other/old, since ") || !strings.HasPrefix(lines[2], "shop/web, since ") ||
 		!strings.HasSuffix(lines[2], ": upgrade to revision 2 (patch ConfigMap/web)") || lines[3] != "  "+command {
 		t.Errorf("%q", lines)
 	}

@@ -46,7 +46,8 @@ func NewApproval(hr *HelmRelease, what, digest string) Approval {
 // Message is what the condition says.
 func (a Approval) Message() string { return a.What + waits + a.Command }
 
-// ApprovalOf is what waits for its approval by the status of the HelmRelease.
+// ApprovalOf is what waits for its approval by the status of the HelmRelease; false as well where
+// what the status says is not a digest.
 func ApprovalOf(hr *HelmRelease) (Approval, bool) {
 	c := Condition(hr.Status.Conditions, ConditionApproved)
 	if c == nil || c.Status != "False" || c.Reason != ReasonApprovalRequired {
@@ -54,6 +55,10 @@ func ApprovalOf(hr *HelmRelease) (Approval, bool) {
 	}
 	what, command, _ := strings.Cut(c.Message, waits)
 	_, digest, _ := strings.Cut(command, AnnotationApprove+"=")
+	// The command is there to be pasted into a shell, whoever has written the status.
+	if hex, ok := strings.CutPrefix(digest, "sha256:"); !ok || strings.Trim(hex, "0123456789abcdef") != "" {
+		return Approval{}, false
+	}
 	out := NewApproval(hr, what, digest)
 	out.Since = c.LastTransitionTime.Time
 	return out, true
