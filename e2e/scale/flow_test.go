@@ -3,6 +3,7 @@
 package scale
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,17 +20,27 @@ type flow struct {
 	requests, inFlight, most atomic.Int64
 }
 
-// watched is a proxy in front of the API server, with all rights, and its URL.
+// watched is a proxy in front of the API server, with all rights, and its URL. A request is over
+// when its answer has come, before it is passed on: who is answered may send the next one before this
+// server has noticed. Watches, which have no end, are not counted as under way.
 func watched(t *testing.T) (*flow, string) {
 	t.Helper()
 	f, proxy := &flow{}, cluster.Proxy(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.requests.Add(1)
+		if r.URL.Query().Has("watch") {
+			proxy.ServeHTTP(w, r)
+			return
+		}
 		now := f.inFlight.Add(1)
-		defer f.inFlight.Add(-1)
 		for most := f.most.Load(); now > most && !f.most.CompareAndSwap(most, now); most = f.most.Load() {
 		}
-		proxy.ServeHTTP(w, r)
+		answer := httptest.NewRecorder()
+		proxy.ServeHTTP(answer, r)
+		f.inFlight.Add(-1)
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
 	}))
 	t.Cleanup(server.Close)
 	return f, server.URL

@@ -25,7 +25,7 @@ var halved atomic.Bool
 // limit close above it, as there was one, the collector took three quarters of the processor time
 // of 4,000 objects, since the limit counts what the runtime itself needs, too.
 const (
-	mostPercent, usualPercent, leastPercent = 400, 35, 15
+	mostPercent, usualPercent, leastPercent = 400, 35, 22
 
 	largeGrowth = 16 << 20
 )
