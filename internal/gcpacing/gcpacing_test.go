@@ -3,10 +3,12 @@ package gcpacing
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"runtime/metrics"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // BenchmarkChurn keeps 10 MB alive, as a plan of a thousand objects does, and makes
@@ -56,9 +58,16 @@ func TestChurn(t *testing.T) {
 		t.Logf("\ncollections=%d\nMB=%d", read("/gc/cycles/total:gc-cycles").Uint64(), read("/memory/classes/total:bytes").Uint64()>>20)
 		return
 	}
-	if now := read("/gc/gogc:percent").Uint64(); now >= mostPercent || now < usualPercent {
+	percent := func() uint64 { return read("/gc/gogc:percent").Uint64() }
+	// A finalizer sets it, whenever it gets its turn.
+	for tries := 0; percent() >= mostPercent && tries < 10_000; tries++ {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if now := percent(); now >= mostPercent || now < usualPercent {
 		t.Errorf("a heap in which 10 MiB live may grow by %d %%", now)
 	}
+	runtime.KeepAlive(alive)
 }
 
 // TestPercent: small heaps grow to smallHeap, larger ones by usualPercent, large ones by largeGrowth,
