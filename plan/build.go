@@ -187,7 +187,8 @@ func (b *builder) filterStored() {
 			continue
 		}
 		if len(owned.Docs) != len(s.Docs) {
-			s = &owned
+			changed := owned // the rest are not copied
+			s = &changed
 		}
 		b.stored[s.ID] = s
 	}

@@ -46,16 +46,21 @@ spec: {interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}, drift
 	}
 }
 
-// A pass that looks for drift lists each kind once, and reads none of its objects alone.
-func TestADriftPassListsAKindOnce(t *testing.T) {
-	r := newRig(t)
-	r.publish("app", "1.0.0", map[string]string{"templates/all.yaml": `{{ range until 20 }}
+// twentyConfigMaps is a chart's template of as many, each with the text.
+func twentyConfigMaps(text string) map[string]string {
+	return map[string]string{"templates/all.yaml": `{{ range until 20 }}
 ---
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: '{{ $.Release.Name }}-{{ . }}'}
-data: {text: one}
-{{ end }}`})
+data: {text: '` + text + `'}
+{{ end }}`}
+}
+
+// A pass that looks for drift lists each kind once, and reads none of its objects alone.
+func TestADriftPassListsAKindOnce(t *testing.T) {
+	r := newRig(t)
+	r.publish("app", "1.0.0", twentyConfigMaps(`one`))
 	r.start()
 	r.release("web", "driftDetection: {mode: warn}")
 	r.ready("web", "1.0.0")

@@ -180,13 +180,7 @@ func TestGracefulEndInAWait(t *testing.T) {
 // number: twenty-four of a chart of a few lines that renders to a megabyte.
 func TestMemoryIsBoundedByBytesRendered(t *testing.T) {
 	r := newRig(t)
-	r.publish("app", "1.0.0", map[string]string{"templates/all.yaml": `{{ range until 20 }}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: '{{ $.Release.Name }}-{{ . }}'}
-data: {text: '{{ repeat 52000 "x" }}'}
-{{ end }}`})
+	r.publish("app", "1.0.0", twentyConfigMaps(`{{ repeat 52000 "x" }}`))
 	c := r.start("--memory-budget=33554432")
 	const n = 24
 	for i := range n {
