@@ -171,6 +171,13 @@ func (b *builder) block(kind ProblemKind, id manifest.ID, what, do string) {
 	b.problems(Problem{Kind: kind, Object: id, Blocking: true, What: what, Do: do})
 }
 
+// blockUnsent notes a problem that Helm meets only when it sends the object. It forbids applying
+// unless the plan is to fail as Helm does.
+func (b *builder) blockUnsent(p Problem) {
+	p.Blocking = !b.in.Options.AsHelm
+	b.problems(p)
+}
+
 // warn notes a problem that does not.
 func (b *builder) warn(id manifest.ID, what, do string) {
 	b.problems(Problem{Object: id, What: what, Do: do})

@@ -170,6 +170,9 @@ func (b *builder) checkNamespaces() {
 	for _, o := range b.in.Target.Objects {
 		names = append(names, o.Namespace)
 	}
+	blocked := func(kind ProblemKind, name, what, do string) {
+		b.blockUnsent(Problem{Kind: kind, Object: NamespaceID(name), What: what, Do: do})
+	}
 	for _, name := range names {
 		if seen[name] {
 			continue
@@ -178,12 +181,12 @@ func (b *builder) checkNamespaces() {
 		own := name == b.in.Release.Namespace
 		switch {
 		case b.namespaceGoes(name):
-			b.block(ProblemConflict, NamespaceID(name), terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
+			blocked(ProblemConflict, name, terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
 		case !b.namespaceMissing(name):
 		case own && !b.in.Options.CreateNamespace:
-			b.block(ProblemInvalid, NamespaceID(name), "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")
+			blocked(ProblemInvalid, name, "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")
 		case !own && !b.bringsNamespace(name):
-			b.block(ProblemInvalid, NamespaceID(name), "the chart puts objects into this namespace, and it is not there", "create it first")
+			blocked(ProblemInvalid, name, "the chart puts objects into this namespace, and it is not there", "create it first")
 		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 )
@@ -33,6 +35,9 @@ func (b *builder) crdStage() {
 			Body: o.Doc, Expect: Expect{Absent: true}, Fidelity: FidelityExact, Why: "crds/ has it and the cluster does not",
 		}
 		if live.Object == nil {
+			if b.in.Options.ServerSide { // as Helm 4 sends them (pkg/action/install.go, installCRDs)
+				step.PatchType = types.ApplyPatchType
+			}
 			b.predict(&step, o.Doc)
 		} else if !b.updateCRD(&step, live.Object) {
 			continue
@@ -62,7 +67,12 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 		return true
 	}
 	merged, err := patch.Apply(live, p)
-	if err == nil {
+	switch {
+	case err != nil:
+	case b.in.Options.ServerSide:
+		step.PatchType = types.ApplyPatchType
+		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, helmsManager, b.in.Options.FieldManager)
+	default:
 		step.PatchType, step.Patch = p.Type, p.Data
 		err = withUID(step, p, live)
 	}

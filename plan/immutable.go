@@ -20,7 +20,7 @@ func (b *builder) immutable(step *Step, why string, fields []string) {
 	if step.Object.GroupKind() == kinds.StatefulSet {
 		do = waysOut(step, fields)
 	}
-	b.problems(Problem{Kind: ProblemImmutable, Step: step.ID, Object: step.Object, Fields: fields, Blocking: true, What: why, Do: do})
+	b.blockUnsent(Problem{Kind: ProblemImmutable, Step: step.ID, Object: step.Object, Fields: fields, What: why, Do: do})
 }
 
 // waysOut says how a StatefulSet's immutable fields can be changed after all, and

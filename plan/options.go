@@ -48,6 +48,10 @@ type Options struct {
 	// OverallTimeout bounds the whole apply but not the way back when it fails; 0
 	// does not. In JSON it is in nanoseconds.
 	OverallTimeout time.Duration `json:"overallTimeoutNanoseconds,omitempty"`
+	// AsHelm has a run fail where Helm's does, and record what Helm's records: what the API server
+	// is known to refuse is sent all the same, so that the revision is recorded as failed, and an
+	// upgrade of a failed revision, where none is deployed, records that one as superseded.
+	AsHelm bool `json:"asHelm,omitempty"`
 	// HistoryMax is how many revisions stay stored; 0 keeps all.
 	HistoryMax int `json:"historyMax,omitempty"`
 	// Cascade is the deletion propagation: background, foreground or orphan.

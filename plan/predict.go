@@ -108,8 +108,8 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		b.immutable(step, why, fields)
 		return
 	case len(r.Managers) > 0:
-		b.problems(Problem{
-			Kind: ProblemConflict, Step: step.ID, Object: step.Object, Fields: r.Fields, Blocking: true,
+		b.blockUnsent(Problem{
+			Kind: ProblemConflict, Step: step.ID, Object: step.Object, Fields: r.Fields,
 			What: fmt.Sprintf("%s set by %s", fieldList(r.Fields), strings.Join(r.Managers, ", ")),
 			Do:   "take the fields over with --force-conflicts, or drop them from the chart",
 		})
@@ -121,7 +121,7 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		step.Estimate = "its dry run is not permitted"
 		return
 	}
-	b.problems(Problem{Kind: r.kind(), Step: step.ID, Object: step.Object, Blocking: true, What: "the API server refuses it: " + r.Message, Do: remedy(r)})
+	b.blockUnsent(Problem{Kind: r.kind(), Step: step.ID, Object: step.Object, What: "the API server refuses it: " + r.Message, Do: remedy(r)})
 }
 
 func fieldList(fields []string) string {

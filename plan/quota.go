@@ -154,7 +154,7 @@ func (b *builder) checkQuotas() {
 			if b.plan.ToRevision != b.plan.FromRevision && slices.ContainsFunc(short, func(s string) bool { return strings.HasPrefix(s, b.in.Records.Resource+":") }) {
 				what += "; the release's record is one of them"
 			}
-			b.block(ProblemQuota, id, what, roomier)
+			b.blockUnsent(Problem{Kind: ProblemQuota, Object: id, What: what, Do: roomier})
 			continue
 		}
 		pods := q.pods(waves)

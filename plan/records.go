@@ -118,12 +118,22 @@ func (b *builder) interrupted() []int {
 	return out
 }
 
+// superseded are the revisions that the new one takes the place of: those that are deployed.
+// With Options.AsHelm an upgrade has a failed one superseded where none is deployed (pkg/action/upgrade.go,
+// prepareUpgrade in helm/helm).
 func (b *builder) superseded() []int {
 	var out []int
+	var last *release.Revision
 	for _, r := range b.in.History {
 		if r.Info.Status == release.StatusDeployed {
 			out = append(out, r.Version)
 		}
+		if b.in.Target != nil && r.Version != b.in.Target.Record.Version {
+			last = r
+		}
+	}
+	if b.in.Options.AsHelm && b.in.Operation == Upgrade && len(out) == 0 && last != nil && last.Info.Status == release.StatusFailed {
+		out = append(out, last.Version)
 	}
 	return out
 }

@@ -46,8 +46,8 @@ func (b *builder) predictReplacement(step *Step) {
 	case aboutName(*answer.Refused):
 		step.Estimate = "it was tried under another name, and refused: " + answer.Refused.Message
 	default:
-		b.problems(Problem{
-			Kind: answer.Refused.kind(), Step: step.ID, Object: step.Object, Blocking: true,
+		b.blockUnsent(Problem{
+			Kind: answer.Refused.kind(), Step: step.ID, Object: step.Object,
 			What: "it has to be deleted and created, and the API server would refuse it then: " + answer.Refused.Message, Do: remedy(*answer.Refused),
 		})
 	}

@@ -28,7 +28,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		step.Fidelity, step.Why = FidelityUnknown, "its live state could not be read"
 		b.unread(s.ID, "it has to be removed and can't be read: ", live.Unreadable, "ask for permission to get and delete it, or retry when the API is back", "get", "delete")
 		return step, true
-	case becomesHook:
+	case becomesHook && !b.in.Options.AsHelm:
 		step.Why = "it is a hook from now on"
 		return kept(step), true
 	case b.keeps(o, live.Object, s.leftover()):
@@ -49,6 +49,9 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		step.Why = "the release is uninstalled"
 	case s.leftover():
 		step.Why = fmt.Sprintf("the failed revision %d left it behind", s.Revision)
+	}
+	if becomesHook { // Helm deletes what has run by then under that name
+		step.Expect, step.Why = Expect{}, "it is a hook from now on, and Helm deletes the resource"
 	}
 	b.checkCustomResources(s.ID)
 	if live.Object.GetDeletionTimestamp() != nil {

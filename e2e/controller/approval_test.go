@@ -44,6 +44,9 @@ func TestApproval(t *testing.T) {
 	if got := r.plannedDigest("web", "1.1.0", settings("")); got != digest {
 		t.Errorf("plan many has digest %s, the controller %s", got, digest)
 	}
+	if c := flux.Condition(hr.Status.Conditions, "Planned"); c == nil || c.Reason != "Upgrade" || !strings.HasSuffix(c.Message, ": "+digest) {
+		t.Errorf("%+v", c)
+	}
 	command := r.waiting()["web"]
 	if !strings.HasSuffix(command, "kubectl-release.dev/approve="+digest) {
 		t.Fatalf("approvals says %q", command)

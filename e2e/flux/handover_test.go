@@ -42,7 +42,7 @@ func TestCheck47HandOver(t *testing.T) {
 		t.Run(trace.Name, func(t *testing.T) {
 			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local, reconciler: &reconcile.Reconciler{
 				Local: local, Connect: reconcile.NewConnector(cluster.Config(t), clusterapi.Options{}, time.Now), Now: time.Now,
-				Identity: releasestore.NewIdentity("hand-over"), ToolVersion: "hand-over", CompatibleRetries: true,
+				Identity: releasestore.NewIdentity("hand-over"), ToolVersion: "hand-over", Compatible: true,
 			}}
 			restore(t, step, step)
 			r.commit(step)
@@ -54,7 +54,7 @@ func TestCheck47HandOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := r.pass(hr)
+			out, err := r.pass(&fluxtest.Step{}, hr)
 			if err != nil || out.Changed || out.Again || len(r.events) > 0 {
 				t.Errorf("%s: %v, changed %t, events %+v, status %+v", step.Name, err, out.Changed, r.events, out.Status)
 			}

@@ -3,6 +3,7 @@
 package flux_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func TestTracesAreReplayed(t *testing.T) {
 			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local}
 			r.reconciler = &reconcile.Reconciler{
 				Local: local, Connect: connect, Now: time.Now, Identity: releasestore.NewIdentity("replay " + trace.Name),
-				ToolVersion: "replay", CompatibleRetries: true, DependencyInterval: 5 * time.Second,
+				ToolVersion: "replay", Compatible: true, DependencyInterval: 5 * time.Second,
 			}
 			r.namespaces()
 			r.steps(func(step *fluxtest.Step) {
@@ -79,10 +80,6 @@ func replayable(t *testing.T) (out []*fluxtest.Trace) {
 // steps applies the steps of the trace one by one, and has each reconciled and compared.
 func (r *replay) steps(reconcile func(*fluxtest.Step)) {
 	for _, step := range r.trace.Steps {
-		if why := until[step.Name]; why != "" {
-			r.t.Logf("%s and what follows is left out: %s", step.Name, why)
-			return
-		}
 		r.begins()
 		r.apply(step)
 		r.commit(step)
@@ -103,8 +100,8 @@ func TestDifferencesAreTold(t *testing.T) {
 	for name, d := range different {
 		rows[name] = d.why
 	}
-	for name, why := range until {
-		rows[name+" and what follows"] = why
+	for name, d := range sooner {
+		rows[name] = d.why
 	}
 	_, table, _ := strings.Cut(string(page), "\n## Traces\n")
 	for name, why := range rows {
@@ -125,6 +122,8 @@ type replay struct {
 	local      *clusterapi.Client
 	reconciler *reconcile.Reconciler
 	events     []reconcile.Event
+	// statuses are those that were written in the step, behind the one before it.
+	statuses []flux.HelmReleaseStatus
 	// commits are the folders of charts that are commits, up to the step's.
 	commits []string
 	// served are the artifacts of a replay by the process, told the events up to the last step.
@@ -138,25 +137,32 @@ const maxPasses = 8
 // passes makes passes over all HelmReleases of the trace until none of them has something
 // to do, or as many as the recorded step shows.
 func (r *replay) passes(step *fluxtest.Step) {
-	r.events = nil
+	r.events, r.statuses = nil, nil
 	if why := untouched[step.Name]; why != "" || step.Answer != "" {
 		return
 	}
+	retried := false
 	for range maxPasses {
-		again := false
+		again, failed, pause := false, false, time.Duration(0)
 		for _, hr := range r.releases() {
-			out, err := r.pass(hr)
+			out, err := r.pass(step, hr)
 			switch {
 			case out.Again:
 				again = true
 			case err != nil:
 				r.t.Logf("%s: %s: %v", step.Name, hr, err)
-			case out.After > 0 && out.After < hr.Spec.Interval.Duration && r.more(step):
-				time.Sleep(min(out.After, 8*time.Second))
-				again = true
+				failed = true
+			case out.After > 0 && out.After < hr.Spec.Interval.Duration:
+				pause = max(pause, min(out.After, 8*time.Second))
 			}
 		}
-		if !again {
+		switch {
+		case again:
+		case failed && !retried: // the recorder has seen some retries
+			retried = true
+		case pause > 0 && r.more(step):
+			time.Sleep(pause)
+		default:
 			return
 		}
 	}
@@ -181,13 +187,20 @@ func (r *replay) more(step *fluxtest.Step) bool {
 }
 
 // pass is what a controller does: the finalizer, the source, the pass, the status.
-func (r *replay) pass(hr *flux.HelmRelease) (reconcile.Outcome, error) {
+func (r *replay) pass(step *fluxtest.Step, hr *flux.HelmRelease) (reconcile.Outcome, error) {
 	ctx := context.Background()
 	in := r.objects.Resource(helmReleases).Namespace(hr.Metadata.Namespace)
 	if hr.Metadata.DeletionTimestamp == nil && len(hr.Metadata.Finalizers) == 0 {
 		r.finalizers(hr, `["finalizers.fluxcd.io"]`)
 	}
+	told := step.HelmRelease != nil && step.HelmRelease.Metadata.Name == hr.Metadata.Name || step.HelmRelease == nil && hr.Metadata.Name == "web"
+	if told && len(r.statuses) == 0 {
+		r.statuses = append(r.statuses, hr.Status)
+	}
 	write := func(ctx context.Context, status flux.HelmReleaseStatus, events []reconcile.Event) error {
+		if told {
+			r.statuses = append(r.statuses, status)
+		}
 		r.events = append(r.events, events...)
 		o, err := in.Get(ctx, hr.Metadata.Name, metav1.GetOptions{})
 		if err != nil {
@@ -268,8 +281,19 @@ func (r *replay) releases() (out []*flux.HelmRelease) {
 			out = append(out, hr)
 		}
 	}
-	slices.SortFunc(out, func(a, b *flux.HelmRelease) int { return strings.Compare(a.String(), b.String()) })
+	// Who waits for others has looked before these are changed.
+	slices.SortFunc(out, func(a, b *flux.HelmRelease) int {
+		return cmp.Or(cmp.Compare(waiting(b), waiting(a)), strings.Compare(a.String(), b.String()))
+	})
 	return out
+}
+
+// waiting is 1 for a HelmRelease that waits for others, else 0.
+func waiting(hr *flux.HelmRelease) int {
+	if c := flux.Condition(hr.Status.Conditions, "Ready"); c != nil && c.Reason == "DependencyNotReady" {
+		return 1
+	}
+	return 0
 }
 
 // get is an object, nil when it is not there.

@@ -41,7 +41,10 @@ type view struct {
 	Inventory  []string
 	Records    []string
 	Events     []string
-	Objects    map[string]any
+	// Transitions and Notifications are compared where our passes are made without a process.
+	Transitions   transitions
+	Notifications []string
+	Objects       map[string]any
 	// Unverified are revisions whose digest in the history is not the record's.
 	Unverified []string
 }
@@ -73,6 +76,7 @@ func (v *view) ended() {
 	}
 	slices.Sort(v.Events)
 	v.Events = slices.Compact(v.Events)
+	v.Transitions, v.Notifications = nil, nil
 }
 
 var (
@@ -100,12 +104,15 @@ func (r *replay) difference(step *fluxtest.Step) string {
 	}
 	want, got := r.recorded(step), r.live(step)
 	part := different[step.Name].part
+	if r.served != nil {
+		part += sooner[step.Name].part
+	}
 	for _, v := range []*view{&want, &got} {
 		if strings.HasPrefix(step.Name, "12") {
 			v.corrected()
 		}
 		if strings.Contains(part, conditions) {
-			v.Conditions, v.Status = nil, nil
+			v.Conditions, v.Status, v.Transitions = nil, nil, nil
 		}
 		if strings.Contains(part, objects) {
 			v.Objects = nil
@@ -114,14 +121,18 @@ func (r *replay) difference(step *fluxtest.Step) string {
 			v.Records = nil
 		}
 		if strings.Contains(part, events) {
-			v.Events = nil
+			v.Events, v.Notifications = nil, nil
 		}
 		if strings.Contains(part, attempts) {
 			v.ended()
 		}
 	}
-	if replaced(step) { // a failed revision stays one, and is nothing to roll back to
-		want.History, got.History = want.History[:min(1, len(want.History))], got.History[:min(1, len(got.History))]
+	if i := slices.Index(r.trace.Steps, step); i > 0 && strings.Contains(different[r.trace.Steps[i-1].Name].part, conditions) {
+		want.Transitions, got.Transitions = nil, nil // they begin with what differs
+	}
+	if !slices.Contains(step.Events, notReady) { // whether a dependency is looked at once more before it is ready is chance
+		got.Events = slices.DeleteFunc(got.Events, func(e string) bool { return e == notReady })
+		got.Notifications = slices.DeleteFunc(got.Notifications, func(n string) bool { return strings.Contains(n, " DependencyNotReady ") })
 	}
 	return cmp.Diff(want, got)
 }
@@ -129,19 +140,22 @@ func (r *replay) difference(step *fluxtest.Step) string {
 // different are steps of which a part differs, on purpose or by chance.
 var different = map[string]struct{ part, why string }{
 	"07c-rollback-shares-timeout/02":  {attempts + records + objects, "a rollback races its timeout: how often it is tried is chance, and what stands at the end is compared"},
-	"06b-post-render-separate/02":     {objects, "an object that was a resource and is a hook by now is not deleted as the resource"},
-	"12b-drift-dry-run-fails/02":      {conditions, dryRun},
-	"12b-drift-dry-run-fails/04":      {conditions, dryRun},
 	"12c-drift-secret/03":             {conditions + objects + events, "a Secret that was changed is corrected, which helm-controller fails to do"},
-	"15b-target-namespace/02":         {objects, leftBehind},
-	"15c-target-namespace-foreign/02": {objects, "objects that belong to somebody else, in the new namespace, are not deleted"},
-	"15c-target-namespace-foreign/03": {objects, leftBehind},
-	"15c-target-namespace-foreign/04": {objects, leftBehind},
-	"18-depends-on/03":                {events, "the passes of a step are made by name: the dependency is ready before the other is looked at again"},
-	"18c-depends-on-cycle/01":         {conditions + events, "a circle of dependencies stalls, and is named"},
-	"18c-depends-on-cycle/02":         {objects + records + events, "the other HelmRelease's next pass came later"},
-	"18c-depends-on-cycle/03":         {events, "the other HelmRelease's next pass came later"},
+	"15c-target-namespace-foreign/02": {objects, foreign},
+	"15c-target-namespace-foreign/03": {objects, foreign},
+	"15c-target-namespace-foreign/04": {objects, foreign},
 }
+
+// sooner are steps in which the process is ahead of what was recorded.
+var sooner = map[string]struct{ part, why string }{
+	"18c-depends-on-cycle/02": {objects + records + events, watched},
+	"18c-depends-on-cycle/03": {events, watched},
+}
+
+const watched = "the process looks at who waits as soon as the dependency is ready, and not up to 30 s later"
+
+// notReady is the event of a HelmRelease that waits for others.
+const notReady = "Normal DependencyNotReady"
 
 const (
 	conditions = "conditions "
@@ -150,29 +164,12 @@ const (
 	events     = "events "
 	attempts   = "attempts "
 
-	dryRun     = "an object of which no dry run can be made is unknown, and no reason not to be ready"
-	leftBehind = "the old release's objects are looked for in its own namespace, and not left behind"
+	foreign = "objects that belong to somebody else, in the new namespace, are not deleted"
 )
-
-// until are steps from which on a trace differs on purpose, and why.
-var until = map[string]string{
-	"07d-upgrade-render-fails/04": "what the API server refuses in a dry run is not sent: no record, nothing to remedy",
-	"15b-target-namespace/03":     "a namespace that is missing is told by the plan: no record, nothing to remedy",
-}
 
 // cause is what follows the fact in a message about a failure: ours has other words, which
 // say more.
 var cause = regexp.MustCompile(`(?s)((?:failed for release \S+ with chart \S+|with chart \S+ failed|Could not load chart|could not get Source object|Could not determine release state|ailed to resolve|reference '\S+' with key '\S+'|dependency|configuration error)): .*`)
-
-// replaced says whether a failed revision was replaced by one that is up. Helm calls it
-// superseded then, as one that was up.
-func replaced(step *fluxtest.Step) bool {
-	return slices.ContainsFunc(step.Records, func(r fluxtest.Record) bool { return failedOnce(r.Revision) })
-}
-
-func failedOnce(r *release.Revision) bool {
-	return r.Info.Status == release.StatusSuperseded && (strings.Contains(r.Info.Description, "failed: ") || strings.HasPrefix(r.Info.Description, "Release unlocked"))
-}
 
 // fields are what our messages about drift name beside how many changes there are.
 var fields = regexp.MustCompile(`( removals\)): [^\n]*`)
@@ -212,15 +209,13 @@ func (v *view) fill(hr *flux.HelmRelease) {
 	if flux.Condition(hr.Status.Conditions, "Reconciling") != nil {
 		s.Failures = 0 // how often an error has come back
 	}
+	s.Failures = min(s.Failures, s.InstallFailures+s.UpgradeFailures+1) // nor is it compared how often without a record
 	data, _ := json.Marshal(s)
 	_ = json.Unmarshal(data, &v.Status)
 }
 
 func (v *view) record(namespace string, r *release.Revision, labels map[string]string) {
 	description := r.Info.Description
-	if failedOnce(r) {
-		r = r.WithStatus(release.StatusFailed, description)
-	}
 	if r.Info.Status == release.StatusFailed || strings.Contains(description, "failed: ") {
 		description = failure.ReplaceAllString(description, "$1: …")
 	}
@@ -232,9 +227,6 @@ func (v *view) record(namespace string, r *release.Revision, labels map[string]s
 	labels = maps.Clone(labels)
 	for _, name := range []string{"createdAt", "modifiedAt"} {
 		delete(labels, name)
-	}
-	if failedOnce(r) || r.Info.Status == release.StatusFailed {
-		labels["status"] = string(release.StatusFailed)
 	}
 	data, _ := json.Marshal(labels)
 	v.Records = append(v.Records, fmt.Sprintf("%s/%s v%d in %s %s %q %s %s %s %s\n%s", r.Namespace, r.Name, r.Version, namespace, r.Info.Status, description, r.ApplyMethod, chart, config, data, r.Manifest))
@@ -254,6 +246,16 @@ func (r *replay) recorded(step *fluxtest.Step) (v view) {
 		v.record(record.StorageNamespace, record.Revision, record.Labels)
 	}
 	slices.Sort(v.Records)
+	if r.served == nil {
+		v.Transitions = r.recordedTransitions(step)
+		for _, n := range step.Notifications {
+			if n.Severity != "trace" {
+				v.Notifications = append(v.Notifications, n.String())
+			}
+		}
+		slices.Sort(v.Notifications)
+		v.Notifications = slices.Compact(v.Notifications)
+	}
 	v.Objects = map[string]any{}
 	for _, o := range step.Objects {
 		v.object(&unstructured.Unstructured{Object: o})
@@ -299,10 +301,20 @@ func (r *replay) live(step *fluxtest.Step) (v view) {
 		v.Events = append(v.Events, text)
 	}
 	v.sortEvents()
+	if r.served == nil {
+		if hr == nil && len(r.statuses) > 0 {
+			r.statuses = append(r.statuses, flux.HelmReleaseStatus{})
+		}
+		v.Transitions, v.Notifications = writtenTransitions(r.statuses), notifications(r.events)
+	}
 	v.Objects = map[string]any{}
-	for _, gvr := range r.kinds(step) {
+	for _, kind := range compared {
+		if kind == crdKind {
+			r.list(&v, resourceOf(kind), "")
+			continue
+		}
 		for _, space := range r.spaces() {
-			r.list(&v, gvr, space)
+			r.list(&v, resourceOf(kind), space)
 		}
 	}
 	return v
@@ -333,19 +345,35 @@ func (r *replay) verify(v *view, step *fluxtest.Step, hr *flux.HelmRelease, reco
 	}
 }
 
-var always = []string{"v1/ConfigMap", "v1/Service", "apps/v1/Deployment", "batch/v1/Job"}
+// compared are the kinds of objects that are compared: those that traces have.
+var compared = []string{
+	"v1/ConfigMap", "v1/Secret", "v1/Service", "v1/ServiceAccount", "v1/Pod", "apps/v1/Deployment", "batch/v1/Job", crdKind,
+}
 
-// kinds are those that are compared: of objects with names of their own.
-func (r *replay) kinds(*fluxtest.Step) (out []resource) {
-	for _, of := range always {
-		i := strings.LastIndex(of, "/")
-		o := &unstructured.Unstructured{}
-		o.SetAPIVersion(of[:i])
-		o.SetKind(of[i+1:])
-		gvr, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
-		out = append(out, gvr)
+const crdKind = "apiextensions.k8s.io/v1/CustomResourceDefinition"
+
+// resourceOf is the resource of a kind with its group and version.
+func resourceOf(of string) resource {
+	i := strings.LastIndex(of, "/")
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion(of[:i])
+	o.SetKind(of[i+1:])
+	gvr, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
+	return gvr
+}
+
+// ofOthers says of objects that the recorder leaves out: release records, tokens, what a controller
+// has made, and what each namespace has.
+func ofOthers(o *unstructured.Unstructured) bool {
+	switch o.GetKind() {
+	case "Secret":
+		return o.GetLabels()["owner"] == "helm" || o.GetName() == "kubeconfig"
+	case "ServiceAccount":
+		return o.GetName() == "default"
+	case "ConfigMap":
+		return o.GetName() == "kube-root-ca.crt"
 	}
-	return out
+	return len(o.GetOwnerReferences()) > 0
 }
 
 func (r *replay) list(v *view, of resource, space string) {
@@ -354,7 +382,7 @@ func (r *replay) list(v *view, of resource, space string) {
 		r.t.Fatal(err)
 	}
 	for _, o := range list.Items {
-		if o.GetName() == "kube-root-ca.crt" {
+		if ofOthers(&o) || space == "" && !r.scenarios(&o) {
 			continue
 		}
 		var managers []any
@@ -371,14 +399,25 @@ func (r *replay) list(v *view, of resource, space string) {
 	}
 }
 
+// scenarios says whether a CRD is one of the trace's, whose groups begin with its namespace.
+func (r *replay) scenarios(crd *unstructured.Unstructured) bool {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	return slices.ContainsFunc(r.spaces(), func(space string) bool { return strings.HasPrefix(group, space+".") })
+}
+
 // object adds an object without what depends on the server, on controllers and on time.
 func (v *view) object(o *unstructured.Unstructured) {
 	key := o.GetAPIVersion() + "/" + o.GetKind()
-	if !slices.Contains(always, key) {
+	if !slices.Contains(compared, key) {
 		return
 	}
 	metadata := map[string]any{}
 	from, _ := o.Object["metadata"].(map[string]any)
+	if labels := o.GetLabels(); o.GetKind() == "Pod" { // the scheduler's
+		delete(labels, "topology.kubernetes.io/zone")
+		delete(labels, "topology.kubernetes.io/region")
+		o.SetLabels(labels)
+	}
 	for _, name := range []string{"labels", "finalizers"} {
 		if from[name] != nil {
 			metadata[name] = from[name]
@@ -393,7 +432,7 @@ func (v *view) object(o *unstructured.Unstructured) {
 	var managers []string
 	all, _ := from["managers"].([]any)
 	for _, m := range all {
-		if name := fmt.Sprint(m); !strings.HasPrefix(name, "kube-controller-manager") && !strings.HasPrefix(name, "testcluster") {
+		if name := fmt.Sprint(m); !slices.ContainsFunc(components, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			if strings.HasPrefix(name, "kubectl-") { // the recorder had no name
 				name = "unknown/Update"
 			}
@@ -409,8 +448,12 @@ func (v *view) object(o *unstructured.Unstructured) {
 			out[name] = value
 		}
 	}
-	if o.GetKind() == "Job" {
+	switch o.GetKind() {
+	case "Job":
 		out["spec"] = withoutController(o)
+	case "Pod":
+		delete(out, "spec") // not recorded
+		out["phase"], _, _ = unstructured.NestedString(o.Object, "status", "phase")
 	}
 	data, _ := json.MarshalIndent(out, "", " ")
 	data = assigned.ReplaceAll(data, []byte(`"$1": "…"`))
@@ -419,6 +462,9 @@ func (v *view) object(o *unstructured.Unstructured) {
 	}
 	v.Objects[key+" "+o.GetNamespace()+"/"+o.GetName()] = string(data)
 }
+
+// components are field managers that write beside the release's.
+var components = []string{"kube-controller-manager", "kube-apiserver", "kube-scheduler", "kwok", "testcluster"}
 
 // withoutController is the spec of a Job without what its controller makes of its UID.
 func withoutController(o *unstructured.Unstructured) map[string]any {

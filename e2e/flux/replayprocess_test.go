@@ -47,7 +47,7 @@ func TestTracesAreReplayedByTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := startController(t, "--requeue-dependency=5s", "--compatible-retries", "--http-retry=1")
+	log := startController(t, "--requeue-dependency=5s", "--compatible", "--http-retry=1")
 	served := &artifacts{content: map[string][]byte{}}
 	server := httptest.NewServer(served)
 	defer server.Close()
@@ -169,7 +169,7 @@ const (
 func (r *replay) settles(step *fluxtest.Step) {
 	diff, since := "", time.Time{}
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		r.events = r.heard(step)
+		r.events = r.heard()
 		if diff = r.difference(step); diff != "" {
 			since = time.Time{}
 			continue
@@ -184,13 +184,9 @@ func (r *replay) settles(step *fluxtest.Step) {
 	r.t.Errorf("%s (-want +got):\n%s", step.Name, diff)
 }
 
-// heard are the events of the trace's HelmReleases since the last step. Whether a dependency is
-// looked at once more before it is ready is chance.
-func (r *replay) heard(step *fluxtest.Step) (out []reconcile.Event) {
+// heard are the events of the trace's HelmReleases since the last step.
+func (r *replay) heard() (out []reconcile.Event) {
 	for _, e := range r.kubernetesEvents() {
-		if e.Reason == "DependencyNotReady" && !slices.Contains(step.Events, e.Type+" "+e.Reason) {
-			continue
-		}
 		if e.Count > r.told[string(e.UID)] {
 			out = append(out, reconcile.Event{Warning: e.Type == corev1.EventTypeWarning, Reason: e.Reason, Message: e.Message})
 		}

@@ -15,8 +15,10 @@ const (
 	AnnotationApprove = "kubectl-release.dev/approve"
 )
 
-// The condition of a HelmRelease whose plan waits for its approval.
+// Conditions of HelmReleases that are our controller's own: the plan that was made last, and a
+// plan that waits for its approval, or has had it.
 const (
+	ConditionPlanned       = "Planned"
 	ConditionApproved      = "Approved"
 	ReasonApprovalRequired = "ApprovalRequired"
 )

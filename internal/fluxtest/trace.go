@@ -55,9 +55,22 @@ type Step struct {
 	Actions []string
 	// Events are those that were told, "Warning UpgradeFailed", each once, in order.
 	Events []string
+	// Notifications are what was told to notification-controller, each once.
+	Notifications []Notification
 	// Conditions are those that were written, "Ready False ValuesError".
 	Conditions []string
 }
+
+// Notification is what helm-controller posts to its --events-addr.
+type Notification struct {
+	// Severity is "info", "error" or "trace".
+	Severity string            `json:"severity"`
+	Reason   string            `json:"reason"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+// String is the notification on a line.
+func (n Notification) String() string { return fmt.Sprint(n.Severity, " ", n.Reason, " ", n.Metadata) }
 
 // Record is a release record in its namespace.
 type Record struct {
@@ -77,6 +90,7 @@ type after struct {
 	Objects     []map[string]any                `json:"objects"`
 	Transitions []map[string]any                `json:"transitions"`
 	Events      []struct{ Type, Reason string } `json:"events"`
+	Notified    []Notification                  `json:"notifications"`
 	Records     []struct {
 		Name, StorageNamespace, Namespace string
 		Version                           int
@@ -168,7 +182,7 @@ func (s *Step) fill(t *testing.T, a after, stored map[string]*release.Revision) 
 			s.Events = append(s.Events, text)
 		}
 	}
-	s.Writes = a.Transitions
+	s.Writes, s.Notifications = a.Transitions, a.Notified
 	for _, fields := range a.Transitions {
 		for name, value := range fields {
 			text, ok := value.(string)

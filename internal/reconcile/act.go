@@ -113,7 +113,11 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 		}
 		p.mark(ready, metav1.ConditionUnknown, progressing, running)
 	}
-	if a.sort != releasing || p.r.Review == nil { // else once the plan is reviewed
+	plans := a.sort == releasing || a.sort == testing || a.sort == remediating
+	if a.sort == correcting {
+		p.planned(p.drift.plan)
+	}
+	if !plans || p.early() { // else once there is a plan
 		if err := p.write(ctx); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -40,6 +41,31 @@ func (p *pass) spare(ctx context.Context) (plan.Spare, error) {
 		return spare, err
 	}
 	spare.Before = record.CreationTimestamp
+	return spare, nil
+}
+
+// leftBehind is what the uninstall of a HelmRelease that moves to another namespace keeps, where
+// it is to be as helm-controller's: that looks for objects without a namespace of their own in the
+// new one. Unlike there, what has their names there is left alone, too.
+func (p *pass) leftBehind(ctx context.Context, key release.Key) (plan.Spare, error) {
+	spare := plan.Spare{Objects: map[manifest.ID]bool{}}
+	if key.Namespace == p.hr.ReleaseNamespace() {
+		return spare, nil
+	}
+	records, err := p.engine.Records(ctx, key)
+	if err != nil || len(records) == 0 {
+		return spare, err
+	}
+	objects, err := manifest.Parse(release.NewHistory(records).Last().Manifest)
+	if err != nil {
+		return spare, err
+	}
+	for _, o := range objects {
+		if o.ID.Namespace == "" {
+			o.ID.Namespace = key.Namespace
+			spare.Objects[o.ID] = true
+		}
+	}
 	return spare, nil
 }
 

@@ -89,15 +89,23 @@ func TestCheck30Drift(t *testing.T) {
 	}
 }
 
-// Check 31: an object of which no dry run can be made is unknown. The HelmRelease stays ready.
+// Check 31: an object of which no dry run can be made is unknown. The HelmRelease stays ready; as
+// helm-controller, which the reconciler can be told to be, it does not.
 func TestCheck31DriftUnknown(t *testing.T) {
-	b := newBench(t, "driftDetection: {mode: enabled}")
-	b.mustPass()
-	b.edit("by hand")
-	b.cluster.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no"}}
-	b.mustPass()
-	if b.condition("Drifted") != "Drifted Unknown DriftUnknown" || b.condition("Ready") != "Ready True InstallSucceeded" {
-		t.Errorf("%s, %s", b.condition("Drifted"), b.condition("Ready"))
+	for _, compatible := range []bool{false, true} {
+		b := newBench(t, "driftDetection: {mode: enabled}")
+		b.r.Compatible = compatible
+		b.mustPass()
+		b.edit("by hand")
+		b.cluster.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no"}}
+		_, err := b.pass()
+		want := "Drifted Unknown DriftUnknown, Ready True InstallSucceeded"
+		if compatible {
+			want = "Drifted False NoDriftDetected, Ready False StateError"
+		}
+		if got := b.condition("Drifted") + ", " + b.condition("Ready"); got != want || compatible == (err == nil) {
+			t.Errorf("compatible %t: %s, %v", compatible, got, err)
+		}
 	}
 }
 

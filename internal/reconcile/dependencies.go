@@ -15,7 +15,9 @@ func (p *pass) dependencies(ctx context.Context) bool {
 		dep := p.dependency(ctx, of)
 		p.input.Dependencies = append(p.input.Dependencies, dep)
 		if dep.NotReady() != "" {
-			p.input.Cycle = p.cycle(ctx)
+			if !p.r.Compatible {
+				p.input.Cycle = p.cycle(ctx)
+			}
 			return false
 		}
 	}

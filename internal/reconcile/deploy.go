@@ -22,14 +22,14 @@ import (
 )
 
 func (p *pass) install(ctx context.Context, _ decision.Decision) error {
-	o, side := installing(p.hr)
+	o, side := p.installing()
 	p.hr.Status.History = nil
 	d := p.deployment(engine.InstallOnly, install(p.hr).Deployment, o, side)
 	return p.deploy(ctx, flux.AttemptInstall, d)
 }
 
 func (p *pass) upgrade(ctx context.Context, _ decision.Decision) error {
-	o, side := upgrading(p.hr, p.newest())
+	o, side := p.upgrading(p.newest())
 	d := p.deployment(engine.UpgradeOnly, upgrade(p.hr).Deployment, o, side)
 	if upgrade(p.hr).PreserveValues {
 		d.Source.Reuse = values.ReuseValues

@@ -50,9 +50,13 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 		found.unknown = append(found.unknown, nameOf(id)+": "+why[i])
 	}
 	p.drift = found
-	p.input.Drift = decision.DriftNone
-	if len(found.lines) > 0 {
+	switch {
+	case len(found.lines) > 0:
 		p.input.Drift = decision.DriftFound
+	case p.r.Compatible && len(found.unknown) > 0:
+		p.input.Drift = decision.DriftUnknown
+	default:
+		p.input.Drift = decision.DriftNone
 	}
 	return nil
 }

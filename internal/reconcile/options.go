@@ -27,24 +27,35 @@ func value[T any](p *T) (out T) {
 }
 
 // engineOptions are options as the engine takes them.
-func engineOptions(o releaseset.Options) (plan.Options, engine.ServerSide) {
-	return o.Of(plan.Options{FieldManager: fieldManager}), engine.ServerSide(o.ServerSide)
+func (p *pass) engineOptions(o releaseset.Options) (plan.Options, engine.ServerSide) {
+	return o.Of(plan.Options{FieldManager: fieldManager, AsHelm: p.r.Compatible}), engine.ServerSide(o.ServerSide)
 }
 
-func installing(hr *flux.HelmRelease) (plan.Options, engine.ServerSide) {
-	return engineOptions(options.Install(hr))
+func (p *pass) installing() (plan.Options, engine.ServerSide) {
+	return p.deploying(options.Install(p.hr), nil)
 }
 
-func upgrading(hr *flux.HelmRelease, last *release.Revision) (plan.Options, engine.ServerSide) {
-	return engineOptions(options.Upgrade(hr, last))
+func (p *pass) upgrading(last *release.Revision) (plan.Options, engine.ServerSide) {
+	return p.deploying(options.Upgrade(p.hr, last), last)
 }
 
-func rollingBack(hr *flux.HelmRelease, to *release.Revision) (plan.Options, engine.ServerSide) {
-	return engineOptions(options.Rollback(hr, to))
+// deploying are the options of an install or upgrade. helm-controller 1.6 brings CRDs that are
+// there already to what the chart says where it sends server-side applies, with the policy Create,
+// too, by which they are left alone here.
+func (p *pass) deploying(o releaseset.Options, last *release.Revision) (plan.Options, engine.ServerSide) {
+	out, side := p.engineOptions(o)
+	if p.r.Compatible && !out.SkipCRDs && !options.ClientSide(o.ServerSide, last) {
+		out.UpdateCRDs = true
+	}
+	return out, side
 }
 
-func uninstalling(hr *flux.HelmRelease) plan.Options {
-	o, _ := engineOptions(options.Uninstall(hr))
+func (p *pass) rollingBack(to *release.Revision) (plan.Options, engine.ServerSide) {
+	return p.engineOptions(options.Rollback(p.hr, to))
+}
+
+func (p *pass) uninstalling() plan.Options {
+	o, _ := p.engineOptions(options.Uninstall(p.hr))
 	return o
 }
 

@@ -32,7 +32,7 @@ import (
 // it, here or elsewhere; with the cause ErrSuperseded it is recorded as failed.
 func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (out Outcome, err error) {
 	next := *hr
-	if !r.CompatibleRetries {
+	if !r.Compatible {
 		next = withRetries(next)
 	}
 	next.Status.Conditions = slices.Clone(hr.Status.Conditions)

@@ -34,9 +34,9 @@ type Reconciler struct {
 	NoCrossNamespaceRefs bool
 	// DefaultServiceAccount is impersonated where a HelmRelease names none; "" is nobody.
 	DefaultServiceAccount string
-	// CompatibleRetries has RetryOnFailure of an install hold for the install alone, as in
-	// helm-controller, and not for the upgrades that repeat it.
-	CompatibleRetries bool
+	// Compatible has conditions, history, records and objects be those of helm-controller where
+	// ours differ on purpose; docs/controller.md lists the differences.
+	Compatible bool
 	// Review judges plans of installs and upgrades before they are applied; nil lets all
 	// pass.
 	Review Reviewer

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -21,13 +22,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// picky is a cluster that does not take what the bench refuses, which no dry run tells, and in which Jobs named "fails" fail.
+// picky is a cluster that does not take what the bench refuses, which no dry run tells, nor objects of
+// the namespace "missing", and in which Jobs named "fails" fail.
 type picky struct {
 	*clusterfake.Cluster
 	bench *bench
 }
 
 func (p picky) Patch(ctx context.Context, ref apply.Ref, patch apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if ref.Namespace == "missing" {
+		return nil, apierrors.NewNotFound(resourceOf("namespaces"), ref.Namespace)
+	}
 	if ref.Kind == "ConfigMap" {
 		if err := p.bench.refuse(string(patch.Data)); err != nil {
 			return nil, err
@@ -59,7 +64,7 @@ func (b *bench) passes() []string {
 		out := b.mustPass()
 		for _, s := range append(b.reports, b.hr.Status) {
 			for _, c := range s.Conditions {
-				if said := c.Type + " " + string(c.Status) + " " + c.Reason; c.Type != "Reconciling" && c.Reason != "Progressing" && !slices.Contains(seen, said) {
+				if said := c.Type + " " + string(c.Status) + " " + c.Reason; c.Type != "Reconciling" && c.Type != "Planned" && c.Reason != "Progressing" && !slices.Contains(seen, said) {
 					seen = append(seen, said)
 				}
 			}
@@ -101,7 +106,7 @@ func TestCheck32Rollback(t *testing.T) {
 func TestCheck35RetriedInstall(t *testing.T) {
 	for _, compatible := range []bool{false, true} {
 		b := newBench(t, "install: {strategy: {name: RetryOnFailure, retryInterval: 8s}}\nvalues: {text: bad}")
-		b.r.CompatibleRetries = compatible
+		b.r.Compatible = compatible
 		for range 3 {
 			if out := b.mustPass(); !compatible && out.After != 8*time.Second {
 				t.Errorf("the next try is after %s", out.After)
@@ -245,11 +250,11 @@ func TestMoveIsReviewed(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
 	held := true
-	b.r.Review = func(_ *flux.HelmRelease, made *plan.Plan) (string, error) {
+	b.r.Review = func(_ *flux.HelmRelease, made *plan.Plan, _ reconcile.Summary) (bool, error) {
 		if held {
-			return "", &reconcile.Held{Message: string(made.Operation) + " waits"}
+			return false, &reconcile.Held{Message: string(made.Operation) + " waits"}
 		}
-		return "", nil
+		return false, nil
 	}
 	b.apply(base + "releaseName: other")
 	out := b.mustPass()

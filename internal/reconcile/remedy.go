@@ -15,7 +15,7 @@ import (
 
 // rollBack restores the revision that the decision names.
 func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
-	o, side := rollingBack(p.hr, p.input.Records[slices.IndexFunc(p.input.Records, revision(d.Target))])
+	o, side := p.rollingBack(p.input.Records[slices.IndexFunc(p.input.Records, revision(d.Target))])
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
 		return p.engine.PlanRollback(ctx, p.key(), d.Target, side, o)
 	})

@@ -115,12 +115,12 @@ func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 	var o plan.Options
 	switch last.Info.Status {
 	case release.StatusPendingInstall:
-		o, _ = installing(p.hr)
+		o, _ = p.installing()
 	case release.StatusPendingRollback:
-		o, _ = rollingBack(p.hr, last)
+		o, _ = p.rollingBack(last)
 	case release.StatusPendingUpgrade, release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled,
 		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
-		o, _ = upgrading(p.hr, last)
+		o, _ = p.upgrading(last)
 	}
 	_, outcome, err := p.engine.Resume(ctx, engine.Resumption{
 		Release: p.key(), Lock: releasestore.LockOptions{Wait: lockWait}, Options: o, Secrets: p.secrets,
@@ -129,6 +129,7 @@ func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 		if err := blocked(made); err != nil {
 			return fmt.Errorf("%w: %w", engine.ErrNotResumable, err)
 		}
+		p.planned(made)
 		return p.write(ctx)
 	})
 	if err = p.safe(p.ended(err)); left(err) {

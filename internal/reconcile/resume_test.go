@@ -64,9 +64,9 @@ func TestEndedBeforeItsPlan(t *testing.T) {
 	b := newBench(t, "")
 	ctx, end := context.WithCancel(t.Context())
 	b.ctx = ctx
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) {
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
 		end()
-		return "", errors.New("context canceled")
+		return false, errors.New("context canceled")
 	}
 	if _, err := b.pass(); err == nil || b.stored() != "" || b.hr.Status.Failures != 0 || strings.Contains(b.condition("Ready"), "Failed") {
 		t.Errorf("%v, records %q, %+v", err, b.stored(), b.hr.Status)

@@ -10,12 +10,11 @@ import (
 )
 
 // Reviewer judges the plan of an install or upgrade, and of the uninstall by which a
-// HelmRelease moves to another release, before anything of it is written. approval says
-// without secrets what the plan does, and by which digest it was approved; it is "" for a
-// plan that needs no approval.
+// HelmRelease moves to another release, before anything of it is written. approved says that
+// somebody has approved it, false that it needs no approval.
 // Errors: a *Held for a plan that is not carried out; others fail the attempt, without a
 // record.
-type Reviewer func(hr *flux.HelmRelease, made *plan.Plan) (approval string, err error)
+type Reviewer func(hr *flux.HelmRelease, made *plan.Plan, is Summary) (approved bool, err error)
 
 // Held says that a plan waits for its approval, or is denied. It counts as no failure, and
 // the release stays as it is.
@@ -37,21 +36,29 @@ const (
 	planDenied       = "PlanDenied"
 )
 
-// review asks the reviewer; the status says that the action runs only once it may.
+// review notes the plan in the status and asks the reviewer; the status says that the action runs
+// only once it may.
 func (p *pass) review(ctx context.Context, made *plan.Plan) error {
-	moves := made.Operation == plan.Uninstall && p.moving
-	if p.r.Review == nil || made.Operation != plan.Install && made.Operation != plan.Upgrade && !moves {
+	is := p.planned(made)
+	removes := made.Operation == plan.Uninstall
+	if p.r.Review != nil && (made.Operation == plan.Install || made.Operation == plan.Upgrade || removes && p.moving) {
+		yes, err := p.r.Review(p.hr, made, is)
+		if err != nil {
+			return err
+		}
+		if p.drop(approved); yes {
+			p.mark(approved, metav1.ConditionTrue, planApproved, is.Text+" was approved by "+is.Digest)
+		}
+	}
+	if p.early() { // it is written
 		return nil
-	}
-	approval, err := p.r.Review(p.hr, made)
-	if err != nil {
-		return err
-	}
-	if p.drop(approved); approval != "" {
-		p.mark(approved, metav1.ConditionTrue, planApproved, approval)
 	}
 	return p.write(ctx)
 }
+
+// early says that the status tells of an action before its plan is made, as helm-controller's does,
+// and of a deletion once it is done.
+func (p *pass) early() bool { return p.r.Compatible && p.r.Review == nil }
 
 // hold is the end of a pass whose plan is held. It is planned again after the interval,
 // since what it does depends on the cluster, too.

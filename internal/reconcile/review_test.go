@@ -17,11 +17,11 @@ import (
 // holding has plans held until what comes back is true.
 func (b *bench) holding(held *reconcile.Held) *bool {
 	approved := new(bool)
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) {
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
 		if *approved {
-			return "it was approved", nil
+			return true, nil
 		}
-		return "", held
+		return false, held
 	}
 	return approved
 }
@@ -92,11 +92,11 @@ func TestWhatWasApprovedStays(t *testing.T) {
 	*approved = true
 	for range 2 {
 		b.mustPass()
-		if c := flux.Condition(b.hr.Status.Conditions, "Approved"); c == nil || c.Status != "True" || c.Reason != "PlanApproved" || c.Message != "it was approved" {
+		if c := flux.Condition(b.hr.Status.Conditions, "Approved"); c == nil || c.Status != "True" || c.Reason != "PlanApproved" || !strings.Contains(c.Message, "(create ConfigMap/web) was approved by sha256:") {
 			t.Errorf("%+v", c)
 		}
 	}
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) { return "", nil }
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) { return false, nil }
 	b.apply(base + "values: {text: two}")
 	if b.mustPass(); b.condition("Approved") != "" || b.text() != "two" {
 		t.Errorf("%s, text %q", b.condition("Approved"), b.text())
@@ -134,7 +134,9 @@ func TestADeniedPlanIsNoFailure(t *testing.T) {
 func TestAPanicIsAnError(t *testing.T) {
 	b := newBench(t, "valuesFrom: [{kind: Secret, name: values}]")
 	b.local["Secret/values"] = secret("values", map[string]string{"values.yaml": "text: s3cr3t-canary-value"})
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan) (string, error) { panic("it is s3cr3t-canary-value") }
+	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
+		panic("it is s3cr3t-canary-value")
+	}
 	_, err := b.pass()
 	broken := (*reconcile.PanicError)(nil)
 	if !errors.As(err, &broken) || strings.Contains(err.Error(), "canary") || !strings.Contains(broken.Stack, "review_test.go") {

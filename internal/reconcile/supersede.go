@@ -40,7 +40,7 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	if d := p.next(); d.Reason == "TargetChanged" {
 		return true, nil
 	}
-	o, side := upgrading(hr, p.newest())
+	o, side := p.upgrading(p.newest())
 	d := p.deployment(engine.InstallOrUpgrade, upgrade(hr).Deployment, o, side)
 	if upgrade(hr).PreserveValues {
 		d.Source.Reuse = values.ReuseValues

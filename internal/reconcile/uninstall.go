@@ -31,14 +31,17 @@ const deleting = "Deletion in progress (or silently failed)"
 // takeDown uninstalls the release of the newest snapshot and notes it in the history.
 // none says that there was none, changed that a record was written.
 func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool, err error) {
-	cur, o := p.hr.Status.Snapshots()[0], uninstalling(p.hr)
+	cur, o := p.hr.Status.Snapshots()[0], p.uninstalling()
 	key := release.Key{Namespace: cur.Namespace, Name: cur.Name}
 	var kept []string
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
 		var spare plan.Spare
 		var unread error
-		if action == actionRemedy {
+		switch {
+		case action == actionRemedy:
 			spare, unread = p.spare(ctx)
+		case p.moving && p.r.Compatible:
+			spare, unread = p.leftBehind(ctx, key)
 		}
 		made, err := p.engine.PlanUninstallSparing(ctx, key, o, spare)
 		if err == nil {
@@ -46,7 +49,7 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 		}
 		return made, err
 	})
-	if len(kept) > 0 {
+	if len(kept) > 0 && !p.moving {
 		p.tellOf(cur, false, "AdoptedKept", "objects that were there before the install are left alone: "+strings.Join(kept, ", "))
 	}
 	if missing := (*engine.NoReleaseError)(nil); errors.As(err, &missing) {

@@ -45,7 +45,7 @@ func Upgrade(hr *flux.HelmRelease, last *release.Revision) releaseset.Options {
 	history := hr.MaxHistory()
 	o.HistoryMax, o.CleanupOnFail, o.ReuseValues = &history, u.CleanupOnFail, u.PreserveValues
 	o.ServerSide = serverSide(u.ServerSideApply)
-	o.Force = u.Force && clientSide(o.ServerSide, last)
+	o.Force = u.Force && ClientSide(o.ServerSide, last)
 	return o
 }
 
@@ -64,7 +64,7 @@ func Rollback(hr *flux.HelmRelease, to *release.Revision) releaseset.Options {
 	history, side := hr.MaxHistory(), serverSide(r.ServerSideApply)
 	return releaseset.Options{
 		Wait: !r.DisableWait, WaitForJobs: !r.DisableWait && !r.DisableWaitForJobs, NoHooks: r.DisableHooks,
-		ForceConflicts: true, TakeOwnership: true, CleanupOnFail: r.CleanupOnFail, Force: r.Force && clientSide(side, to),
+		ForceConflicts: true, TakeOwnership: true, CleanupOnFail: r.CleanupOnFail, Force: r.Force && ClientSide(side, to),
 		HistoryMax: &history, Timeout: hr.TimeoutOf(r.Timeout), ServerSide: side,
 	}
 }
@@ -88,8 +88,8 @@ func serverSide(field string) string {
 	return serverSideAuto
 }
 
-// clientSide says whether the objects of what follows a revision are not applied by the
+// ClientSide says whether the objects of what follows a revision are not applied by the
 // server: force is for them alone, as in Helm 4.
-func clientSide(side string, last *release.Revision) bool {
+func ClientSide(side string, last *release.Revision) bool {
 	return side == serverSideOff || side == serverSideAuto && last != nil && last.ApplyMethod != release.ServerSide
 }

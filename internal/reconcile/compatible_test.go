@@ -1,0 +1,84 @@
+package reconcile_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// What a dry run refuses is not sent: no record, and nothing to remedy. As helm-controller, which
+// the reconciler can be told to be, it is sent, recorded as failed and rolled back.
+func TestCompatibleRefusal(t *testing.T) {
+	for _, compatible := range []bool{false, true} {
+		b := newBench(t, "upgrade: {remediation: {retries: 1}}")
+		b.r.Compatible = compatible
+		b.mustPass()
+		b.cluster.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no"}}
+		b.apply(base + "upgrade: {remediation: {retries: 1}}\nvalues: {text: bad}")
+		_, err := b.pass()
+		want, records := "Ready False UpgradeFailed", "deployed"
+		if compatible {
+			want, records = "Ready False RollbackSucceeded", "superseded failed deployed"
+		}
+		if got := b.condition("Ready"); got != want || b.stored() != records || compatible != (err == nil) {
+			t.Errorf("compatible %t: %s, records %s, %v", compatible, got, b.stored(), err)
+		}
+	}
+}
+
+// A namespace that is not there is told by the plan, and as helm-controller by the record of an
+// install that has failed.
+func TestCompatibleMissingNamespace(t *testing.T) {
+	for _, compatible := range []bool{false, true} {
+		b := newBench(t, "targetNamespace: missing\nstorageNamespace: shop")
+		b.r.Compatible = compatible
+		_, err := b.pass()
+		if got := b.stored(); compatible && (got != "failed" || err != nil) || !compatible && (got != "" || err == nil) {
+			t.Errorf("compatible %t: records %q, %v", compatible, got, err)
+		}
+	}
+}
+
+// A failed revision stays one when a later one is up; as in Helm, an upgrade that repeats it has
+// it superseded.
+func TestCompatibleSuperseded(t *testing.T) {
+	for compatible, want := range map[bool]string{false: "failed deployed", true: "superseded deployed"} {
+		b := newBench(t, "values: {text: bad}\ninstall: {remediation: {retries: 0}}")
+		b.r.Compatible = compatible
+		b.mustPass()
+		b.apply(base)
+		if b.mustPass(); b.stored() != want {
+			t.Errorf("compatible %t: records %q", compatible, b.stored())
+		}
+	}
+}
+
+// Of a release that moves to another namespace the old objects are deleted; as in helm-controller
+// they are left behind.
+func TestCompatibleMove(t *testing.T) {
+	for _, compatible := range []bool{false, true} {
+		b := newBench(t, "")
+		b.r.Compatible = compatible
+		b.mustPass()
+		b.apply(base + "targetNamespace: other")
+		for range 2 {
+			b.mustPass()
+		}
+		if left := b.text() != ""; left != compatible || b.condition("Ready") != "Ready True InstallSucceeded" {
+			t.Errorf("compatible %t: left behind %t, %s", compatible, left, b.condition("Ready"))
+		}
+	}
+}
+
+// The status of a compatible reconciler has no condition of ours.
+func TestCompatibleConditions(t *testing.T) {
+	for _, compatible := range []bool{false, true} {
+		b := newBench(t, "")
+		b.r.Compatible = compatible
+		if b.mustPass(); (flux.Condition(b.hr.Status.Conditions, "Planned") == nil) != compatible {
+			t.Errorf("compatible %t: %+v", compatible, b.hr.Status.Conditions)
+		}
+	}
+}
