@@ -84,11 +84,11 @@ bin/golangci-lint-$(GOLANGCI):
 	@mv bin/golangci-lint $@
 
 conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of charts (CHARTS=dir)
-	go run -C conformance . --charts $(abspath $(CHARTS)) $(addprefix --cases ,$(wildcard $(abspath $(CHARTS))/cases.tsv)) \
+	go run -C e2e/conformance . --charts $(abspath $(CHARTS)) $(addprefix --cases ,$(wildcard $(abspath $(CHARTS))/cases.tsv)) \
 	  --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release
 
 bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, and requests for charts; OUT=file keeps the runs for benchstat
-	go run -C conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
+	go run -C e2e/conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
 	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
 	go test -tags cluster -timeout 3h ./e2e/sources ./e2e/flux ./e2e/trust ./e2e/scale ./e2e/controller ./e2e ./internal/cluster -run '^$$' -bench 'Sources|Fleet|Speed|Scale|List|Start' -benchtime 1x
 
@@ -102,7 +102,7 @@ benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
 
 fuzz: build helms ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
-	FUZZTIME=$(FUZZTIME) conformance/fuzz.sh
+	FUZZTIME=$(FUZZTIME) e2e/conformance/fuzz.sh
 
 dist: bin/goreleaser-$(GORELEASER) helms ## what a release has, for six platforms, in dist/, and its tests: archives, Helm's tarballs, packages, an image; of the last commit
 	PLATFORM=$(PLATFORM) packaging/dist.sh bin/goreleaser-$(GORELEASER)

@@ -13,11 +13,11 @@ trap 'rm -rf "$work"' EXIT
 git clone -q "$root" "$work/src"
 cd "$work/src"
 git tag -f "v$version" >/dev/null
-config=.goreleaser.yaml
-"$goreleaser" check -q
+config=packaging/goreleaser.yaml
+"$goreleaser" check -q "$config"
 if [ -n "${PLATFORM:-}" ]; then
   config=$work/goreleaser.yaml
-  sed "s|goos: \[linux, darwin, windows\]|goos: [${PLATFORM%/*}]|; s|goarch: \[amd64, arm64\]|goarch: [${PLATFORM#*/}]|" .goreleaser.yaml >"$config"
+  sed "s|goos: \[linux, darwin, windows\]|goos: [${PLATFORM%/*}]|; s|goarch: \[amd64, arm64\]|goarch: [${PLATFORM#*/}]|" packaging/goreleaser.yaml >"$config"
 fi
 # The commit is stamped into the program, whatever GOFLAGS say.
 VERSION=$version GOFLAGS=-buildvcs=true "$goreleaser" release -f "$config" --snapshot --clean --skip=sign

@@ -142,7 +142,7 @@ func TestGoreleaserTakesItsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, "..", goreleaser, "check", "-q")
+	run(t, "..", goreleaser, "check", "-q", "packaging/goreleaser.yaml")
 }
 
 // Check 41: of a commit the archives are always the same: they have its time, and the program

@@ -17,7 +17,7 @@ import (
 
 // TestSnippets renders each file of testdata/snippets: its first line says why
 // it is there, "want" is what templates/x.yaml gives, "error" a part of the
-// error. `go run ./cmd/snippets` in conformance/ holds them against Helm.
+// error. `go run ./cmd/snippets` in e2e/conformance/ holds them against Helm.
 func TestSnippets(t *testing.T) {
 	objecttest.Cases(t, "testdata/snippets/*.txtar", 100, runSnippet)
 }

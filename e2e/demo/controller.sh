@@ -29,9 +29,9 @@ finish() {
 trap finish EXIT
 
 say 'A real control plane starts, with the kinds of Flux; kwok plays the kubelet.'
-await_cluster "$cluster" "$home/log"
+await_log "$cluster" "$home/log" ready
 kubectl apply --server-side -f "$crds" > /dev/null
-kubectl wait --for=condition=Established crd --all --timeout=60s > /dev/null
+kubectl wait --for=condition=Established crd --all --timeout=5m > /dev/null
 kubectl create namespace flux-system > /dev/null
 run 0 kubectl create namespace shop
 kubectl config set-context --current --namespace shop > /dev/null
@@ -57,10 +57,14 @@ YAML
     \"path\": \"web-$1.tgz\", \"lastUpdateTime\": \"2026-01-01T00:00:00Z\"}}}" > /dev/null
 }
 
-# until_is TEXT JSONPATH waits until the HelmRelease says so.
+# until_is TEXT JSONPATH [OBJECT...] waits until the HelmRelease, or what is named, says so.
 until_is() {
-  for ((i = 0; i < 600; i++)); do
-    case $(kubectl get helmrelease web -o "jsonpath=$2" 2> /dev/null) in *"$1"*) return ;; esac
+  local text=$1 path=$2
+  shift 2
+  [ $# -gt 0 ] || set -- helmrelease web
+  for ((i = 0; i < 3000; i++)); do
+    case $(kubectl get "$@" -o "jsonpath=$path" 2> /dev/null) in *"$text"*) return ;; esac
+    kill -0 "$controller" 2> /dev/null || break
     sleep 0.1
   done
   kubectl get helmrelease web -o yaml >&2
@@ -72,7 +76,7 @@ ready='{.status.conditions[?(@.type=="Ready")].status} {.status.history[0].chart
 say 'The controller starts, in the place of helm-controller: it takes its lease.'
 RUNTIME_NAMESPACE=flux-system kubectl-release-controller --metrics-addr=0 --health-addr=0 --log-encoding=console > "$home/controller.log" 2>&1 &
 controller=$!
-for ((i = 0; i < 300; i++)); do grep -q 'Starting workers' "$home/controller.log" && break; sleep 0.1; done
+await_log "$controller" "$home/controller.log" 'Starting workers'
 
 say 'A HelmRelease: what it asks for is installed.'
 publish 1.0.0
@@ -82,13 +86,12 @@ kind: HelmRelease
 metadata: {name: web}
 spec:
   interval: 5s
-  timeout: 20s
   chartRef: {kind: OCIRepository, name: web}
   driftDetection: {mode: enabled}
   upgrade: {remediation: {retries: 1}}
 YAML
 run 0 kubectl apply -f web.yaml
-run 0 kubectl wait --for=condition=Ready helmrelease/web --timeout=60s
+run 0 kubectl wait --for=condition=Ready helmrelease/web --timeout=5m
 run 0 kubectl release history web
 
 say 'There is a new version of the chart: it is upgraded.'
@@ -98,19 +101,21 @@ run 0 kubectl get deployment web
 
 say 'Somebody scales it by hand: the drift is taken back, without a new revision.'
 run 0 kubectl scale deployment web --replicas=5
-for ((i = 0; i < 300; i++)); do [ "$(kubectl get deployment web -o 'jsonpath={.spec.replicas}')" = 2 ] && break; sleep 0.1; done
+until_is 2 '{.spec.replicas}' deployment web
 run 0 kubectl get deployment web
+until_is DriftDetected '{.items[*].reason}' events --field-selector reason=DriftDetected
 run 0 kubectl get events --field-selector reason=DriftDetected -o 'jsonpath={.items[0].message}'
 echo
 
+# The short timeout is the upgrade's alone: the way back has to succeed.
 say 'An upgrade that fails: it is rolled back, and tried once more.'
-run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"timeout": "5s", "values": {"behave": "crash"}}}'
+run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"upgrade": {"timeout": "5s"}, "values": {"behave": "crash"}}}'
 until_is RetriesExceeded '{.status.conditions[?(@.type=="Stalled")].reason}'
 run 0 kubectl release history web
 
 say 'It is mended; from now on plans wait for an approval.'
 run 0 kubectl annotate helmrelease web kubectl-release.dev/plan=require-approval
-run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"timeout": "20s", "values": {"behave": "", "replicas": 3}}}'
+run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"upgrade": {"timeout": null}, "values": {"behave": "", "replicas": 3}}}'
 until_is ApprovalRequired '{.status.conditions[?(@.type=="Approved")].reason}'
 run 0 kubectl release approvals
 run 0 $(kubectl release approvals | grep -o 'kubectl annotate .*')
@@ -118,5 +123,5 @@ until_is 'True 1.1.0' "$ready"
 run 0 kubectl get deployment web
 
 say 'The HelmRelease goes, and its release with it.'
-run 0 kubectl delete helmrelease web --timeout=60s
+run 0 kubectl delete helmrelease web --timeout=5m
 run 0 kubectl get deployments,secrets

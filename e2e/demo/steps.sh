@@ -41,7 +41,7 @@ serve_registry() {
   printf 'version: 0.1\nlog: {level: error}\nstorage: {inmemory: {}}\nhttp: {addr: "%s", secret: demo}\n' "$1" > "$2/registry.yaml"
   OTEL_TRACES_EXPORTER=none nohup registry serve "$2/registry.yaml" > "$2/registry.log" 2>&1 < /dev/null &
   registry=$!
-  for ((i = 0; i < 100; i++)); do
+  for ((i = 0; i < 3000; i++)); do
     kill -0 "$registry" 2> /dev/null || break
     (: > "/dev/tcp/${1%:*}/${1##*:}") 2> /dev/null && return
     sleep 0.1
@@ -50,13 +50,16 @@ serve_registry() {
   exit 1
 }
 
-# await_cluster PROCESS LOG waits until the control plane says that it is ready.
-await_cluster() {
-  for ((i = 0; i < 600; i++)); do
-    grep -q ready "$2" && return
-    kill -0 "$1" 2> /dev/null || { cat "$2" >&2; exit 1; }
+# await_log PROCESS LOG TEXT waits until a process has logged a text: minutes, since a process
+# that has ended is not waited for.
+await_log() {
+  for ((i = 0; i < 3000; i++)); do
+    grep -q "$3" "$2" && return
+    kill -0 "$1" 2> /dev/null || break
     sleep 0.1
   done
+  cat "$2" >&2
+  exit 1
 }
 
 # free_port sets port to one on which nothing listens.

@@ -52,7 +52,7 @@ func build(what, name string, flags ...string) (string, error) {
 	if err := os.MkdirAll(programFolder(), 0o755); err != nil {
 		return "", fmt.Errorf("make a folder for %s: %w", name, err)
 	}
-	args := append([]string{"run", "-tags", "urfave_cli_no_docs", "-exec", "cp"}, flags...) // as .goreleaser.yaml has it
+	args := append([]string{"run", "-tags", "urfave_cli_no_docs", "-exec", "cp"}, flags...) // as packaging/goreleaser.yaml has it
 	command := exec.Command("go", append(args, what, path)...)
 	command.Env, command.Dir = append(os.Environ(), "CGO_ENABLED=0"), begin
 	if out, err := command.CombinedOutput(); err != nil {

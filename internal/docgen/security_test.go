@@ -12,7 +12,8 @@ import (
 // Every promise of SECURITY.md names its proof: tests, scenarios and pages that are there.
 func TestPromisesOfSecurityHaveTheirTests(t *testing.T) {
 	const root = "../.."
-	data, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
+	file := filepath.Join(root, ".github", "SECURITY.md")
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestPromisesOfSecurityHaveTheirTests(t *testing.T) {
 		}
 	}
 	for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(page, -1) {
-		if matches, _ := filepath.Glob(filepath.Join(root, link[1]) + "*"); len(matches) == 0 {
+		if matches, _ := filepath.Glob(filepath.Join(filepath.Dir(file), link[1]) + "*"); len(matches) == 0 {
 			t.Errorf("there is no %s", link[1])
 		}
 	}

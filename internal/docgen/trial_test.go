@@ -100,7 +100,7 @@ var tried = map[string][]shown{
 	"e: kill -9":                   {{"apply/run_test.go", "func TestAKilledRunConverges("}, {"e2e/kill_test.go", "func TestKilledWhileItWaits("}},
 	"e: taking over":               {{"plan/testdata/pending-taken-over.txtar", "With --take-over it is gone on from"}, {"e2e/testdata/script/handover.txtar", "helm4"}},
 	"e: exit codes":                {{"e2e/testdata/script/exitcodes.txtar", "with --detailed-exitcode 2 means changes"}, {"e2e/readmepage_test.go", "func TestReadme("}},
-	"e: speed":                     {{"e2e/latency_test.go", "func Test"}, {"conformance/cmd/bench/main.go", "goal"}},
+	"e: speed":                     {{"e2e/latency_test.go", "func Test"}, {"e2e/conformance/cmd/bench/main.go", "goal"}},
 	"e: byte for byte, and plugin": {{"e2e/testdata/script/show.txtar", "byte for byte"}, {"e2e/testdata/script/plugins.txtar", "helm4 release"}},
 	"e: secrets":                   {{"internal/redact/outputs_test.go", "func TestNoOutputShowsASecret("}, {"e2e/testdata/script/savedplan.txtar", "0600"}},
 	"e: HTML and Markdown":         {{"internal/report/browser_test.go", "func TestPageInBrowser("}, {"internal/report/report_test.go", "func TestMarkdownKeepsItsBudget("}},

@@ -21,7 +21,7 @@ const interval = 5 * time.Second
 // compile makes the file dir/name. Without cgo no C compiler is needed.
 func compile(ctx context.Context, t target, dir string) error {
 	// Without -trimpath, go vet and go test find the same packages in the cache. The tag
-	// leaves a Markdown parser out of kubectl-release: .goreleaser.yaml.
+	// leaves a Markdown parser out of kubectl-release: packaging/goreleaser.yaml.
 	args := []string{"build", "-v", "-tags", "urfave_cli_no_docs", "-ldflags", t.flags(), "-o", filepath.Join(dir, t.name), cmp.Or(t.pkg, ".")}
 	environment := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if os.Getenv("GOGC") == "" {

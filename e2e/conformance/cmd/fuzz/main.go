@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-release/kubectl-release/conformance/compare"
-	"github.com/kubectl-release/kubectl-release/conformance/generate"
+	"github.com/kubectl-release/kubectl-release/e2e/conformance/compare"
+	"github.com/kubectl-release/kubectl-release/e2e/conformance/generate"
 )
 
 // retries is how often Helm renders a chart again that differs: what it makes

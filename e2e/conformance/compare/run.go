@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-release/kubectl-release/conformance/local"
+	"github.com/kubectl-release/kubectl-release/e2e/conformance/local"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/kubectl-release/kubectl-release/conformance/compare"
+	"github.com/kubectl-release/kubectl-release/e2e/conformance/compare"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 

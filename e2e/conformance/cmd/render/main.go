@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/kubectl-release/kubectl-release/conformance/local"
+	"github.com/kubectl-release/kubectl-release/e2e/conformance/local"
 )
 
 // list is a flag that can be given many times.

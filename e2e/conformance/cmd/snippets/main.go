@@ -2,7 +2,7 @@
 // they want must be what Helm renders, and an error must be one there. Those
 // named limit-* are ours alone: Helm has no such limits.
 //
-//	go run ./cmd/snippets --helm helm ../templating/testdata/snippets/*.txtar
+//	go run ./cmd/snippets --helm helm ../../templating/testdata/snippets/*.txtar
 package main
 
 import (

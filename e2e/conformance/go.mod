@@ -1,4 +1,4 @@
-module github.com/kubectl-release/kubectl-release/conformance
+module github.com/kubectl-release/kubectl-release/e2e/conformance
 
 go 1.26.0
 
@@ -47,4 +47,4 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
-replace github.com/kubectl-release/kubectl-release => ../
+replace github.com/kubectl-release/kubectl-release => ../../

@@ -4,7 +4,7 @@
 # charts made at random, rendered by Helm 4.3.1 and by us. A crash is kept as a
 # seed in testdata/fuzz; a difference is printed with the flags that replay it.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 FUZZTIME=${FUZZTIME:-60s}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
@@ -27,7 +27,7 @@ late() { grep -q 'context deadline exceeded' "$1" && ! grep -qE 'Failing input|p
 export -f target late
 export FUZZTIME logs
 
-go build -C conformance -o "$logs/fuzz.bin" ./cmd/fuzz
+go build -C e2e/conformance -o "$logs/fuzz.bin" ./cmd/fuzz
 grep -rn --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' . | sed -E 's/^([^:]*):[0-9]+:func /\1:/' | sort |
   xargs -P 2 -I{} bash -c 'target {}'
 "$logs/fuzz.bin" --helm testcluster/bin/helm4 --ours bin/kubectl-release --for "$FUZZTIME"
