@@ -1,9 +1,9 @@
-// Package apply carries out a plan: waves of steps side by side, waits that
-// watch, hooks, records, retries and cancellation.
+// Package apply carries out a plan: waves of steps side by side, waits that watch, hooks, records,
+// retries and cancellation.
 //
-// It decides nothing that the plan could have said, prints nothing (an
-// Observer hears of everything) and knows neither HTTP clients nor stores:
-// Cluster and Store are the interfaces it needs.
+// It decides nothing that the plan could have decided, prints nothing (it reports events to an
+// Observer) and knows neither HTTP clients nor stores: Cluster and Store are the interfaces that it
+// needs.
 package apply
 
 import (
@@ -50,7 +50,7 @@ type Patch struct {
 
 // DeleteOptions go with a delete.
 type DeleteOptions struct {
-	// UID guards against deleting a namesake; "" deletes whatever is there.
+	// UID prevents the deletion of another object with the same name; "" deletes any object.
 	UID types.UID
 	// Cascade is the deletion propagation, see plan.Step.Cascade: "background" ("" as well) deletes
 	// dependents after the object, "foreground" before it is gone, "orphan" leaves them.

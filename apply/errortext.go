@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// line is one line of an error's text. Details are what is behind the line before them, and
-// are indented.
+// line is one line of an error's text. Details explain the line before them and are indented.
 type line struct {
 	text   string
 	detail bool
 }
 
-// composed is an error whose text is made of lines: logs are left out of those that are
+// composed is an error whose text consists of lines, so that logs can be left out where the text is
 // recorded.
 type composed interface {
 	error
 	lines(logs bool) []line
 }
 
-// linesOf are the lines of an error's text. An error of another room is what it says. Without logs,
-// one that wraps a composed error says no more than that does, for whatever it adds may quote it.
+// linesOf returns the lines of an error's text. An error that is not composed contributes its
+// message. Without logs, an error that wraps a composed one is replaced by the composed one, since
+// its own text may quote the log.
 func linesOf(err error, logs bool) []line {
-	if c, ok := err.(composed); ok { //nolint:errorlint // what wraps it has lines of its own
+	if c, ok := err.(composed); ok { //nolint:errorlint // errors that wrap a composed one are handled below
 		return c.lines(logs)
 	}
 	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // as above
@@ -49,7 +49,7 @@ func textLines(text string) (lines []line) {
 	return lines
 }
 
-// textOf puts lines together.
+// textOf joins lines to a text.
 func textOf(lines []line) string {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
@@ -60,7 +60,7 @@ func textOf(lines []line) string {
 	return strings.Join(texts, "\n")
 }
 
-// headed are lines as an event tells them: the first one, and the others without indents.
+// headed returns the first line and the others, without indents, as an event shows them.
 func headed(lines []line) (first string, further []string) {
 	for i, l := range lines {
 		switch {
@@ -75,7 +75,7 @@ func headed(lines []line) (first string, further []string) {
 	return first, further
 }
 
-// wordedError is an error with words before it, on its first line, and a line after it.
+// wordedError is an error with text before it, on its first line, and lines after it.
 type wordedError struct {
 	before string
 	err    error
@@ -84,7 +84,7 @@ type wordedError struct {
 
 func (e *wordedError) Error() string { return textOf(e.lines(true)) }
 
-// Unwrap gives the error without the words.
+// Unwrap returns the error without the added text.
 func (e *wordedError) Unwrap() error { return e.err }
 
 func (e *wordedError) lines(logs bool) []line {
@@ -100,7 +100,7 @@ func (e *wordedError) lines(logs bool) []line {
 // pods are". For a hook it is Why alone: the caller names the object.
 func (e *NotReadyError) Headline() string {
 	switch {
-	case e.Stopped == context.Canceled: //nolint:errorlint // it says no more than that
+	case e.Stopped == context.Canceled: //nolint:errorlint // a plain cancellation adds nothing to the message
 		return "stopped while waiting for " + e.Object
 	case e.Stopped != nil:
 		return "stopped while waiting for " + e.Object + ": " + e.Stopped.Error()
@@ -114,7 +114,7 @@ func (e *NotReadyError) Headline() string {
 
 func (e *NotReadyError) Error() string { return textOf(e.lines(true)) }
 
-// Unwrap is why the wait was broken off.
+// Unwrap returns why the wait was stopped.
 func (e *NotReadyError) Unwrap() error { return e.Stopped }
 
 func (e *NotReadyError) lines(logs bool) []line {

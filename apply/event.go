@@ -28,8 +28,7 @@ type Event struct {
 	Object manifest.ID
 	// Message is a state, an error's text, a note or a warning.
 	Message string
-	// Diagnosis is what is known behind a state that lasts, or behind a failure. Of
-	// LogOutput it is the log alone.
+	// Diagnosis explains a state that lasts, or a failure. For LogOutput it is the log alone.
 	Diagnosis
 	// Cause is the error of StepFailed, where there is one for the step alone, and of
 	// RollbackStarted: it wraps those of the steps that have failed.
@@ -124,7 +123,7 @@ func (e Event) Text() (message string, behind []string) {
 	return message, behind
 }
 
-// stepEvent is an event of a step; stage is "" where it is not told.
+// stepEvent returns an event of a step; stage may be "".
 func stepEvent(t EventType, stage plan.StageName, s *plan.Step) Event {
 	return Event{Type: t, Stage: string(stage), Step: s.ID, Op: s.Op, Object: s.Object}
 }

@@ -9,16 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// While a wait goes on, it is looked now and then into what holds it up: troubles are
-// told at the next look, and after patience whatever there is to say. Logs are read of
-// the first few objects.
+// During a wait the causes of delays are looked up every lookEvery: new troubles are reported at
+// once, and after patience all reasons are. Logs are read for at most maxLogs objects a time.
 const (
 	lookEvery = 2 * time.Second
 	patience  = 30 * time.Second
 	maxLogs   = 3
 )
 
-// Asked is an object whose troubles are asked for.
+// Asked is an object for which reasons are asked.
 type Asked struct {
 	Ref
 	// Object is its state as it was last seen, nil when it was not.
@@ -27,15 +26,15 @@ type Asked struct {
 	Since time.Time
 }
 
-// explain tells what holds up the objects of a wait, each cause once.
+// explain reports why the objects of a wait are not ready, each cause once.
 func (w *waiter) explain(ctx context.Context) {
 	for waited := lookEvery; w.run.env.Sleep(ctx, lookEvery) == nil && ctx.Err() == nil; waited += lookEvery {
 		w.look(ctx, waited >= patience)
 	}
 }
 
-// look tells what is new of the troubles of the open objects, or of all that is behind
-// them.
+// look reports the new troubles of the objects that are not ready or, with all, their other new
+// reasons as well.
 func (w *waiter) look(ctx context.Context, all bool) {
 	w.mu.Lock()
 	open, asked := w.waiting()
@@ -64,8 +63,8 @@ func (w *waiter) look(ctx context.Context, all bool) {
 	}
 }
 
-// waiting are the objects that are still waited for to be ready. It is called with the
-// waiter locked.
+// waiting returns the objects that are still waited for to become ready. The caller holds the
+// mutex.
 func (w *waiter) waiting() (open []*pending, asked []Asked) {
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
 		if p := w.open[id]; !p.gone {
@@ -76,8 +75,8 @@ func (w *waiter) waiting() (open []*pending, asked []Asked) {
 	return open, asked
 }
 
-// blocked is the first open object that is in trouble, else the first of all, and what
-// is behind all of them. It is called with the waiter locked.
+// blocked returns the first open object that has troubles, else the first open one, and the reasons
+// of all of them. The caller holds the mutex.
 func (w *waiter) blocked(ctx context.Context) (*pending, []Reason) {
 	open, asked := w.waiting()
 	if len(open) == 0 {
@@ -94,7 +93,7 @@ func (w *waiter) blocked(ctx context.Context) (*pending, []Reason) {
 	return worst, Grouped(all)
 }
 
-// unheard reports whether there is a cause that was not told, and remembers all of them.
+// unheard reports whether a cause has not been reported yet, and marks all as reported.
 func (p *pending) unheard(reasons []Reason) bool {
 	is := false
 	for _, r := range reasons {

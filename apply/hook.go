@@ -22,7 +22,7 @@ const hookLogLines = 20
 // hook creates the hook's object and watches it to its end.
 func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) error {
 	var err error
-	if s.Hook.Underway { // it is as if this run had created it
+	if s.Hook.Underway { // an interrupted run has created it
 		r.mu.Lock()
 		r.uids[s.Object] = s.Expect.UID
 		r.mu.Unlock()
@@ -72,8 +72,8 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// convert makes a hook of what was a resource: by server-side apply, so that what
-// marks it as the release's goes.
+// convert turns a former resource into a hook. Server-side apply also removes the release's
+// ownership metadata.
 func (r *run) convert(ctx context.Context, s *plan.Step) error {
 	o := r.writeOptions()
 	o.Force = true
@@ -83,11 +83,10 @@ func (r *run) convert(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// freePlace sees to it that the hook's place is free: what is in it by now was not
-// there when the plan was made, and is left alone, but what is going away is waited
-// for. there is true for a CRD that is what the hook would create. Looking first also
-// keeps a namesake that stays from being taken for our own object when an answer is
-// lost.
+// freePlace makes sure that the hook's name is free. An object that was created under it since the
+// plan was made is an error, unless it is being deleted: then freePlace waits. there is true for a
+// CRD that equals the hook's. Because of this check, an object found after a lost answer is the
+// hook's own.
 func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err error) {
 	var live *unstructured.Unstructured
 	err = r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
@@ -99,7 +98,7 @@ func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err erro
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("look for an earlier run: %w", err)
-	case live.GetDeletionTimestamp() != nil: // it goes by itself
+	case live.GetDeletionTimestamp() != nil: // its deletion is under way
 		if err := r.gone(ctx, target(s), live.GetUID()); err != nil {
 			return false, fmt.Errorf("wait for the earlier run to go: %w", err)
 		}
@@ -110,8 +109,8 @@ func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err erro
 	return false, errors.New("an object of its name was created since the plan was made, and is left alone: delete it by hand, or plan again")
 }
 
-// makeRoom deletes what is in a hook's place, and waits until it is gone. When
-// another object has taken its place since, it is gone, and the hook looks at that.
+// makeRoom deletes the object in a hook's place, and waits until it is gone. A conflict means that
+// another object has replaced it; the hook's own step deals with that one.
 func (r *run) makeRoom(ctx context.Context, s *plan.Step) error {
 	err := r.delete(ctx, s)
 	if apierrors.IsConflict(err) {
@@ -131,7 +130,7 @@ func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, alwa
 	if !always && !r.plan.Options.HookLogs && !slices.Contains(s.Hook.LogPolicies, p) {
 		return
 	}
-	if !s.Object.RunsToItsEnd() || r.uid(s.Object) == "" { // it never came to be
+	if !s.Object.RunsToItsEnd() || r.uid(s.Object) == "" { // it was never created
 		return
 	}
 	text, err := r.env.Cluster.Logs(context.WithoutCancel(ctx), target(s), hookLogLines)
@@ -143,7 +142,7 @@ func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, alwa
 	r.observe(event)
 }
 
-// phase keeps the story of the hook's run in the record.
+// phase sets the phase and times of the hook's run in the record.
 func (r *run) phase(s *plan.Step, p release.Phase) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,9 +158,8 @@ func (r *run) phase(s *plan.Step, p release.Phase) {
 	run.CompletedAt = r.env.Now()
 }
 
-// keepPhases stores the story of the hooks in the pending record where that is asked for:
-// before a hook is created, so that one that is found is the run's own, and when it has
-// ended.
+// keepPhases stores the phases of hooks in the pending record with Env.RecordHooks: before a hook
+// is created, so that a resumed run recognises it as its own, and when it has ended.
 func (r *run) keepPhases(ctx context.Context) error {
 	r.mu.Lock()
 	if !r.env.RecordHooks || !r.recorded || r.record == nil || !r.record.Info.Status.Pending() || r.record.Info.Status == release.StatusUninstalling {

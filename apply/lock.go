@@ -14,8 +14,8 @@ type Lock interface {
 	Supported() bool
 }
 
-// whileLocked is a context that also ends when the lock is lost, with the lock's
-// error as its cause: what only waits would go on for nothing.
+// whileLocked returns a context that also ends when the lock is lost, with the lock's error as its
+// cause, so that waits end as well.
 func (r *run) whileLocked(ctx context.Context) (_ context.Context, end func()) {
 	if r.env.Lock == nil {
 		return ctx, func() {}
@@ -28,11 +28,11 @@ func (r *run) whileLocked(ctx context.Context) (_ context.Context, end func()) {
 	}
 }
 
-// unlocked reports whether the run goes on without a lock. Nobody can tell from a lock
-// then whether it is still at work: its pending status alone keeps others away.
+// unlocked reports whether the run has no lock. Then only the pending status of its revision keeps
+// other runs away, and nobody can tell whether the run is still alive.
 func (r *run) unlocked() bool { return r.env.Lock != nil && !r.env.Lock.Supported() }
 
-// whenLost calls back when the lock is lost, until stop.
+// whenLost calls lost when the lock is lost, unless stop was called before.
 func (r *run) whenLost(lost func()) (stop func()) {
 	if r.env.Lock == nil {
 		return func() {}
@@ -48,7 +48,7 @@ func (r *run) whenLost(lost func()) (stop func()) {
 	return func() { close(done) }
 }
 
-// fenced is why nothing may be written any more; nil while the lock is held.
+// fenced returns why nothing may be written any more; nil while the lock is held.
 func (r *run) fenced() error {
 	if r.env.Lock == nil {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// failTimeout bounds how long the end of a failed run may take to be recorded.
+// failTimeout limits how long recording a failed run may take.
 const failTimeout = 30 * time.Second
 
-// writeRecord brings the release's records to what the step says. The new
-// state of the revision comes first: if the process is killed right after that, the history is
-// still right, for the newest deployed revision is the one that counts.
+// writeRecord updates the release's records as the step says. The run's own revision comes first:
+// if the process is killed right after that, the history is right nevertheless, since the newest
+// deployed revision counts.
 func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	if s.Record.Revision == 0 {
 		return r.tidy(ctx, s)
@@ -31,8 +31,8 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	}
 	err := r.tidy(ctx, s)
 	if err != nil && s.Record.Status == release.StatusDeployed {
-		// The release is what it shall be. Older records that say otherwise do no
-		// harm, and the next run tidies them up.
+		// The release is deployed. Older records with a wrong status do no harm, and the next run
+		// corrects them.
 		note := stepEvent(Note, "", s)
 		note.Message = "the release is deployed, though " + err.Error()
 		r.observe(note)
@@ -41,7 +41,7 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	return err
 }
 
-// tidy brings the older records into line.
+// tidy updates and prunes the older records.
 func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 	var errs []error
 	for _, version := range s.Record.Fail {
@@ -87,7 +87,7 @@ func (r *run) setStatus(ctx context.Context, status release.Status, description 
 	return nil
 }
 
-// stamp sets the times that a status stands for.
+// stamp sets the times that go with a status.
 func (r *run) stamp(next *release.Revision, status release.Status) {
 	switch status {
 	case release.StatusPendingInstall, release.StatusPendingUpgrade, release.StatusPendingRollback:
@@ -118,9 +118,9 @@ func (r *run) finalizeRevision(ctx context.Context, version int, status release.
 	return nil
 }
 
-// fail plays the plan's stages for a run that did not end well, even when its
-// context is over. What was never recorded as pending leaves no trace, and what
-// is uninstalled stays so although its records could not all be removed.
+// fail runs the plan's OnFailure stages for a run that has failed, even if its context has ended. A
+// revision that was never recorded as pending leaves no record, and an uninstalled release stays
+// uninstalled even if some of its records could not be removed.
 func (r *run) fail(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
 	defer cancel()
@@ -142,9 +142,8 @@ func (r *run) fail(ctx context.Context, cause error) error {
 	return errors.Join(errs...)
 }
 
-// ascertain finds out about a revision that may be stored or not, because every
-// answer was lost: storing the very same again is no error. When it can't be
-// found out, the next plan does.
+// ascertain finds out whether a revision was stored although every answer was lost, by storing it
+// again: storing the same content twice is no error. If that fails, too, the next plan finds out.
 func (r *run) ascertain(ctx context.Context) {
 	next := r.unsure
 	if next == nil {
@@ -158,8 +157,9 @@ func (r *run) ascertain(ctx context.Context) {
 	}
 }
 
-// describe is the description of a failed revision, in Helm's form. The API
-// server's answers may quote secrets, and descriptions are shown to many.
+// describe returns the description of a failed revision, in Helm's words (4.3.1, pkg/action/install.go,
+// upgrade.go and rollback.go). Secrets are masked: the API server's messages may quote them, and
+// many may read descriptions.
 func (r *run) describe(err error) string {
 	cause := redact.NewMask(r.plan).Text(textOf(linesOf(err, false)))
 	switch r.plan.Operation {
@@ -174,13 +174,12 @@ func (r *run) describe(err error) string {
 		return fmt.Sprintf("Uninstall of %q failed: %s", r.plan.Release.Name, cause)
 	case plan.Test:
 		return fmt.Sprintf("Test of %q failed: %s", r.plan.Release.Name, cause)
-	case plan.CorrectDrift, plan.CorrectRecords: // have no end that is recorded
+	case plan.CorrectDrift, plan.CorrectRecords: // they write no failed revision
 	}
 	return cause
 }
 
-// undone is for the record of a rollback that failed: what it has brought back,
-// and what it has not.
+// undone says in the record of a failed rollback which changes were undone and which were not.
 func (r *run) undone() string {
 	r.mu.Lock()
 	done, open := r.plan.SplitByCompletion(r.ended)

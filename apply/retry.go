@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Retries of one request: how often at most, how long the first pause is (each
-// further one doubles, up to maxPause), and the longest Retry-After that is heeded.
+// Limits for retries of one request: the number of attempts, the first pause (each further one
+// doubles, up to maxPause), and the longest Retry-After that is respected.
 const (
 	maxAttempts   = 8
 	firstPause    = 100 * time.Millisecond
@@ -21,13 +21,12 @@ const (
 	maxRetryAfter = time.Minute
 )
 
-// try sends one write, and again while the error is one that passes. The write
-// is not cut off when ctx ends: it is under way and is joined. again is true
-// from the second attempt on.
+// try sends one write, and repeats it while the error is transient. When ctx ends, a write under
+// way is not cancelled but awaited. again is true from the second attempt on.
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		var lost error // which may have happened while there was no room for the write
+		var lost error // the lock may be lost while the write waits for its turn
 		err := r.writes.Do(ctx, func(ctx context.Context) error {
 			if lost = r.fenced(); lost != nil {
 				return lost
@@ -51,8 +50,8 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 	}
 }
 
-// attempt is cut off when the lock is lost: a write that is still on its way must
-// not arrive after those of the next holder.
+// attempt sends the write once and cancels it when the lock is lost: it must not arrive after
+// writes of the next holder.
 func (r *run) attempt(ctx context.Context, again bool, write func(ctx context.Context, again bool) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retry.Timeout)
 	defer cancel()

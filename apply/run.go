@@ -45,8 +45,8 @@ type Outcome struct {
 	Written bool
 	// Recorded reports whether the new revision was stored.
 	Recorded bool
-	// Made and Planned count the changes of objects: those that were made, and those of
-	// the plan. Hooks are none, see plan.Step.Writes.
+	// Made and Planned count changes of objects: those that were made, and those in the plan. Hooks
+	// don't count, see plan.Step.Writes.
 	Made, Planned int
 	// Before is the newest successful revision from before the run, 0 when there is none.
 	Before int
@@ -92,7 +92,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	case err == nil, errors.Is(err, lost):
 	case errors.Is(context.Cause(ctx), ErrLeave):
 		err = errors.Join(err, ErrLeave)
-	case lost != nil: // the next holder has to tell how it ended
+	case lost != nil: // the next holder has to record how it ended
 		err = errors.Join(err, lost)
 	default:
 		err = errors.Join(err, r.fail(ctx, err))
@@ -110,14 +110,14 @@ type run struct {
 	// record is the revision as it is, or will be, stored.
 	record   *release.Revision
 	recorded bool
-	// unsure is a revision whose first record may be stored or not.
+	// unsure is a revision of which it is not known whether its first record was stored.
 	unsure *release.Revision
 	// uids are those of the objects this run has written.
 	uids map[manifest.ID]types.UID
-	// awaited are the objects that the plan waits for, as this run has left
-	// them; nil as long as it has not written them.
+	// awaited are the objects that the plan waits for, as this run has written them; nil for one
+	// that it has not written yet.
 	awaited map[manifest.ID]*unstructured.Unstructured
-	// ended says of each step that has ended, by ID, whether it ended well.
+	// ended says of each ended step, by ID, whether it succeeded.
 	ended map[string]bool
 	// failure is the description of the revision once the run has failed.
 	failure string
@@ -152,8 +152,8 @@ func (r *run) stages(ctx context.Context) error {
 	return nil
 }
 
-// stepsOf is how many steps of a stage there are to do, those apart that depend on how
-// another one ends.
+// stepsOf counts the steps of a stage that do something, without those that depend on the end of
+// another step.
 func stepsOf(stage plan.Stage) int {
 	n := 0
 	for _, wave := range stage.Waves {

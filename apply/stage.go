@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// stage runs the waves of a stage. When one of them fails, or ctx ends, those are
-// still run that tidy up after steps which have begun: of steps with a When.
+// stage runs the waves of a stage. After a failure, or when ctx has ended, only waves of steps with
+// a When still run: they clean up after steps that have begun.
 func (r *run) stage(ctx context.Context, stage plan.Stage) (err error) {
 	for _, wave := range stage.Waves {
 		switch {
@@ -45,9 +45,9 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 		next            = make(chan int)
 		errs            = make([]error, len(w.Steps))
 	)
-	work := func() { // a goroutine for each step would grow its stack for each
+	work := func() { // goroutines are reused: one for each step would grow a new stack every time
 		for i := range next {
-			if failed.Load() && r.failure == "" || ctx.Err() != nil { // after a failure, as much as can be
+			if failed.Load() && r.failure == "" || ctx.Err() != nil { // the stages after a failure do as much as they can
 				stopped.Store(true)
 				continue
 			}
@@ -88,13 +88,13 @@ func onlyWaits(w plan.Wave) []plan.Step {
 	return w.Steps
 }
 
-// due reports whether a step that depends on another one has to run: by how that
-// ended, and by whether it has made the object that is to be deleted.
+// due reports whether a step has to run that depends on another one: whether that ended as When
+// says, and whether the object to delete was created at all.
 func (r *run) due(s *plan.Step) bool {
 	switch {
 	case s.Of != "" && s.Op == plan.OpDelete && r.uid(s.Object) == "":
 		return false
-	case s.When != "" && r.fenced() != nil: // the next holder tidies up
+	case s.When != "" && r.fenced() != nil: // the next holder cleans up
 		return false
 	}
 	r.mu.Lock()

@@ -30,7 +30,7 @@ type watchKey struct {
 	namespace string
 }
 
-// NotReadyError says what a wait has waited for in vain.
+// NotReadyError says that a wait did not succeed.
 type NotReadyError struct {
 	// Object and Why are the first object that is not ready, and its state.
 	Object string
@@ -39,14 +39,13 @@ type NotReadyError struct {
 	Failed bool
 	// Hook is true for a hook: the caller names the object.
 	Hook bool
-	// Stopped is why the wait was broken off; nil when it was not.
+	// Stopped is why the wait was stopped; nil when it was not.
 	Stopped error
-	// Diagnosis is what is known behind it.
+	// Diagnosis explains why the object is not ready.
 	Diagnosis
 }
 
-// waitAll watches until every step's object is ready. It ends early when one
-// of them never can be.
+// waitAll watches until every step's object is ready, or one of them never can be.
 func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.Step) error {
 	w := &waiter{run: r, stage: stage, open: map[string]*pending{}}
 	watched := map[watchKey][]*pending{}
@@ -82,7 +81,7 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 	return w.verdict(ctx, limit)
 }
 
-// awaited are the objects that the plan waits for, hooks among them.
+// awaited returns a map of the objects that the plan waits for, hooks included.
 func awaited(p *plan.Plan) map[manifest.ID]*unstructured.Unstructured {
 	all := map[manifest.ID]*unstructured.Unstructured{}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
@@ -93,7 +92,7 @@ func awaited(p *plan.Plan) map[manifest.ID]*unstructured.Unstructured {
 	return all
 }
 
-// expected is the UID the wait is about, "" when any object will do.
+// expected returns the UID of the object to wait for, "" when any object will do.
 func (r *run) expected(s *plan.Step) types.UID {
 	if uid := r.uid(s.Object); uid != "" {
 		return uid
@@ -101,22 +100,21 @@ func (r *run) expected(s *plan.Step) types.UID {
 	return s.Expect.UID
 }
 
+// pending is the state of one object during a wait.
 type pending struct {
 	step *plan.Step
 	ref  Ref
 	uid  types.UID
-	// gone says that the object is waited for to be gone, not to be ready.
+	// gone says that the wait is for the object's deletion, not for readiness.
 	gone bool
 	why  string
-	// before is the object as this run has written it. One that it has not is as
-	// the wait has first seen it when the run has written anything: that may be
-	// what the object waited for. Nil: nothing has changed, what failed before
-	// fails still.
+	// before is the object as this run has written it or, if the run has written only other
+	// objects, as the wait first saw it: those objects may be what it was waiting for. If the run
+	// has written nothing, before is nil: an object that failed earlier is still failed.
 	before *unstructured.Unstructured
-	// since is when this run has written the object, zero when it has not.
+	// since is when this run wrote the object; zero when it did not.
 	since time.Time
-	// last is the object as it was last seen, and told are the causes of its state that
-	// were told.
+	// last is the last state of the object that was seen; told are the causes already reported.
 	last *unstructured.Unstructured
 	told map[string]bool
 }
@@ -154,7 +152,7 @@ func (w *waiter) watch(ctx context.Context, at watchKey, objects []*pending) {
 	}
 }
 
-// see takes in one state; true means that the object needs no more watching.
+// see records one state of an object; true means that the object needs no more watching.
 func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 	result := w.check(p, object)
 	w.mu.Lock()
@@ -164,14 +162,14 @@ func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 	switch result.State {
 	case readiness.Ready, readiness.Unknown:
 		delete(w.open, p.step.ID)
-		p.before, p.last = nil, nil // there may be many, and large ones
+		p.before, p.last = nil, nil // there may be many, and large ones, so they are freed early
 		w.tell(StepDone, p, Diagnosis{})
 		return true
 	case readiness.Failed:
 		if w.failed == nil {
 			w.failed = p
 		}
-		w.cancel() // verdict tells it, with its reasons
+		w.cancel() // verdict reports it with its reasons
 		return true
 	case readiness.Progressing:
 		if changed {
@@ -181,7 +179,7 @@ func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
 	return false
 }
 
-// tell tells an object's state, and what is behind it.
+// tell reports an object's state and its explanation.
 func (w *waiter) tell(t EventType, p *pending, behind Diagnosis) {
 	event := stepEvent(t, w.stage, p.step)
 	event.Message, event.Diagnosis = p.why, behind
@@ -213,7 +211,7 @@ func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.
 	return readiness.Check(object, at)
 }
 
-// first is the open object with the smallest ID, so that messages are stable.
+// first returns the open object with the smallest ID, so that messages are stable.
 func (w *waiter) first() *pending {
 	var first *pending
 	for _, p := range w.open {
@@ -232,7 +230,7 @@ func (w *waiter) names() string {
 	return first
 }
 
-// gone waits until no object with the UID is there any more.
+// gone waits until no object with the UID exists.
 func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
 	limit := r.timeout()
 	watching, cancel := context.WithTimeout(ctx, limit)

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// verdict turns what the watches have seen into an error, with the troubles of
-// the object that holds up the rest.
+// verdict turns the result of the watches into an error, with a diagnosis of the object that holds
+// up the wait.
 func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,11 +51,11 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
-// stopped tells of a wait that was broken off what it was waiting for, and why that
-// was not ready: it may be why somebody has lost patience.
+// stopped is the error of a wait that was stopped. It says which objects were not ready, and why:
+// that may be the reason for stopping it.
 func (w *waiter) stopped(ctx context.Context) error {
 	err := &NotReadyError{Object: w.names(), Stopped: context.Cause(ctx)}
-	if w.run.fenced() != nil { // whose lock is lost does not linger
+	if w.run.fenced() != nil { // without the lock the run ends at once
 		return err
 	}
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookEvery)
@@ -82,7 +82,7 @@ func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bo
 	return err
 }
 
-// abandoned names what a wait that ends early no longer waits for.
+// abandoned adds the objects that a wait which fails early no longer waits for.
 func (w *waiter) abandoned(err error) error {
 	var others []manifest.ID
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
@@ -96,11 +96,11 @@ func (w *waiter) abandoned(err error) error {
 	return &wordedError{err: err, after: "no longer waited for: " + plan.SummarizeObjects(others)}
 }
 
-// waitLogLines is how much of the log of a Job or Pod that fails a wait is shown.
+// waitLogLines is how many lines of a log are shown when a Job or Pod fails a wait.
 const waitLogLines = 8
 
-// lastLines is the end of the log of a Job or a Pod of the chart. A hook's is
-// shown by its log policy, and that of other kinds is in their diagnosis.
+// lastLines returns the end of the log of a Job or Pod that is no hook. Logs of hooks follow their
+// log policy, and those of other kinds' pods are in the diagnosis.
 func (r *run) lastLines(ctx context.Context, s *plan.Step) (log Log, ok bool) {
 	if s.Hook != nil || !s.Object.RunsToItsEnd() {
 		return Log{}, false

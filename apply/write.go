@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// target is the object of a step as requests name it.
+// target returns the object of a step, with the version that requests use.
 func target(s *plan.Step) Ref {
 	gv, err := schema.ParseGroupVersion(s.APIVersion)
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *run) writeOptions() WriteOptions {
 	return WriteOptions{FieldManager: r.plan.Options.FieldManager, Force: r.plan.Options.ForceConflicts}
 }
 
-// create sends an object that must not be there yet.
+// create creates an object that must not exist yet.
 func (r *run) create(ctx context.Context, s *plan.Step) error {
 	var created *unstructured.Unstructured
 	err := r.try(ctx, s, func(ctx context.Context, again bool) error {
@@ -51,14 +51,13 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// noVersion is a resourceVersion that no object has: the store begins to count
-// at 1 with nothing in it.
+// noVersion is a resourceVersion that no object has: etcd's revision is 1 while it is still empty
+// (etcd, server/storage/mvcc/kvstore.go, NewStore).
 const noVersion = "1"
 
-// serverSideCreate applies an object that shall not be there. An apply can't
-// say so, but with a resourceVersion that no object has, the server creates
-// what is missing and answers with a conflict where something is. (The
-// managers in an answer would tell only when it is too late.)
+// serverSideCreate creates an object by server-side apply. An apply can't demand that the object
+// does not exist. With a resourceVersion that no object has, however, the API server creates a
+// missing object and answers with a conflict if there is one.
 func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured.Unstructured, error) {
 	body := manifest.Sharing(s.Body)
 	body.SetResourceVersion(noVersion)
@@ -70,8 +69,8 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	if apierrors.IsConflict(err) {
 		switch _, lookErr := r.env.Cluster.Get(ctx, target(s)); {
 		case apierrors.IsNotFound(lookErr):
-			return nil, err // it was about something else: trying again is right
-		case lookErr != nil: // nobody knows whether something is there; this may pass
+			return nil, err // the conflict had another reason: a retry is right
+		case lookErr != nil: // whether the object exists is not known; this error may be transient
 			return nil, fmt.Errorf("%s, and looking at it: %w", err.Error(), lookErr)
 		}
 		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: s.Object.Group, Resource: s.Object.Kind}, s.Object.Name)
@@ -79,18 +78,17 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	return created, err
 }
 
-// marked reports whether the body carries a release's ownership, which nobody else
-// gives an object while this run holds the lock.
+// marked reports whether the body has the release's ownership metadata, which no one else sets
+// while this run holds the lock.
 func marked(body *unstructured.Unstructured) bool {
 	return manifest.Annotation(body, manifest.ReleaseNameAnnotation) != ""
 }
 
-// recognise answers an already-exists after a create whose answer was lost, or was
-// a refusal that something on the way has made up: an object that carries the
-// release's ownership and all that was sent is ours.
+// recognise deals with already-exists after a create whose answer was lost, or was replaced by an
+// error of some proxy: an object that has all that was sent is the run's own.
 func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
 	live, err := r.env.Cluster.Get(ctx, target(s))
-	if err != nil { // which may pass, unlike the other one
+	if err != nil { // this error may be transient, already-exists is not
 		return nil, fmt.Errorf("%s, and looking at it: %w", exists.Error(), err)
 	}
 	if patch.InSync(s.Body, live, s.Body) {
@@ -124,8 +122,8 @@ func (r *run) serverSideApply(ctx context.Context, s *plan.Step, o WriteOptions)
 	return r.send(ctx, s, Patch{Type: types.ApplyPatchType, Data: data}, o)
 }
 
-// send hands over what the step says has to be the apply's own first, and patches. Of
-// conflicts, the step's drift is passed over.
+// send migrates the ownership of the fields that the step names, and patches. If the step corrects
+// drift, the patch is forced over conflicts with kubectl's field managers alone.
 func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) error {
 	var after *unstructured.Unstructured
 	o.Whole = r.waitsFor(s.Object)
@@ -151,8 +149,8 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) e
 	return nil
 }
 
-// replace overwrites whatever the object has become since the plan was made:
-// that is what was asked for.
+// replace overwrites the object, whatever it has become since the plan was made: the user asked for
+// that.
 func (r *run) replace(ctx context.Context, s *plan.Step) error {
 	var after *unstructured.Unstructured
 	err := r.try(ctx, s, func(ctx context.Context, again bool) error {
@@ -190,7 +188,7 @@ func (r *run) recreate(ctx context.Context, s *plan.Step) error {
 	return r.create(ctx, s)
 }
 
-// remove plays a delete step.
+// remove carries out a delete step.
 func (r *run) remove(ctx context.Context, s *plan.Step) error {
 	if s.MakesRoom() {
 		return r.makeRoom(ctx, s)
@@ -214,8 +212,8 @@ func (r *run) delete(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// toDelete is the UID of the object that a step deletes: the one that the plan has
-// seen, or the one that this run has created.
+// toDelete returns the UID of the object that a step deletes: the one that the plan observed, or
+// the one that this run has created.
 func (r *run) toDelete(s *plan.Step) types.UID {
 	if s.Of != "" {
 		return r.uid(s.Object)
@@ -223,8 +221,8 @@ func (r *run) toDelete(s *plan.Step) types.UID {
 	return s.Expect.UID
 }
 
-// wrote keeps what waits have to know of what was written: its UID, since they
-// are about that object, and how it was.
+// wrote keeps what later waits need to know about a written object: its UID, and its state right
+// after the write.
 func (r *run) wrote(id manifest.ID, object *unstructured.Unstructured) {
 	r.written.Store(true)
 	if object == nil {
@@ -238,7 +236,7 @@ func (r *run) wrote(id manifest.ID, object *unstructured.Unstructured) {
 	}
 }
 
-// waitsFor reports whether the plan waits for the object at all.
+// waitsFor reports whether the plan waits for the object.
 func (r *run) waitsFor(id manifest.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -246,8 +244,8 @@ func (r *run) waitsFor(id manifest.ID) bool {
 	return waits
 }
 
-// left is the object as this run has left it; nil when it has not written it, or
-// nothing waits for it.
+// left returns the object as this run has written it; nil when it has not, or when nothing waits
+// for it.
 func (r *run) left(id manifest.ID) *unstructured.Unstructured {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 
 var errNoGzip = errors.New("it is not a gzipped archive")
 
-// archive reads a chart from a gzipped tar stream; where is its name in
-// warnings, depth how many charts it is nested in.
+// archive reads a chart from a gzipped tar stream. where is its path in warnings, depth the number
+// of charts that contain it.
 func (l *loader) archive(r io.Reader, where string, depth int) (*chart.Chart, error) {
 	files, err := l.unpack(r, where)
 	if err != nil {
@@ -26,8 +26,8 @@ func (l *loader) archive(r io.Reader, where string, depth int) (*chart.Chart, er
 	return l.assemble(files, where, depth)
 }
 
-// unpack returns the files of an archive in its order. Of files with one name
-// the last counts, at its own place.
+// unpack returns the files of an archive in order. Of several files with the same name the last one
+// counts, at its own position.
 func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 	unzipped, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<16))
 	if err != nil {
@@ -66,7 +66,7 @@ func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 	return compact(files), nil
 }
 
-// entry reads one entry of an archive; folders and tar's own headers are nil.
+// entry reads one entry of an archive; it returns nil for folders and extended headers of tar.
 func (l *loader) entry(tr *tar.Reader, header *tar.Header, where string) (*chart.File, error) {
 	if err := l.budget.entry(header.Name, header.Size); err != nil {
 		return nil, err
@@ -108,12 +108,15 @@ func compact(files []*chart.File) []*chart.File {
 	return out
 }
 
+// withoutBOM removes the byte order mark, as Helm 4.3.1 does (pkg/chart/loader/archive/archive.go
+// and pkg/chart/v2/loader/directory.go).
 func withoutBOM(data []byte) []byte {
 	return bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
 }
 
-// entryName strips the top folder, whatever it is called, and refuses names
-// that lead out of it. Windows' separators are understood.
+// entryName removes the top folder, whatever its name, and refuses names that lead out of it. A
+// name with a backslash is taken as a Windows path (Helm 4.3.1,
+// pkg/chart/loader/archive/archive.go, LoadArchiveFiles).
 func entryName(full string) (string, error) {
 	sep := "/"
 	if strings.Contains(full, `\`) {
@@ -139,13 +142,13 @@ func entryName(full string) (string, error) {
 	return name, nil
 }
 
-// isDrivePath finds "c:/x" and its like.
+// isDrivePath reports whether a name begins with a Windows drive, such as "c:/x".
 func isDrivePath(name string) bool {
 	return len(name) >= 3 && name[1] == ':' && (name[2] == '/' || name[2] == '\\') &&
 		('a' <= name[0]|0x20 && name[0]|0x20 <= 'z')
 }
 
-// checkLink refuses links to anything but a place in the chart.
+// checkLink returns an error for links that lead out of the chart.
 func checkLink(header *tar.Header, name string) error {
 	target := strings.ReplaceAll(header.Linkname, `\`, "/")
 	leads := path.IsAbs(target) || isDrivePath(target)

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// assemble makes a chart of its files, whose names are relative to it. where is
-// its path in the tree, depth how many charts it is nested in.
+// assemble builds a chart from its files, whose names are relative to it. where is its path in the
+// chart tree, depth the number of charts that contain it.
 func (l *loader) assemble(files []*chart.File, where string, depth int) (*chart.Chart, error) {
 	if depth > maxNesting {
 		return nil, fmt.Errorf("subcharts nest deeper than %d levels", maxNesting)
@@ -44,7 +44,7 @@ func (l *loader) assemble(files []*chart.File, where string, depth int) (*chart.
 	return c, nil
 }
 
-// metadata reads Chart.yaml, wherever in the list it is.
+// metadata reads Chart.yaml, which may be anywhere in the list.
 func (l *loader) metadata(c *chart.Chart, files []*chart.File, where string) error {
 	for _, f := range files {
 		if f.Name != "Chart.yaml" {
@@ -66,7 +66,7 @@ func (l *loader) metadata(c *chart.Chart, files []*chart.File, where string) err
 	return nil
 }
 
-// file puts one file where it belongs in the chart.
+// file adds one file to the field of the chart where it belongs.
 func (l *loader) file(c *chart.Chart, f *chart.File, where string) error {
 	v1 := c.Metadata.APIVersion == chart.APIVersionV1
 	switch {
@@ -103,8 +103,7 @@ func (l *loader) lock(c *chart.Chart, f *chart.File, where string) error {
 	return l.decode(f, &c.Lock, where)
 }
 
-// decode reads YAML into a struct; numbers and booleans turn into text where
-// the struct wants text.
+// decode reads YAML into a struct. Numbers and booleans become text where the struct has text.
 func (l *loader) decode(f *chart.File, into any, where string) error {
 	if err := l.budget.yaml(f.Data); err != nil {
 		return err

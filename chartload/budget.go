@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// budget is what the rest of a chart may still take up. One budget serves a
-// chart with all its subcharts.
+// budget is what the rest of a chart may still use. A chart shares one budget with all its
+// subcharts.
 type budget struct {
 	bytes       int64
 	entries     int
@@ -45,7 +45,7 @@ func (b *budget) yaml(data []byte) error {
 	return nil
 }
 
-// limited ends a stream with an error, not with EOF, once room is used up.
+// limited ends a stream with an error, not with EOF, once room bytes were read.
 type limited struct {
 	r    io.Reader
 	room int64

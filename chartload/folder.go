@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 )
 
-// walk returns the files of a folder in lexical order, less those that
-// .helmignore leaves out and Git's own. Links are followed within the folder, and
-// out of it where Options say so, as Helm follows them.
+// walk returns the files of a folder in lexical order, without those that .helmignore excludes,
+// Git's own, and temporary files of interrupted runs. Links within the folder are followed; links
+// out of it only with Options.OutsideLinks, as Helm follows them.
 func (l *loader) walk(dir string) ([]*chart.File, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -36,7 +36,7 @@ func (l *loader) walk(dir string) ([]*chart.File, error) {
 
 type walker struct {
 	loader *loader
-	top    string // the folder, where it really is
+	top    string // the folder's path without links
 	rules  ignoreRules
 	files  []*chart.File
 }
@@ -68,14 +68,14 @@ func (w *walker) ignored() (ignoreRules, error) {
 	return parseIgnore(data)
 }
 
-// follow is where a link leads. above are the folders that it is in.
+// follow returns where a link leads. above are the real paths of the folders that contain it.
 func (w *walker) follow(link, name string, above []string) (string, error) {
 	real, err := filepath.EvalSymlinks(link)
 	if err != nil {
 		return "", fmt.Errorf("follow link %s: %w", name, err)
 	}
 	if w.loader.options.OutsideLinks || slices.Contains(above, real) {
-		return real, nil // dir refuses the latter, and says why
+		return real, nil // dir reports the latter as an error
 	}
 	real, err = inputfile.Target(w.top, link)
 	if outside, is := errors.AsType[*inputfile.OutsideError](err); is {
@@ -84,7 +84,7 @@ func (w *walker) follow(link, name string, above []string) (string, error) {
 	return real, err
 }
 
-// open opens what is really there: nothing that has become a link meanwhile.
+// open opens a real path. It fails if a part of it has become a link meanwhile.
 func (w *walker) open(real string) (*os.File, error) {
 	if w.loader.options.OutsideLinks {
 		return os.Open(real)
@@ -92,8 +92,8 @@ func (w *walker) open(real string) (*os.File, error) {
 	return inputfile.OpenInside(w.top, real)
 }
 
-// dir reads a folder. real is where it really is, name what the chart calls it
-// and above the real places of the folders it is in.
+// dir reads a folder. real is its real path, name its name in the chart, and above are the real
+// paths of the folders that contain it.
 func (w *walker) dir(real, name string, above []string) error {
 	if slices.Contains(above, real) {
 		return fmt.Errorf("%s is a link to a folder that it is in itself", name)
@@ -105,7 +105,7 @@ func (w *walker) dir(real, name string, above []string) error {
 	}
 	for _, e := range entries {
 		if e.Name() == ".git" || strings.HasPrefix(e.Name(), outputfile.Prefix) {
-			continue // may hold credentials, or is what a killed run has left: no part of a chart
+			continue // may hold credentials, or is a temporary file of an interrupted run: no part of a chart
 		}
 		if err := w.entry(filepath.Join(real, e.Name()), path.Join(name, e.Name()), above); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (w *walker) dir(real, name string, above []string) error {
 	return nil
 }
 
-// list is os.ReadDir.
+// list is os.ReadDir with open.
 func (w *walker) list(real string) ([]fs.DirEntry, error) {
 	f, err := w.open(real)
 	if err != nil {
@@ -171,7 +171,7 @@ func (w *walker) file(real, name string, info fs.FileInfo) error {
 	defer f.Close()
 	data := make([]byte, info.Size())
 	n, err := io.ReadFull(f, data)
-	// A file that shrinks meanwhile is taken as it is.
+	// A file that shrinks while it is read is accepted.
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read %s: %w", name, err)
 	}

@@ -11,19 +11,19 @@ import (
 // ignoreRules are the lines of a .helmignore file, in order.
 type ignoreRules []ignoreRule
 
-// ignoreRule is one line. Unlike in .gitignore, a negated rule says that what
-// it does not match is ignored.
+// ignoreRule is one line. Unlike in .gitignore, a negated rule excludes everything that it does not
+// match.
 type ignoreRule struct {
 	pattern string
-	// baseOnly compares the pattern with the last path element alone.
+	// baseOnly compares the pattern with the last path element only.
 	baseOnly bool
 	negated  bool
 	dirsOnly bool
 }
 
-// parseIgnore reads a .helmignore file and adds Helm's own rule, that hidden files
-// in templates/ are left out (https://github.com/helm/helm/blob/v4.3.1/pkg/ignore/rules.go:
-// AddDefaults, parseRule, and Ignore for what a rule matches).
+// parseIgnore reads a .helmignore file and adds Helm's own rule that excludes hidden files in
+// templates/ (https://github.com/helm/helm/blob/v4.3.1/pkg/ignore/rules.go: AddDefaults, parseRule,
+// and Ignore for what a rule matches).
 func parseIgnore(data []byte) (ignoreRules, error) {
 	var rules ignoreRules
 	for i, line := range bytes.Split(withoutBOM(data), []byte("\n")) {
@@ -56,8 +56,8 @@ func parseIgnoreRule(text string) (ignoreRule, error) {
 	return r, nil
 }
 
-// match says whether a file or folder is left out. name is relative to the
-// chart. The first rule that speaks decides.
+// match reports whether a file or folder is excluded. name is relative to the chart. The first rule
+// that excludes it decides; no rule can include it again.
 func (rules ignoreRules) match(name string, isDir bool) bool {
 	for _, r := range rules {
 		subject := name

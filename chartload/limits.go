@@ -1,26 +1,26 @@
 package chartload
 
-// Limits on what a chart may hold. Helm 4.3.1 has the first
-// (pkg/chart/loader/archive/archive.go, MaxDecompressedChartSize); the others are far
-// above any real chart and keep a hostile one from taking time and memory.
+// Limits on the content of a chart. Helm 4.3.1 has the first (pkg/chart/loader/archive/archive.go,
+// MaxDecompressedChartSize). The others are far above any real chart and bound the time and memory
+// that a malicious one costs.
 const (
-	// maxTotalBytes is the size of all files, unpacked, those of nested archives
-	// included. (Helm counts each nested archive by itself.)
+	// maxTotalBytes limits the size of all files, unpacked, including those of nested archives.
+	// (Helm counts each nested archive on its own.)
 	maxTotalBytes = 100 << 20
-	// maxEntryBytes is the size of one file.
+	// maxEntryBytes limits the size of one file.
 	maxEntryBytes = 32 << 20
-	// maxEntries is how many files and folders a chart may have, subcharts included.
+	// maxEntries limits the number of files and folders of a chart with its subcharts.
 	maxEntries = 32768
-	// maxYAMLEntries is how many entries all YAML that is parsed while loading may
-	// have, subcharts' included, as manifest.Entries counts.
+	// maxYAMLEntries limits the entries of all YAML that is parsed while a chart and its subcharts
+	// are loaded, as manifest.Entries counts them.
 	maxYAMLEntries = 400_000
-	// maxYAMLBytes is the size of all YAML that is parsed while loading.
+	// maxYAMLBytes limits the size of all YAML that is parsed while a chart is loaded.
 	maxYAMLBytes = 32 << 20
-	// maxNesting is how deeply subcharts may nest.
+	// maxNesting limits how deep subcharts nest.
 	maxNesting = 32
-	// maxIgnoreBytes is the size of a .helmignore.
+	// maxIgnoreBytes limits the size of a .helmignore.
 	maxIgnoreBytes = 1 << 20
-	// maxStreamBytes is how much of one archive is ever decompressed: the files
-	// and what tar puts around them.
+	// maxStreamBytes limits how much of one archive is decompressed: its files and tar's headers
+	// and padding.
 	maxStreamBytes = maxTotalBytes + maxEntries*1024
 )

@@ -50,7 +50,7 @@ func Load(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 	return Archive(f, path)
 }
 
-// look says what is at a path.
+// look returns information about the file or folder at a path.
 func look(path string, o Options) (fs.FileInfo, error) {
 	if !o.OutsideLinks {
 		if err := inputfile.CheckLink(path); err != nil {
@@ -98,10 +98,10 @@ func Alone(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 	return c, l.warnings, nil
 }
 
-// Files reads the files of a chart, as Load does, without making a chart of
-// them: for finding out what is wrong with one that Load refuses. Names are relative to the chart's
-// folder, with slashes; a folder's .helmignore is heeded. Errors: a file can't be read, leads out of the folder
-// (*inputfile.OutsideError), or exceeds the limits.
+// Files reads the files of a chart as Load does, but does not build a chart from them: it serves to
+// find out what is wrong with a chart that Load refuses. Names are relative to the chart's folder,
+// with slashes; a folder's .helmignore is respected. Errors: a file can't be read, leads out of the
+// folder (*inputfile.OutsideError), or exceeds the limits.
 func Files(path string, o Options) ([]*chart.File, error) {
 	info, err := look(path, o)
 	if err != nil {
@@ -159,12 +159,12 @@ func folder(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 	return c, l.warnings, nil
 }
 
-// loader carries what one Load shares among a chart and its subcharts.
+// loader is the state of one Load, shared by a chart and its subcharts.
 type loader struct {
 	options  Options
 	budget   *budget
 	warnings []chart.Warning
-	// parsings are the values files that were met, by their paths in the tree.
+	// parsings are the values files found so far, by their paths in the chart tree.
 	parsings map[string]*parsing
 }
 

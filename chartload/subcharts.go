@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// subcharts loads what is in charts/, grouped by the name below it, in the
-// order of the names. (Helm's order is random.)
+// subcharts loads what is in charts/, one group of files for each name below it, in the order of
+// the names. (Helm's order is random: pkg/chart/v2/loader/load.go, LoadFiles, ranges over a map.)
 func (l *loader) subcharts(c *chart.Chart, groups map[string][]*chart.File, where string, depth int) error {
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") {

@@ -9,7 +9,7 @@ import (
 
 const valuesName = "values.yaml"
 
-// parsing is a values file that is being parsed.
+// parsing is a values file that is being parsed in the background.
 type parsing struct {
 	done     chan struct{}
 	table    map[string]any
@@ -17,8 +17,8 @@ type parsing struct {
 	err      error
 }
 
-// parse begins to parse a values file, whose path in the tree is where. The rest
-// of the chart is read meanwhile: for large charts that takes as long.
+// parse starts to parse a values file; where is its path in the chart tree. Meanwhile the rest of
+// the chart is read, which takes about as long for large charts.
 func (l *loader) parse(data []byte, where string) *parsing {
 	p := &parsing{done: make(chan struct{})}
 	if p.err = l.budget.yaml(data); p.err != nil {
@@ -32,7 +32,7 @@ func (l *loader) parse(data []byte, where string) *parsing {
 	return p
 }
 
-// early begins to parse a file if it is the values file of a chart or subchart.
+// early starts to parse a file if it is the values file of a chart or subchart.
 func (l *loader) early(f *chart.File, where string) {
 	dir, name := path.Split(f.Name)
 	if name != valuesName || dir != "" && path.Base(path.Dir(path.Clean(dir))) != "charts" {
@@ -42,7 +42,7 @@ func (l *loader) early(f *chart.File, where string) {
 	l.parsings[where] = l.parse(f.Data, where)
 }
 
-// values waits for the values file of a chart to be parsed.
+// values waits until the values file of a chart is parsed.
 func (l *loader) values(c *chart.Chart, f *chart.File, where string) error {
 	where = path.Join(where, f.Name)
 	p, begun := l.parsings[where]

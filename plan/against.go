@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// AgainstKind says what a comparison takes in the place of live objects.
+// AgainstKind says what a comparison uses in place of live objects.
 type AgainstKind string
 
 const (
@@ -20,7 +20,7 @@ const (
 	AgainstPlan AgainstKind = "plan"
 	// AgainstChart is another chart, or the same one with other values.
 	AgainstChart AgainstKind = "chart"
-	// AgainstNothing is taken where there is nothing of the release yet.
+	// AgainstNothing is used where the release does not exist yet.
 	AgainstNothing AgainstKind = "nothing"
 )
 
@@ -31,7 +31,7 @@ type Against struct {
 	Kind AgainstKind `json:"kind"`
 	// Name is the baseline as the user named it: "7", "base.yaml", "./chart".
 	Name string `json:"name"`
-	// Offline says that no cluster was asked for anything.
+	// Offline says that no request was sent to a cluster.
 	Offline bool `json:"offline"`
 	// Chart is the chart of the baseline, as far as it is known.
 	Chart ChartRef `json:"-"`
@@ -94,7 +94,7 @@ func Unmoved(stored []StoredObject, more []manifest.Object, key release.Key) map
 	return live
 }
 
-// compared marks what a comparison can't know for certain.
+// compared marks the outcomes and checks that are only estimates in a comparison.
 func (b *builder) compared() {
 	if b.in.Against == nil {
 		return

@@ -2,19 +2,19 @@ package plan
 
 import "github.com/kubectl-release/kubectl-release/internal/managedfields"
 
-// ownedDocs is a stored object with those of its documents that are this release's to
-// decide over. What attempts before the last successful revision sent is so only where
-// something of it can be left behind and be nobody else's: the live object carries the
-// release's ownership and, for an object that the target has, nobody but the release
-// has ever written to it. (A field that the release once sent and then dropped may be
-// an autoscaler's by now.) ok is false when none of them is.
+// ownedDocs returns a stored object with those of its documents that belong to this release; ok is
+// false when none does. Documents of attempts before the last successful revision count only where
+// the attempt may have left something in the cluster that nobody else owns: the live object carries
+// the release's ownership metadata and, if the target still has the object, no other field manager
+// has ever written to it. (An autoscaler, for example, may have taken over a field that the release
+// once sent and later dropped.)
 func (b *builder) ownedDocs(s StoredObject, wanted bool) (_ StoredObject, ok bool) {
 	if s.Attempts == 0 {
 		return s, true
 	}
 	live := b.live(s.ID)
 	if s.leftover() && !wanted && live.Object != nil && b.keeps(s.Latest(), live.Object, true) {
-		return s, false // it was let go then
+		return s, false // a later revision has already disowned it
 	}
 	if live.Object != nil && live.Unreadable == "" && foreign(live.Object, b.in.Release) == "" {
 		if !wanted && s.leftover() || managedfields.WrittenOnlyBy(live.Managers, helmsManager, b.in.Options.FieldManager) {

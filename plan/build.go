@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Build decides. It is called first without answers of the API server, to learn what
-// to ask it, then with them, until there are no questions left. The input is not
-// changed. Errors: input that makes no sense; what stands against applying is among
-// the plan's problems.
+// Build makes the plan. It is called first without answers of the API server, to learn what to ask,
+// then again with the answers, until no questions are left. It does not change the input. It
+// returns an error for input that makes no sense; what forbids applying is a problem in the plan.
 func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
@@ -47,28 +46,29 @@ func Build(in Input) (*Plan, Questions, error) {
 	return b.plan, b.questions, nil
 }
 
-// builder is one run of Build.
+// builder holds the state of one call of Build.
 type builder struct {
 	in        Input
 	plan      *Plan
 	questions Questions
 	stored    map[manifest.ID]*StoredObject
-	// targets are the objects that the target has as resources.
+	// targets are the IDs of the target's resources; hooks are not among them.
 	targets map[manifest.ID]bool
-	// converted are the resources that are hooks from now on.
+	// converted are the resources that this plan turns into hooks.
 	converted map[manifest.ID]bool
-	// left are the runs that are planned, by their objects: the last one of each.
+	// left holds, by object, the last hook run that this plan has for it.
 	left map[manifest.ID]*Step
-	// deployed are the hooks of the last deployed revision, by event: see lastHooks.
+	// deployed caches the result of lastHooks.
 	deployed map[hookKey]manifest.Object
-	// lacking are permissions for want of which dry runs were refused.
+	// lacking are the missing permissions because of which dry runs were refused.
 	lacking []requiredPermission
-	// disruptions are the release's PodDisruptionBudgets: see disruptionBudgets.
+	// disruptions caches the result of disruptionBudgets.
 	disruptions []policyv1.PodDisruptionBudget
-	// defined are the kinds that the target's CRDs define, and brings those of them that come
-	// with this plan.
+	// defined are the kinds that the target's CRDs define; brings lacks those of crds/ if this plan
+	// skips that folder.
 	defined, brings map[schema.GroupKind]kinds.Definition
-	// sentLast are labels and annotations of the body that was made last: see sent.
+	// sentLast holds the labels and annotations of the last body, to be shared with the next: see
+	// sent.
 	sentLast map[string]any
 }
 
@@ -131,14 +131,14 @@ func (b *builder) deploy() {
 	b.compared()
 }
 
-// recordStage writes a record; a comparison has none to write.
+// recordStage adds a stage that writes one record; a comparison writes none.
 func (b *builder) recordStage(name StageName, step Step) {
 	if b.in.Against == nil {
 		b.stage(name, oneByOne([]Step{step}))
 	}
 }
 
-// moments are an operation's hook events and the status it is pending in.
+// moments returns the hook events before and after an operation, and its pending status.
 func moments(op Operation) (pre, post manifest.Event, pending release.Status) {
 	switch op {
 	case Install:
@@ -166,24 +166,24 @@ func (b *builder) problems(ps ...Problem) {
 	b.plan.Problems = append(b.plan.Problems, ps...)
 }
 
-// block notes a problem that forbids applying.
+// block adds a problem that forbids applying.
 func (b *builder) block(kind ProblemKind, id manifest.ID, what, do string) {
 	b.problems(Problem{Kind: kind, Object: id, Blocking: true, What: what, Do: do})
 }
 
-// blockUnsent notes a problem that Helm meets only when it sends the object. It forbids applying
+// blockUnsent adds a problem that Helm meets only when it sends the object. It forbids applying
 // unless the plan is to fail as Helm does.
 func (b *builder) blockUnsent(p Problem) {
 	p.Blocking = !b.in.Options.AsHelm
 	b.problems(p)
 }
 
-// warn notes a problem that does not.
+// warn adds a problem that does not forbid applying.
 func (b *builder) warn(id manifest.ID, what, do string) {
 	b.problems(Problem{Object: id, What: what, Do: do})
 }
 
-// filterStored keeps what of the stored objects is this release's to decide over.
+// filterStored fills b.stored with the part of the stored objects that belongs to this release.
 func (b *builder) filterStored() {
 	b.stored = make(map[manifest.ID]*StoredObject, len(b.in.Stored))
 	b.converted = map[manifest.ID]bool{}
@@ -194,14 +194,14 @@ func (b *builder) filterStored() {
 			continue
 		}
 		if len(owned.Docs) != len(s.Docs) {
-			changed := owned // the rest are not copied
+			changed := owned // only objects that differ from the input are copied
 			s = &changed
 		}
 		b.stored[s.ID] = s
 	}
 }
 
-// storedObject is what filterStored has left of an object.
+// storedObject returns an object as filterStored has left it.
 func (b *builder) storedObject(id manifest.ID) (s StoredObject, known bool) {
 	if s := b.stored[id]; s != nil {
 		return *s, true
@@ -209,7 +209,7 @@ func (b *builder) storedObject(id manifest.ID) (s StoredObject, known bool) {
 	return StoredObject{}, false
 }
 
-// wantedBy are the objects that the input's target has as resources.
+// wantedBy returns the IDs of the resources in the input's target.
 func wantedBy(in Input) map[manifest.ID]bool {
 	targets := map[manifest.ID]bool{}
 	if in.Target != nil {
@@ -221,7 +221,7 @@ func wantedBy(in Input) map[manifest.ID]bool {
 	return targets
 }
 
-// resources decides over every object of the target and of what is stored.
+// resources decides what happens to every object of the target and every stored one.
 func (b *builder) resources() []Wave {
 	var removals []Step
 	forward := make([]Step, 0, len(b.in.Target.Objects)) // a step is large: growing would copy it many times
@@ -249,11 +249,11 @@ func (b *builder) resources() []Wave {
 	return append(installWaves(forward), uninstallWaves(removals)...)
 }
 
-// live is what was observed of an object.
+// live returns the observation of an object; it is empty for one that was not observed.
 func (b *builder) live(id manifest.ID) Observation { return b.in.Live[id] }
 
-// version is the version to reach an object through: the written one when it
-// is served, else the cluster's preferred one (an apiVersion that was removed).
+// version returns the API version for requests about an object: the version in its manifest if the
+// cluster serves that, else the cluster's preferred one, as after the removal of an old version.
 func (b *builder) version(o manifest.Object) string {
 	kind := b.in.Kinds[o.GroupKind()]
 	if len(kind.Versions) == 0 || slices.Contains(kind.Versions, o.Version) {

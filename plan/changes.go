@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// diff fills the step's changes from its Before and After.
+// diff sets the step's changes to the differences between its Before and After.
 func (b *builder) diff(step *Step) {
 	if step.Before == nil || step.After == nil {
 		return
@@ -33,10 +33,9 @@ func secretField(id manifest.ID, path string) bool {
 	return id.IsSecret() && (strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData"))
 }
 
-// attribute says of each change where it comes from: what differs between the
-// stored and the wanted document was changed by chart or values. Where the live
-// object differs from what was sent, or has a field that another manager wrote,
-// somebody else changed it. The rest is the server's doing.
+// attribute sets the cause of each change. A field that differs between the stored and the wanted
+// document was changed by chart or values. A field where the live object differs from what was
+// sent, or that another manager wrote, is drift. All others come from the API server.
 func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) {
 	if len(stored.Docs) == 0 {
 		for i := range step.Changes {
@@ -76,23 +75,24 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 	step.Changes = slices.DeleteFunc(step.Changes, func(c Change) bool { return invented(step, c) })
 }
 
-// invented reports whether an estimate has a field go that the API server has filled in: it
-// does so again, whether the estimate knows that or not. What excludes a field that the
-// chart sets does go.
+// invented reports whether a change is an artefact of the estimate: the estimate removes a field
+// that the API server had filled in and will fill in again. A field that the chart's own fields
+// exclude is really removed.
 func invented(step *Step, c Change) bool {
 	return step.Fidelity == FidelityEstimated && c.Cause == CauseServer && c.To == nil &&
 		!slices.ContainsFunc(step.Clears, func(path string) bool { return within(c.Path, path) })
 }
 
-// drifted lists what was sent and is no longer so in the live object. What the
-// object has beyond is not in it: that may be the server's.
+// drifted returns the fields that were sent and now have another value in the live object, or are
+// missing there. Fields that only the live object has are left out: the API server may have set
+// them.
 func (b *builder) drifted(step *Step, stored StoredObject) []fielddiff.Change {
 	sent := owned(serverfields.WithoutStringData(stored.Latest().Doc), b.in.Release)
 	return slices.DeleteFunc(fielddiff.Compare(sent.Object, step.Before.Object), func(c fielddiff.Change) bool { return c.From == nil })
 }
 
-// asData is the path at which the API server keeps what a Secret says in
-// stringData.
+// asData converts a path into a Secret's stringData to the path in data where the API server stores
+// the value (k8s.io/api/core/v1/types.go, Secret.StringData).
 func asData(path string) string {
 	if rest, ok := strings.CutPrefix(path, "stringData"); ok {
 		return "data" + rest
@@ -111,9 +111,9 @@ func within(inner, outer string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// intent tells a change of the values from one of the chart. With the same
-// chart it can only be the values; with another chart a value that turns up in
-// the field gives the key away.
+// intent says whether a change comes from the values or from the chart, and from which key of the
+// values. With an unchanged chart it comes from the values; with another chart it does if a changed
+// value appears in the field.
 func (b *builder) intent(c Change) (Cause, string) {
 	if b.in.Against != nil && b.plan.ChartFrom.Name == "" {
 		return "", "" // rendered YAML does not say from what
@@ -129,8 +129,8 @@ func (b *builder) intent(c Change) (Cause, string) {
 	return CauseChart, ""
 }
 
-// valuesKey is the one changed value that turns up in the change, "" when none
-// or several do.
+// valuesKey returns the only changed key of the values whose value appears in the change, "" when
+// none or several do.
 func valuesKey(values []Change, c Change, sameChart bool) string {
 	found := ""
 	for _, v := range values {
@@ -148,7 +148,7 @@ func valuesKey(values []Change, c Change, sameChart bool) string {
 	return found
 }
 
-// turnsUp reports whether a value is the field's new value or a telling part of it.
+// turnsUp reports whether a value is the field's new value or a recognisable part of it.
 func turnsUp(value, field any) bool {
 	if value == nil || field == nil {
 		return false

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// namedClaims names the claims that there are of StatefulSets, as far as that is known:
-// there may be some of pods that are gone, and none of pods that never came up. Where
-// nobody was asked, the names are those of the pods that there should be.
+// namedClaims returns the step's volume changes with the names of the claims that exist, as far as
+// they are known: claims of deleted pods may exist, and those of pods that never started may not.
+// Where claims were not listed, the names follow from the number of pods.
 func (b *builder) namedClaims(s *Step) []VolumeChange {
 	var out []VolumeChange
 	for _, c := range s.volumes() {

@@ -42,8 +42,8 @@ func (s *Step) changesImage() bool {
 	})
 }
 
-// dashboards reports whether the object holds documents for people to look at: a ConfigMap
-// of which nothing but JSON files changes, as Grafana's sidecar reads them.
+// dashboards reports whether the object is a ConfigMap with nothing but JSON files, as Grafana's
+// sidecar reads dashboards from.
 func (s *Step) dashboards() bool {
 	doc := s.outcome()
 	if s.Object.GroupKind() != kinds.ConfigMap || doc == nil {

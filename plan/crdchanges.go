@@ -23,8 +23,8 @@ type CRDChange struct {
 	Drops    []string `json:"drops,omitempty"`
 }
 
-// crdChanges are what happens to a CRD: nothing when no more than descriptions, labels
-// and annotations change.
+// crdChanges describes the change of one CRD: nil when only descriptions, labels or annotations
+// change.
 func crdChanges(id manifest.ID, change ChangeKind, before, after *unstructured.Unstructured) []CRDChange {
 	out := CRDChange{Object: id, Change: change}
 	if change != Created && change != Deleted && before != nil && after != nil {
@@ -37,13 +37,13 @@ func crdChanges(id manifest.ID, change ChangeKind, before, after *unstructured.U
 	return []CRDChange{out}
 }
 
-// leaveCRD notes a CRD of crds/ that is there and stays, when the chart's is another one.
+// leaveCRD notes that an existing CRD stays although the one in the chart's crds/ differs.
 func (b *builder) leaveCRD(o manifest.Object, live *unstructured.Unstructured) {
 	b.plan.Impact.CRDs = append(b.plan.Impact.CRDs, crdChanges(o.ID, Left, live, o.Doc)...)
 }
 
-// warnLeftCRDs says that CRDs stay which the chart has differently: whatever the chart
-// does with their new fields fails, or is lost without a word.
+// warnLeftCRDs warns that existing CRDs stay which differ from the chart's: requests that use new
+// fields fail, or the fields are dropped silently.
 func (b *builder) warnLeftCRDs() {
 	left := b.plan.Impact.CRDs
 	if len(left) == 0 {
@@ -78,7 +78,8 @@ func (b *builder) warnLeftCRDs() {
 	b.problems(Problem{Foremost: true, What: what, Do: "add --update-crds to update them, too: then each change is shown"})
 }
 
-// among is "WHAT all of them", or which of them, "" for none.
+// among says how many of all names are meant: "WHAT all of them", or WHAT with the first names; ""
+// for none.
 func among(names []string, all int, what string) string {
 	const shown = 3
 	switch n := len(names); {

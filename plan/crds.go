@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 )
 
-// crdStage creates the CRDs of crds/ folders that are not there yet, updates the
-// others where that is asked for, and waits until they are established.
+// crdStage creates the missing CRDs of crds/ folders, updates the others with --update-crds, and
+// waits until they are established.
 func (b *builder) crdStage() {
 	if b.in.Options.SkipCRDs || b.in.Operation == Rollback {
 		return
@@ -51,9 +51,8 @@ func (b *builder) crdStage() {
 	}
 }
 
-// updateCRD makes the step one that makes a CRD what crds/ says. Nobody has on
-// record what was sent of it, so its whole spec counts as such. ok is false when
-// nothing would change.
+// updateCRD turns the step into an update of a live CRD to the one in crds/. CRDs are not recorded,
+// so the whole live spec is treated as sent before. ok is false when nothing would change.
 func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok bool) {
 	step.Op, step.Why, step.Before = OpPatch, "crds/ says so, and --update-crds is given", live
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
@@ -99,8 +98,8 @@ func (p *Document) DeletedCRDs() []Step {
 	return found
 }
 
-// checkCustomResources keeps a CRD from taking along what others have made. Whoever
-// uninstalls has asked for that, and is told.
+// checkCustomResources blocks the deletion of a CRD with custom resources that are not this
+// release's. An uninstall is only warned about: there the deletion was asked for.
 func (b *builder) checkCustomResources(id manifest.ID) {
 	n := b.in.CustomResources[id]
 	if n == 0 {
@@ -114,8 +113,8 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 	b.block(ProblemConflict, id, what, "keep it in the chart, annotate it with helm.sh/resource-policy: keep, or delete them first")
 }
 
-// checkVersions tells of versions that a CRD serves and will not serve any more. One
-// that objects are stored in is refused by the API server itself.
+// checkVersions warns about versions that a CRD will no longer serve. Removing a version in which
+// objects are stored is refused by the API server itself.
 func (b *builder) checkVersions(s *Step) {
 	before, _ := kinds.Define(s.Before)
 	after, ok := kinds.Define(s.After)

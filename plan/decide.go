@@ -31,7 +31,7 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 	case live.Unreadable != "":
 		step.Op, step.Fidelity, step.Why = OpPatch, FidelityUnknown, "its live state could not be read"
 		if b.in.Kinds[o.GroupKind()].Unavailable != "" {
-			break // checkServed has said so
+			break // checkServed has reported it
 		}
 		b.unread(o.ID, "the live object can't be read: ", live.Unreadable, "ask for permission to get it, or retry when the API is back", "get")
 	case live.Object == nil:
@@ -89,12 +89,12 @@ func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstru
 	step.Why = why + "; " + step.Why
 }
 
-// change compares the three documents of an object that is there and shall be.
+// change compares the stored, live and wanted documents of an object that exists and stays.
 func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, live *unstructured.Unstructured) {
 	step.Before = live
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
 	step.MigrateOwnership = b.migrateOwnership(o.ID, stored, live)
-	// What was applied as stringData can wait until the chart drops some of it.
+	// Migrating ownership of stringData alone is put off until the chart drops some of it.
 	ours := len(managedfields.ClientSideManagers(nil, b.live(o.ID).Managers, step.MigrateOwnership...)) == 0
 	if ours && b.agree(o, stored, live) {
 		step.Op, step.Why, step.MigrateOwnership = OpNone, "stored, live and wanted agree", nil
@@ -139,21 +139,21 @@ func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructur
 	})
 }
 
-// helmsManager owns what Helm writes, client-side and server-side (3.22.0, 4.3.1),
-// kubectlsManager what kubectl apply writes client-side.
+// helmsManager is the field manager of Helm's writes, client-side and server-side (3.22.0, 4.3.1);
+// kubectlsManager is that of client-side kubectl apply.
 const (
 	helmsManager    = "helm"
 	kubectlsManager = "kubectl-client-side-apply"
 )
 
-// merge computes the patch and what comes of it. A server-side apply that the
-// server predicts has neither.
+// merge computes the step's patch and its outcome. A server-side apply whose outcome comes from a
+// dry run needs neither.
 func (b *builder) merge(step *Step, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
 		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && !step.TakesOver()
 		if toBeAsked || b.in.Predictions[step.ID].After != nil {
-			return nil, nil // what the server says counts, and it needs no patch from us
+			return nil, nil // the server's answer counts, and an apply needs no patch
 		}
 		return b.applied(step, stored, live)
 	}
@@ -165,8 +165,8 @@ func (b *builder) merge(step *Step, stored StoredObject, live *unstructured.Unst
 	return merged, withUID(step, p, live)
 }
 
-// applied is what comes of a server-side apply that takes over what was written
-// client-side.
+// applied estimates the outcome of a server-side apply that first migrates ownership of client-side
+// fields.
 func (b *builder) applied(step *Step, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	merged, base, _, err := b.threeWay(step, stored, live)
 	if err != nil {
@@ -175,9 +175,9 @@ func (b *builder) applied(step *Step, stored StoredObject, live *unstructured.Un
 	return patch.InApplyOrder(merged, base, step.Body), nil
 }
 
-// threeWay merges the step's body into live. Each stored document may have sent
-// fields that it no longer has, so the merge runs over all of them in turn; the
-// patch is the difference between where it starts and where it ends.
+// threeWay merges the step's body into the live object. Each stored document may have sent fields
+// that later ones dropped, so all of them are merged one after the other; the patch is the
+// difference between the beginning and the end.
 func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.Unstructured) (merged, base *unstructured.Unstructured, p patch.Patch, err error) {
 	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+2)
 	if slices.Contains(step.MigrateOwnership, kubectlsManager) {
@@ -209,11 +209,10 @@ func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.U
 	return merged, base, p, err
 }
 
-// migrateOwnership are the managers whose client-side fields a server-side apply takes
-// over: the release's own and, with --take-ownership, that of kubectl apply where it
-// is known what that has sent. An object that is right is taken over, too: the record
-// will say that the release is applied server-side, and the next one who does so
-// relies on that.
+// migrateOwnership returns the managers whose client-side fields a server-side apply takes over:
+// the release's own and, with --take-ownership, kubectl apply's where the last-applied annotation
+// says what it sent. Ownership of unchanged objects migrates, too: the record will say that the
+// release is applied server-side, and the next operation relies on that.
 func (b *builder) migrateOwnership(id manifest.ID, stored StoredObject, live *unstructured.Unstructured) []string {
 	if !b.in.Options.ServerSide {
 		return nil
@@ -228,9 +227,9 @@ func (b *builder) migrateOwnership(id manifest.ID, stored StoredObject, live *un
 	return managedfields.ClientSideManagers(live, b.live(id).Managers, managers...)
 }
 
-// clears are fields of live that a server-side apply would leave beside what they
-// exclude. What the release has applied itself goes anyway, and what belongs to
-// another manager stays: then the API server refuses.
+// clears returns the live fields that contradict the wanted document and that a server-side apply
+// would leave in place. Fields that the release applied itself are removed by the apply, and fields
+// of other managers stay: then the API server refuses the apply.
 func (b *builder) clears(step *Step, stored StoredObject, live *unstructured.Unstructured) []string {
 	var sent *unstructured.Unstructured
 	if len(stored.Docs) > 0 {
@@ -243,21 +242,21 @@ func (b *builder) clears(step *Step, stored StoredObject, live *unstructured.Uns
 	})
 }
 
-// empties are maps and lists of live that the chart has emptied; what somebody else
-// has put into one stays, and so does the map.
+// empties returns the live maps and lists that the chart has emptied. A map or list to which others
+// have added something is not among them.
 func (b *builder) empties(step *Step, stored StoredObject, live *unstructured.Unstructured) []string {
 	if len(patch.Emptied(live, step.Body, step.Body)) == 0 {
 		return nil
 	}
 	merged, err := b.applied(step, stored, live)
 	if err != nil {
-		return nil // the step's own merge says so
+		return nil // the step's own merge reports it
 	}
 	return patch.Emptied(live, merged, step.Body)
 }
 
-// withUID makes the server refuse the patch when the object was replaced by a
-// namesake since the plan was made.
+// withUID adds the UID to the patch, so that the API server refuses it when the object was deleted
+// and created again under the same name since the plan was made.
 func withUID(step *Step, p patch.Patch, live *unstructured.Unstructured) error {
 	if live.GetUID() == "" {
 		return nil

@@ -22,7 +22,7 @@ type Difference struct {
 	Changes []Change
 }
 
-// maxDifferences is how many changed fields of an object are told.
+// maxDifferences is how many changed fields of an object are shown.
 const maxDifferences = 3
 
 // String is "Deployment/web was changed since the plan was made (kubectl 40s ago):
@@ -52,7 +52,7 @@ func (d Difference) String() string {
 	return d.Object.String() + " " + d.What + who + ": " + strings.Join(fields, ", ")
 }
 
-// short is a value in a few words.
+// short formats a value in a few words.
 func short(v any) string {
 	if v == nil {
 		return "nothing"
@@ -70,8 +70,8 @@ func short(v any) string {
 	return out
 }
 
-// changedSince says what of an object was changed since a plan was made that was to
-// change it: of its fields those that the plan is about, then or now.
+// changedSince returns the difference for an object that the reviewed plan was to change and that
+// has been changed since: of its fields, those that one of the two plans changes.
 func changedSince(reviewed *Plan, was, now *Step) Difference {
 	d := Difference{Object: was.Object, What: fmt.Sprintf("it was changed since, so %s means something else now", was.Op)}
 	if was.Before == nil || now.Before == nil {

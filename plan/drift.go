@@ -10,14 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Drift says what of drift CorrectDrift corrects.
+// Drift limits what CorrectDrift corrects.
 type Drift struct {
-	// Overlook says what of a step is left alone. It changes nothing of it. nil overlooks
-	// nothing.
+	// Overlook returns the part of a step that is left alone, without changing the step. nil
+	// overlooks nothing.
 	Overlook func(*Step) Overlooked
-	// Partly has what can be corrected be corrected: a step that would delete its object, or
-	// that something stands against, does nothing (OpNone), see Uncorrected. Nothing blocks such
-	// a plan.
+	// Partly corrects what can be corrected: a step that would delete its object, or that a problem
+	// blocks, does nothing (OpNone), see Uncorrected. Such a plan is never blocked.
 	Partly bool
 }
 
@@ -25,15 +24,14 @@ type Drift struct {
 type Overlooked struct {
 	// All leaves the object as it is.
 	All bool
-	// Sent is what is sent and After what comes of it, in the place of the step's Body and
-	// After, and Changes are those of the step's that are left then. They count where Sent is
-	// not nil.
+	// Sent and After replace the step's Body and After, and Changes are those of the step's changes
+	// that remain. They count only if Sent is not nil.
 	Sent, After *unstructured.Unstructured
 	Changes     []Change
 }
 
-// correctDrift has all objects be what the newest revision sent. What others have added is
-// theirs.
+// correctDrift plans steps that restore what the newest revision sent. Fields that others have
+// added stay.
 func (b *builder) correctDrift() {
 	b.filterStored()
 	var steps []Step
@@ -60,13 +58,14 @@ func (b *builder) overlook(step *Step) {
 	}
 }
 
-// Why steps of Drift.Partly do nothing.
+// Reasons why steps do nothing in a plan with Drift.Partly.
 const (
 	noDryRun     = "no dry run could be made"
 	wouldReplace = "it would have to be deleted and created again"
 )
 
-// correctPartly leaves alone what can't be corrected. It is called when all problems are known.
+// correctPartly turns steps that can't be made into steps that do nothing. All problems have to be
+// known when it is called.
 func (b *builder) correctPartly() {
 	if !b.in.Drift.Partly {
 		return
@@ -105,8 +104,8 @@ func (p *Document) Uncorrected() (objects []manifest.ID, why []string) {
 	return objects, why
 }
 
-// writing is the field manager that last set a field of a live object, and when; nothing
-// when nobody but the release itself claims it.
+// writing returns the field manager that last set a field of a live object, and when; nothing when
+// only the release itself owns the field.
 func (b *builder) writing(id manifest.ID, path string) (manager string, at time.Time) {
 	entry := managedfields.LastWriter(b.live(id).Managers, path, b.in.Options.FieldManager, helmsManager)
 	return entry.Manager, writtenAt(entry)
@@ -119,7 +118,7 @@ func writtenAt(entry metav1.ManagedFieldsEntry) (at time.Time) {
 	return at
 }
 
-// written is "kubectl-edit 3h ago", without the time where it is not known.
+// written is "kubectl-edit 3h ago", without the age if the time is not known.
 func written(manager string, at, now time.Time) string {
 	if at.IsZero() || now.IsZero() {
 		return manager

@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// effect is what a plan does, and nothing of what it found on the way there: two
-// plans of the same intent have the same one.
+// effect is what a plan does, without the state of the cluster that it was made from: two plans
+// with the same intent have the same effect.
 type effect struct {
 	Operation Operation      `json:"operation"`
 	Release   release.Key    `json:"release"`
-	Chart     string         `json:"chart,omitempty"` // its digest
+	Chart     string         `json:"chart,omitempty"` // the digest of its files
 	Values    []effectChange `json:"values,omitempty"`
 	Steps     []effectStep   `json:"steps,omitempty"` // by ID
 	Hooks     []effectStep   `json:"hooks,omitempty"` // in the order of the run
@@ -53,7 +53,7 @@ func (p *Document) EffectList() ([]byte, error) {
 	p.Steps(func(_ StageName, s *Step) {
 		switch {
 		case s.Op == OpNone, s.Op == OpWait, s.Op == OpRecord:
-		case s.MakesRoom() && !s.Hook.Foreign: // what an earlier run has left may go by itself
+		case s.MakesRoom() && !s.Hook.Foreign: // leftovers of an earlier run may disappear by themselves
 		case s.Hook != nil:
 			e.Hooks = append(e.Hooks, s.effect())
 		default:
@@ -72,7 +72,7 @@ func (s *Step) effect() effectStep {
 	out := effectStep{ID: s.ID, Op: s.Op, When: s.When, Risks: s.Risks(), Cascade: s.Cascade}
 	switch s.Op {
 	case OpRun:
-		out.Body, out.Policies = s.Body, s.Hook.DeletePolicies // how it differs from earlier runs is no effect
+		out.Body, out.Policies = s.Body, s.Hook.DeletePolicies // a comparison with earlier runs is not part of the effect
 	case OpCreate, OpReplace, OpRecreate:
 		out.Body, out.Changes = s.Body, effectChanges(s.Changes)
 	case OpPatch, OpAdopt, OpDelete, OpKeep, OpWait, OpRecord, OpNone:

@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/condition"
 )
 
-// maxExpressionCost bounds what all expressions cost that judge one plan, in CEL's units.
+// maxExpressionCost limits the cost of all expressions over one plan, in CEL's units.
 const maxExpressionCost = 5 * condition.CostLimit
 
-// expressionEnvironment is made when the first policy has an expression.
+// expressionEnvironment is built on first use.
 var expressionEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 	return condition.Environment([]string{"step", "plan"})
 })
@@ -33,11 +33,11 @@ func compileExpression(text string) (condition.Condition, error) {
 	return compiled, err
 }
 
-// expressions evaluates those of a policy's rules over the steps of one plan.
+// expressions evaluates the expressions of a policy's rules over the steps of one plan.
 type expressions struct {
 	plan     map[string]any
 	compiled map[string]compiledExpression
-	// step is what is seen of the step of.
+	// step caches what expressions see of the step that of points to.
 	step map[string]any
 	of   *Step
 	cost uint64
@@ -59,8 +59,8 @@ func expressionsOver(made *Plan) *expressions {
 	}}
 }
 
-// hold reports whether the expression is true of the step; "" is. Errors repeat nothing that
-// objects hold.
+// hold reports whether the expression is true for the step; an empty one is. Errors contain no
+// values of objects.
 func (e *expressions) hold(text string, s *Step) (bool, error) {
 	if text == "" {
 		return true, nil
@@ -91,8 +91,8 @@ func (e *expressions) hold(text string, s *Step) (bool, error) {
 	return holds, nil
 }
 
-// withoutValues is what CEL says, "no such key: replicas", without what the expression
-// does not say itself: a key may be computed from what objects hold.
+// withoutValues shortens an error of CEL such as "no such key: replicas" by every key that does not
+// appear in the expression itself: a key may be computed from the content of objects.
 func withoutValues(message, text string) string {
 	what, of, _ := strings.Cut(message, ": ")
 	what, _, _ = strings.Cut(what, `"`)
@@ -102,9 +102,9 @@ func withoutValues(message, text string) string {
 	return strings.TrimSpace(what)
 }
 
-// seenByExpressions is the step as in the plan's JSON, see docs/policy.md: what tells the
-// step and its changes is always there, after is what is sent where the outcome is not known,
-// and no value of a Secret is there.
+// seenByExpressions returns the step as in the plan's JSON, see docs/policy.md, with three
+// differences: the fields that describe the step and its changes are never absent, after is the
+// body that is sent where the outcome is not known, and values of Secrets are hidden.
 func seenByExpressions(s *Step) (map[string]any, error) {
 	shown := *s
 	if shown.After == nil {
@@ -148,7 +148,7 @@ func setIfAbsent(of map[string]any, key string, value any) {
 	}
 }
 
-// hidden stands in the place of a value that expressions don't see.
+// hidden replaces a value that expressions must not see.
 const hidden = "(sensitive)"
 
 func hide(of map[string]any, keys ...string) {
@@ -159,7 +159,7 @@ func hide(of map[string]any, keys ...string) {
 	}
 }
 
-// hideSecret hides what a Secret holds, and the annotations, which may repeat it.
+// hideSecret hides a Secret's data, and its annotations, which may repeat the data.
 func hideSecret(object any) {
 	secret, _ := object.(map[string]any)
 	for _, field := range []string{"data", "stringData"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// AccessChange is what a role or binding allows, and did not before, or the other way
-// round.
+// AccessChange is the difference between what a role or binding allowed before and allows
+// afterwards.
 type AccessChange struct {
 	Object manifest.ID `json:"object"`
 	Change ChangeKind  `json:"change"`
@@ -36,7 +36,7 @@ type Grant struct {
 	Names     []string `json:"names,omitempty"`
 }
 
-// access is what the step changes of who may do what.
+// access returns how the step changes the permissions that RBAC grants.
 func (b *builder) access(s *Step) []AccessChange {
 	gk := s.Object.GroupKind()
 	before, after := b.around(s)
@@ -65,7 +65,7 @@ func (b *builder) access(s *Step) []AccessChange {
 	return []AccessChange{change}
 }
 
-// power is how far the rights reach that are gained; what is lost endangers nobody.
+// power ranks how far the gained rights reach. Lost rights do not count.
 func (c AccessChange) power() int {
 	power := 0
 	for _, g := range c.Gained {
@@ -86,8 +86,8 @@ func (c AccessChange) power() int {
 	return power
 }
 
-// around is the object before and after the step; of a hook, that of the last revision
-// and the one that runs.
+// around returns the object before and after the step; for a hook, the one of the last deployed
+// revision and the one that runs.
 func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 	switch {
 	case s.Op == OpRun:
@@ -103,10 +103,10 @@ func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 	return nil, nil
 }
 
-// right is one verb on one resource or URL; names are those of single objects.
+// right is one verb on one resource or URL; a name limits it to a single object.
 type right struct{ verb, group, resource, name, url string }
 
-// granted are the rights that a role gives.
+// granted returns the rights that a role gives.
 func granted(role *unstructured.Unstructured) []right {
 	var of struct {
 		Rules []rbacv1.PolicyRule `json:"rules"`
@@ -136,7 +136,7 @@ func granted(role *unstructured.Unstructured) []right {
 	return out
 }
 
-// beyond are the rights of one list that the other does not give, joined again.
+// beyond returns the rights of list that other does not give, grouped by resource.
 func beyond(list, other []right) []Grant {
 	given := map[right]bool{}
 	for _, r := range other {
@@ -175,7 +175,7 @@ func beyond(list, other []right) []Grant {
 	return out
 }
 
-// covers goes by the wildcards of RBAC
+// covers reports whether the right includes another one, by RBAC's wildcards
 // (https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/v1/evaluation_helpers.go).
 func (r right) covers(o right) bool {
 	all := func(has, wanted string) bool { return has == "*" || has == wanted }
@@ -200,8 +200,9 @@ func (r right) String() string {
 	return r.resource + "." + r.group
 }
 
-// bind is what a binding gives to others than before. What a role is called that a
-// binding refers to can't change.
+// bind sets the role of a binding and the subjects that it gains and loses. A binding's roleRef is
+// immutable
+// (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example).
 func (c *AccessChange) bind(before, after *unstructured.Unstructured, namespace string) {
 	was, had := bound(before, namespace)
 	is, has := bound(after, namespace)
@@ -210,8 +211,7 @@ func (c *AccessChange) bind(before, after *unstructured.Unstructured, namespace 
 	c.Removed = slices.DeleteFunc(slices.Clone(had), func(s string) bool { return slices.Contains(has, s) })
 }
 
-// bound is the role of a binding and its subjects. The namespace of those that are in
-// another one than this is told.
+// bound returns a binding's role and subjects. Subjects in another namespace are shown with it.
 func bound(binding *unstructured.Unstructured, namespace string) (role string, subjects []string) {
 	var of rbacv1.RoleBinding
 	if binding == nil || !typed(binding, &of) {

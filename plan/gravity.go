@@ -6,23 +6,23 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// gravity orders changes of an object by what depends on them, the gravest first.
+// gravity ranks changes of an object by what depends on the changed field, the gravest first.
 type gravity int
 
 const (
-	// gravestClaims: which volumes there are, how large, and how long they live.
+	// gravestClaims: which volumes exist, how large they are, and how long they live.
 	gravestClaims gravity = iota
-	// gravestIdentity: which pods belong to it, and their names in the network.
+	// gravestIdentity: which pods belong to the object, and their network names.
 	gravestIdentity
-	// gravestMounts: which data is seen where.
+	// gravestMounts: which data is mounted where.
 	gravestMounts
 	gravestImage
 	gravestEnvironment
-	// gravestResources: how many pods there are, and how much they may use.
+	// gravestResources: how many pods run, and how much they may use.
 	gravestResources
 	gravestRest
-	// gravestChecksum: labels, annotations, descriptions, and numbers of no effect on
-	// pods that run.
+	// gravestChecksum: labels, annotations, descriptions, and numbers that do not affect running
+	// pods.
 	gravestChecksum
 )
 
@@ -85,7 +85,7 @@ func (s *Step) gravity(c Change) gravity {
 	return gravestRest
 }
 
-// isContainer reports whether a whole container comes or goes, and an image with it.
+// isContainer reports whether a whole container, and its image with it, is added or removed.
 func isContainer(parts []string) bool {
 	return len(parts) > 1 && slices.Contains([]string{"containers", "initContainers"}, parts[len(parts)-2])
 }

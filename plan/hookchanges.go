@@ -22,14 +22,14 @@ type HookChanges struct {
 	Removed []manifest.ID `json:"removed,omitempty"`
 }
 
-// hookKey tells hooks apart: what runs for two events is two.
+// hookKey identifies a hook: one that runs for two events counts as two.
 type hookKey struct {
 	event manifest.Event
 	id    manifest.ID
 }
 
-// compareHook lists what differs between the hook and that of the last revision that
-// was deployed. Nobody compares them otherwise: hooks are no resources.
+// compareHook lists the differences between the hook and that of the last deployed revision. Hooks
+// are not resources, so no other comparison covers them.
 func (b *builder) compareHook(step *Step) {
 	if op := b.in.Operation; op != Upgrade && op != Rollback {
 		return
@@ -54,8 +54,8 @@ func (b *builder) compareHook(step *Step) {
 	b.plan.Impact.Hooks.Same++
 }
 
-// lastHooks are the hooks of the last revision that was deployed, or of the first
-// attempt where none was. What can't be read is left out: then the hook counts as new.
+// lastHooks returns the hooks of the last deployed revision, or of the first attempt if none was
+// deployed. A hook that can't be parsed is left out and so counts as new.
 func (b *builder) lastHooks() map[hookKey]manifest.Object {
 	if b.deployed != nil {
 		return b.deployed
@@ -75,7 +75,7 @@ func (b *builder) lastHooks() map[hookKey]manifest.Object {
 	return b.deployed
 }
 
-// hookObjects are what a stored hook's manifest holds, with namespaces.
+// hookObjects returns the objects in a stored hook's manifest, with namespaces.
 func (b *builder) hookObjects(h release.Hook) []manifest.Object {
 	objects, err := manifest.ParseDocument(h.Manifest, h.Path)
 	if err != nil {
@@ -86,8 +86,8 @@ func (b *builder) hookObjects(h release.Hook) []manifest.Object {
 	})
 }
 
-// removedHooks are the hooks of an event that the last revision had and the target does
-// not have.
+// removedHooks notes the hooks of an event that the last deployed revision had and the target
+// lacks.
 func (b *builder) removedHooks(event manifest.Event, runs []Step) {
 	if op := b.in.Operation; op != Upgrade && op != Rollback {
 		return
@@ -102,8 +102,8 @@ func (b *builder) removedHooks(event manifest.Event, runs []Step) {
 	slices.SortFunc(*removed, manifest.ID.Compare)
 }
 
-// OfLabel reports whether a label changes: of the object, or of the pods that it makes.
-// A change of drift counts as one even then: it undoes a manual edit.
+// OfLabel reports whether the change is to a label of the object or of its pod template. A drifted
+// label does not count: changing it back undoes a manual edit.
 func (c Change) OfLabel() bool {
 	parts := jsontree.SplitPath(c.Path)
 	n := len(parts)

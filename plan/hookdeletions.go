@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// hookCascade is how hooks are deleted (Helm 4.3.1, pkg/action/hooks.go,
+// hookCascade is the deletion propagation for hooks (Helm 4.3.1, pkg/action/hooks.go,
 // deleteHookByPolicy).
 const hookCascade = "background"
 
-// place decides what the hook does with what is in its place; needed reports whether
-// that is deleted first, by the step room. What an earlier hook of the same plan has
-// left of it is this run's own.
+// place decides what the hook does with an object that already has its name. needed reports whether
+// that object is deleted first, by the step room. An object that an earlier hook of the same plan
+// leaves belongs to this run.
 func (b *builder) place(run *Step) (room Step, needed bool) {
 	left, again := b.left[run.Object]
 	switch {
@@ -31,11 +31,11 @@ func (b *builder) place(run *Step) (room Step, needed bool) {
 	return room, needed
 }
 
-// placeAgain is place for the object of a hook that has run before by this plan.
+// placeAgain is place for an object that an earlier hook of this plan creates.
 func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
 	run.Expect = Expect{Absent: true}
 	switch {
-	case run.Object.IsCRD(): // hooks delete none
+	case run.Object.IsCRD(): // hooks never delete CRDs
 		run.Expect = left.Expect
 		return Step{}, false
 	case left.Hook.Event != run.Hook.Event && left.Hook.Deletes(manifest.HookSucceeded):
@@ -50,8 +50,8 @@ func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
 	return room, true
 }
 
-// replacing is the step that deletes what is in a hook's place before it runs, and
-// waits until it is gone. live is nil when an earlier step is going to leave it.
+// replacing returns the step that deletes the object in a hook's place before the hook runs, and
+// waits until it is gone. live is nil when an earlier step of the plan creates that object.
 func replacing(run *Step, live *unstructured.Unstructured, why string) Step {
 	run.Expect = Expect{Absent: true}
 	room := hookDeletion(run, "before", why)
@@ -62,9 +62,9 @@ func replacing(run *Step, live *unstructured.Unstructured, why string) Step {
 	return room
 }
 
-// deletionAfter is the step that deletes a hook when it has ended as its delete
-// policy says; asked is false when that says nothing of it. Hooks delete no CRDs:
-// every object of their kinds would go along.
+// deletionAfter returns the step that deletes a hook after its run by its delete policy; asked is
+// false when the policy asks for none. Hooks never delete CRDs: that would delete every object of
+// their kinds.
 func deletionAfter(run Step) (deletion Step, asked bool) {
 	policies := slices.DeleteFunc([]manifest.Policy{manifest.HookSucceeded, manifest.HookFailed}, func(p manifest.Policy) bool { return !run.Hook.Deletes(p) })
 	if len(policies) == 0 || run.Object.IsCRD() {

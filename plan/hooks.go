@@ -12,10 +12,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// hookStage plans the hooks of one event: one after the other by weight, then
-// name, then kind. Each deletes first what is in its place; what their policies
-// remove afterwards goes at the end of the stage, the last one first, as in Helm
-// 4.3.1 (pkg/action/hooks.go, execHook).
+// hookStage plans the hooks of one event one after the other, by weight, then name, then kind. Each
+// one first deletes the object in its place, if there is one. Deletions by the hooks' policies come
+// at the end of the stage in reverse order, as in Helm 4.3.1 (pkg/action/hooks.go, execHook).
 func (b *builder) hookStage(event manifest.Event) {
 	if b.in.Options.NoHooks {
 		return
@@ -44,7 +43,7 @@ func (b *builder) hookStage(event manifest.Event) {
 	b.stage(stage, oneByOne(append(steps, deletions...)))
 }
 
-// hookRuns are the run steps of an event, in their order.
+// hookRuns returns the run steps of an event in their order.
 func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	hooks := b.in.Hooks()
 	var at []int
@@ -71,7 +70,7 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 				Runs: b.in.History.RunsOf(h, runsTold),
 			},
 		}
-		if seen[o.ID]++; seen[o.ID] > 1 { // charts may have a hook twice
+		if seen[o.ID]++; seen[o.ID] > 1 { // charts may contain the same hook twice
 			step.ID += fmt.Sprintf("/%d", seen[o.ID])
 		}
 		b.compareHook(&step)
@@ -80,12 +79,12 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	return steps
 }
 
-// converted is why a step does something to a resource that is a hook from now on.
+// converted is the reason given for steps on a resource that becomes a hook.
 const converted = "it was a resource of this release until now"
 
-// converts reports whether the hook was a resource of the release until now. It stays
-// and is brought to what the hook says. What has to run can't do so twice: it is
-// deleted and created, if the hook's policy lets that be.
+// converts reports whether the hook was a resource of the release until now. A resource that does
+// not run to completion stays and is patched to what the hook says; one that does has to run anew,
+// so it is deleted and created, if the hook's policy allows that.
 func (b *builder) converts(step *Step) bool {
 	stored, known := b.storedObject(step.Object)
 	live := b.live(step.Object)
@@ -100,7 +99,7 @@ func (b *builder) converts(step *Step) bool {
 	return true
 }
 
-// convert makes a hook of a resource. needed reports whether it is deleted first, by
+// convert turns a resource into a hook. needed reports whether the resource is deleted first, by
 // the step room.
 func (b *builder) convert(step *Step) (room Step, needed bool) {
 	stored, _ := b.storedObject(step.Object)
@@ -121,8 +120,8 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 	return replacing(step, live, converted), true
 }
 
-// inPlace settles what a resource becomes that is a hook from now on, and tells
-// what keeps it from that.
+// inPlace predicts the outcome for a resource that becomes a hook and stays, and blocks if the
+// change is not possible.
 func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Unstructured) {
 	const keep = "keep the field as it is, or give the hook another name"
 	after, err := b.applied(step, stored, live)
@@ -144,14 +143,14 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 	}
 }
 
-// chosen reports whether a hook is run as far as its name goes: tests may be picked.
+// chosen reports whether the options select a hook by its name: only tests can be deselected.
 func (in Input) chosen(event manifest.Event, name string) bool {
 	o := in.Options
 	return event != manifest.Test || !slices.Contains(o.SkipTests, name) && (len(o.OnlyTests) == 0 || slices.Contains(o.OnlyTests, name))
 }
 
-// HooksToRun are the objects of the hooks that the operation runs: what is in
-// their place has to be known.
+// HooksToRun returns the objects of the hooks that the operation runs. They have to be observed, to
+// know what is in their place.
 func (in Input) HooksToRun() []manifest.Object {
 	if in.Options.NoHooks {
 		return nil
@@ -204,7 +203,7 @@ func (b *builder) test() {
 	}, "keep the outcome of the tests")}))
 }
 
-// checkTests tells of names that no test has.
+// checkTests reports selected names that no test has.
 func (b *builder) checkTests() {
 	for _, name := range slices.Concat(b.in.Options.OnlyTests, b.in.Options.SkipTests) {
 		isTest := func(h release.Hook) bool { return h.On(manifest.Test) && h.Name == name }

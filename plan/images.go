@@ -18,16 +18,17 @@ type ImageChange struct {
 	Objects []manifest.ID `json:"objects"`
 }
 
-// images are collected from fields that are called image, of custom resources, too. Of
-// hooks nothing is known but how they differ from those of an earlier revision.
+// images collects the values of fields named image, those of custom resources included. For hooks
+// only their changes since an earlier revision count.
 type images struct {
 	list []ImageChange
-	// at is where in list a change is, by From and To; has says whose it is already.
+	// at is the index in list of each change, by From and To; has are the objects already listed
+	// for a change.
 	at  map[[2]string]int
 	has map[imageUse]bool
 }
 
-// imageUse is one of the Objects of the change at a place in the list.
+// imageUse is one object of the change at an index of the list.
 type imageUse struct {
 	at     int
 	object manifest.ID
@@ -62,7 +63,7 @@ func (i *images) change(id manifest.ID, c Change) {
 	i.pair(id, imagesIn(c.From), imagesIn(c.To))
 }
 
-// pair joins what has gone with what has come in its place.
+// pair matches removed images with added ones, in order.
 func (i *images) pair(id manifest.ID, from, to []string) {
 	gone := slices.DeleteFunc(slices.Clone(from), func(image string) bool { return slices.Contains(to, image) })
 	come := slices.DeleteFunc(slices.Clone(to), func(image string) bool { return slices.Contains(from, image) })
@@ -91,7 +92,7 @@ func (i *images) add(id manifest.ID, change ImageChange) {
 	}
 }
 
-// imagesIn are the texts of all fields called image in a value, each once.
+// imagesIn returns the values of all fields named image in a value.
 func imagesIn(v any) []string {
 	var out []string
 	switch v := v.(type) {

@@ -56,8 +56,7 @@ const (
 	Left ChangeKind = "left"
 )
 
-// changeOf is what the step makes of its object; ok is false when the object stays as
-// it is but for labels.
+// changeOf returns what the step does to its object; ok is false when nothing but labels changes.
 func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 	switch s.Op {
 	case OpCreate:
@@ -71,8 +70,8 @@ func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 	return "", false
 }
 
-// impact tells what the steps come to. What goes along with a release that is
-// uninstalled is no news, but for its volumes.
+// impact sums up the effects of the steps. Of an uninstall only the volumes are listed: that its
+// objects are deleted is expected.
 func (b *builder) impact() {
 	out := &b.plan.Impact
 	restarts, images, limits := &restarts{}, newImages(), &limits{}
@@ -92,7 +91,7 @@ func (b *builder) impact() {
 		}
 		for _, c := range b.access(s) {
 			if told, ok := access[c.Object]; ok && reflect.DeepEqual(told, c) {
-				continue // of a hook that runs in two stages
+				continue // a hook that runs in two stages
 			}
 			access[c.Object] = c
 			out.Access = append(out.Access, c)
@@ -105,7 +104,7 @@ func (b *builder) impact() {
 			out.CRDs = append(out.CRDs, crdChanges(s.Object, change, s.Before, s.outcome())...)
 		}
 	})
-	b.plan.Steps(func(_ StageName, s *Step) { // after those of what goes on running
+	b.plan.Steps(func(_ StageName, s *Step) { // after the images of resources, which keep running
 		if s.Op == OpRun {
 			images.collect(s)
 		}

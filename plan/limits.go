@@ -22,7 +22,7 @@ type LimitChange struct {
 	Objects []manifest.ID `json:"objects"`
 }
 
-// limits are collected from workloads that are there before and after.
+// limits collects changes of limits in workloads that exist before and after the step.
 type limits struct{ list []LimitChange }
 
 func (l *limits) collect(s *Step) {
@@ -55,7 +55,7 @@ func (l *limits) collect(s *Step) {
 	}
 }
 
-// podsSpec is the spec in a workload's pod template, empty where there is none.
+// podsSpec returns the pod spec in a workload's template; empty if there is none.
 func podsSpec(doc *unstructured.Unstructured) corev1.PodSpec {
 	var of struct {
 		Spec struct {

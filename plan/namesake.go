@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 )
 
-// namesake decides what becomes of the object that a hook finds in its place: it is
-// deleted by the step room where one is needed, and no other object is.
+// namesake decides what happens to the live object that has a hook's name: the step room deletes
+// it, if that is needed.
 func (b *builder) namesake(run *Step) (room Step, needed bool) {
 	live, id := b.live(run.Object), run.Object
 	switch {
@@ -20,7 +20,7 @@ func (b *builder) namesake(run *Step) (room Step, needed bool) {
 		if id == NamespaceID(b.in.Release.Namespace) && b.bringsNamespace(id.Name) {
 			b.block(ProblemConflict, id, "--create-namespace creates it, and then it would be in the hook's way", "take the hook out of the chart, or create the namespace by the hook alone")
 		}
-	case live.Object.GetDeletionTimestamp() != nil: // it goes by itself and is waited for
+	case live.Object.GetDeletionTimestamp() != nil: // its deletion is under way and is waited for
 		run.Expect = Expect{UID: live.Object.GetUID()}
 	case id.IsCRD():
 		b.definesKinds(run, live.Object)
@@ -30,7 +30,7 @@ func (b *builder) namesake(run *Step) (room Step, needed bool) {
 	return Step{}, false
 }
 
-// definesKinds settles what a hook does that finds its CRD in the cluster.
+// definesKinds decides what happens to a hook whose CRD already exists.
 func (b *builder) definesKinds(run *Step, live *unstructured.Unstructured) {
 	if patch.InSync(run.Body, live, run.Body) {
 		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "it is in the cluster as the hook has it"
@@ -39,8 +39,8 @@ func (b *builder) definesKinds(run *Step, live *unstructured.Unstructured) {
 	b.block(ProblemConflict, run.Object, "it is already in the cluster and differs from what the hook creates, and hooks delete no CRDs", "make it a CRD of crds/, or bring the two in line by hand")
 }
 
-// unreadable blocks a hook whose place can't be looked at, unless it is for want
-// of a permission: that is told with all the others.
+// unreadable blocks a hook when reading the object in its place failed, except for lack of a
+// permission: missing permissions are reported together elsewhere.
 func (b *builder) unreadable(step *Step, why string) {
 	kind := b.in.Kinds[step.Object.GroupKind()]
 	get := Permission{Verb: "get", Group: step.Object.Group, Resource: kind.Resource, Namespace: step.Object.Namespace, Name: step.Object.Name}
@@ -49,8 +49,7 @@ func (b *builder) unreadable(step *Step, why string) {
 	}
 }
 
-// replace decides whether a live object makes room for the hook, and blocks where
-// it may not.
+// replace decides whether the live object is deleted for the hook, and blocks if it must not be.
 func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step, needed bool) {
 	owner := foreign(live, b.in.Release)
 	ours := owner == "" || b.leftByHook(run.Object, live)
@@ -72,14 +71,14 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 	return room, true
 }
 
-// leftByHook reports whether a live object is what a hook of this release has left.
-// Hooks carry no ownership (Helm 3.22.0 and 4.3.1, pkg/action/hooks.go, execHook), so the records
-// are asked; but what a hook has created still bears its annotation.
+// leftByHook reports whether an earlier run of one of this release's hooks left the live object.
+// Hooks carry no ownership metadata (Helm 3.22.0 and 4.3.1, pkg/action/hooks.go, execHook), so it
+// goes by the stored revisions and by the hook annotation of the live object.
 func (b *builder) leftByHook(id manifest.ID, live *unstructured.Unstructured) bool {
 	return marked(live) && otherRelease(live, b.in.Release) == "" && b.wasHook(id)
 }
 
-// marked reports whether an object was written as a hook.
+// marked reports whether an object has a hook annotation.
 func marked(live *unstructured.Unstructured) bool {
 	_, hook := live.GetAnnotations()[manifest.HookAnnotation]
 	return hook
@@ -89,11 +88,11 @@ func marked(live *unstructured.Unstructured) bool {
 // to the release (kubernetes.io/docs/concepts/overview/working-with-objects/common-labels).
 const instanceLabel = "app.kubernetes.io/instance"
 
-// abandoned reports whether a live object is what a hook has left that no record
-// tells of any more: to uninstall a release removes its records and leaves its
-// hooks (Helm 3.22.0 and 4.3.1, pkg/action/uninstall.go), and the next install runs them again. It has to
-// say itself that it was a hook, to be nobody's, to be done, and to hold nothing
-// but what a chart gave it.
+// abandoned reports whether a hook of an earlier release left the live object and no record tells
+// of it: uninstalling removes the records and leaves the hooks (Helm 3.22.0 and 4.3.1,
+// pkg/action/uninstall.go), and the next install runs them again. The object has to be marked as a
+// hook, to belong to no release and no owner, to have ended, to be part of the same application,
+// and to hold nothing but what a chart put into it.
 func abandoned(step *Step, live *unstructured.Unstructured, owner string) bool {
 	return owner == nobodys && marked(live) && recreatable(step.Object) && len(live.GetOwnerReferences()) == 0 &&
 		manifest.Label(live, instanceLabel) == manifest.Label(step.Body, instanceLabel) &&

@@ -23,11 +23,11 @@ type OnFailure struct {
 // StageCleanup deletes what a failed run has created.
 const StageCleanup StageName = "clean up"
 
-// onFailure plans the end of a run that does not end well. It is called when all
-// stages are there.
+// onFailure plans what follows when the run fails. All other stages have to be planned when it is
+// called.
 func (b *builder) onFailure() {
 	if b.in.Against != nil || b.in.Operation == CorrectDrift || b.in.Operation == CorrectRecords || b.plan.FromRevision == 0 && b.in.Target == nil {
-		return // a comparison is not run, and nothing has to be recorded of no release or revision
+		return // a comparison is not run, and without a release or revision there is nothing to record
 	}
 	f := &OnFailure{}
 	if b.in.Options.CleanupOnFail {
@@ -46,9 +46,9 @@ func (f *OnFailure) add(name StageName, waves []Wave) {
 	}
 }
 
-// cleanup deletes each resource that the run creates, if it came to that. The
-// release's namespace and CRDs stay, as in Helm 4.3.1 (pkg/action/upgrade.go,
-// failRelease): others may use them by then.
+// cleanup returns steps that delete each resource that the run has created. The release's namespace
+// and CRDs stay, as in Helm 4.3.1 (pkg/action/upgrade.go, failRelease): others may use them by
+// then.
 func (b *builder) cleanup() []Step {
 	var steps []Step
 	b.plan.Steps(func(stage StageName, s *Step) {
@@ -63,8 +63,8 @@ func (b *builder) cleanup() []Step {
 	return steps
 }
 
-// failedRecord gives the revision its final status. The outcome of tests is kept,
-// and the release is as good as before.
+// failedRecord returns the step that gives the revision its final status. Failed tests are
+// recorded, and the release's status stays.
 func (b *builder) failedRecord() Step {
 	if b.in.Operation == Test {
 		r := b.in.Target.Record
@@ -105,7 +105,7 @@ type Lasting struct {
 	What string `json:"what"`
 }
 
-// rollbackPreview foresees the way back from the plan's own steps.
+// rollbackPreview derives the rollback from the plan's own steps.
 func (b *builder) rollbackPreview() *RollbackPreview {
 	installed := b.in.History.SinceUninstall()
 	r := &RollbackPreview{KeepHistory: len(installed) < len(b.in.History)}
@@ -127,8 +127,8 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 	return r
 }
 
-// hooksBack counts the hooks of the way back: those of the revision that is
-// restored, else those that go with an uninstall.
+// hooksBack counts the hooks that the rollback runs: those of the restored revision or, if the
+// release is uninstalled, the delete hooks.
 func hooksBack(good *release.Revision, in Input) int {
 	if in.Options.NoHooks {
 		return 0
@@ -148,8 +148,8 @@ func hooksBack(good *release.Revision, in Input) int {
 	return n
 }
 
-// count adds what becomes of a resource; restored says that the revision which is
-// returned to has it. Namespaces, CRDs and hooks are not rolled back.
+// count adds the effect of the rollback on one resource; restored says that the restored revision
+// has the resource. Namespaces, CRDs and hooks are not rolled back.
 func (r *RollbackPreview) count(s *Step, restored bool) {
 	switch {
 	case s.Op == OpDelete && restored:
@@ -167,7 +167,7 @@ func (r *RollbackPreview) count(s *Step, restored bool) {
 	}
 }
 
-// lasting says what of a step no rollback undoes, "" when it can be undone.
+// lasting returns what no rollback undoes of a step, "" when all of it can be undone.
 func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	switch {
 	case s.MakesRoom() && s.Hook.Foreign:
@@ -196,8 +196,7 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	return ""
 }
 
-// staysOnUninstall reports whether the object asks to be kept once it is as the step
-// leaves it.
+// staysOnUninstall reports whether the object will have the keep policy after the step.
 func staysOnUninstall(s *Step) bool {
 	doc := cmp.Or(s.Body, s.Before)
 	return doc != nil && hasKeepPolicy(doc)
@@ -215,8 +214,8 @@ func (p *Document) RollbackOptions() Options {
 	return o
 }
 
-// mentionUndone has the record of a rollback say what it has undone: all that the
-// plan writes, when the record is written.
+// mentionUndone adds to a rollback's record the objects whose changes the rollback undid: all
+// objects that the plan writes.
 func (b *builder) mentionUndone(r *Record) {
 	if !b.in.Undoing {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// owned is a copy of the object that carries Helm's ownership label and
-// annotations, as objects are sent and as they are found in the cluster.
+// owned returns a copy of the object with Helm's ownership label and annotations, as it is sent to
+// the cluster.
 func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstructured {
 	out := manifest.Sharing(doc)
 	manifest.AddLabels(out, map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
@@ -22,7 +22,8 @@ func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstru
 	return out
 }
 
-// sent is the document as it is sent.
+// sent returns the body for requests about the document. Labels and annotations equal to the last
+// body's share its memory.
 func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructured {
 	if b.in.Options.ServerSide {
 		doc = serverfields.WithoutStringData(doc)
@@ -38,8 +39,7 @@ func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructure
 	return body
 }
 
-// foreign says in a few words whom a live object belongs to when it is not the
-// release's, and "" when it is.
+// foreign says to whom a live object belongs if it is not the release's; "" if it is.
 func foreign(live *unstructured.Unstructured, key release.Key) string {
 	owner := ownerOf(live)
 	managed := manifest.Label(live, manifest.ManagedByLabel)
@@ -55,11 +55,11 @@ func foreign(live *unstructured.Unstructured, key release.Key) string {
 	}
 }
 
-// nobodys is what foreign says of an object that nobody claims.
+// nobodys is what foreign returns for an object without an owner.
 const nobodys = "it belongs to no release"
 
-// otherRelease is "namespace/name" of another release that a live object says
-// it belongs to, else "".
+// otherRelease is "namespace/name" of the other release that owns a live object by its annotations,
+// else "".
 func otherRelease(live *unstructured.Unstructured, key release.Key) string {
 	owner := ownerOf(live)
 	if owner.Name == "" || owner == key {

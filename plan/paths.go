@@ -7,11 +7,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 )
 
-// paths are fields that are looked up many times: a CRD may have twenty thousand. They are
-// sorted.
+// paths is a sorted list of field paths for many look-ups: a CRD may have twenty thousand fields.
 type paths []string
 
-// pathsOf are those of the changes.
+// pathsOf returns the paths of the changes.
 func pathsOf(changes []fielddiff.Change) paths {
 	out := make(paths, len(changes))
 	for i, c := range changes {
@@ -21,7 +20,7 @@ func pathsOf(changes []fielddiff.Change) paths {
 	return out
 }
 
-// touch reports whether a path lies in, above or at one of them.
+// touch reports whether one of the paths equals the given path, or is above or below it.
 func (p paths) touch(path string) bool {
 	for i := range len(path) {
 		if path[i] != '.' && path[i] != '[' {
@@ -35,7 +34,7 @@ func (p paths) touch(path string) bool {
 	return at || p.begin(path+".") || p.begin(path+"[")
 }
 
-// begin reports whether one of them begins so.
+// begin reports whether one of the paths has the prefix.
 func (p paths) begin(prefix string) bool {
 	i, _ := slices.BinarySearch(p, prefix)
 	return i < len(p) && strings.HasPrefix(p[i], prefix)

@@ -37,13 +37,12 @@ type Subject struct {
 type requiredPermission struct {
 	Permission
 	object manifest.ID
-	// otherwise is what happens without it; "" says that the plan can't be
-	// applied.
+	// otherwise says what happens without it; "" means that the plan can't be applied.
 	otherwise string
 }
 
-// requiredPermissions lists what no dry run answers, in the order of the run. What a first
-// Build can't know yet is listed to be on the safe side.
+// requiredPermissions lists the permissions that no dry run checks, in the order of the run. In a
+// first Build it also lists those that may turn out not to be needed.
 func (b *builder) requiredPermissions() []requiredPermission {
 	n := permissionCollector{builder: b}
 	n.lock()
@@ -51,14 +50,15 @@ func (b *builder) requiredPermissions() []requiredPermission {
 	return n.list
 }
 
-// permissionCollector collects them.
+// permissionCollector collects the required permissions of a plan.
 type permissionCollector struct {
 	*builder
 	list []requiredPermission
 }
 
-// ask lists verbs on an object. Objects that are not there yet have no name
-// that a role could be about, and neither have lists and watches.
+// ask adds verbs on an object. Create, list and watch are checked without a name: RBAC can't limit
+// create to a name
+// (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources).
 func (n *permissionCollector) ask(id manifest.ID, otherwise string, verbs ...string) {
 	at := Permission{Group: id.Group, Resource: n.in.Kinds[id.GroupKind()].Resource, Namespace: id.Namespace}
 	if at.Resource == "" {
@@ -77,9 +77,8 @@ func (n *permissionCollector) ask(id manifest.ID, otherwise string, verbs ...str
 	}
 }
 
-// resourceOf is the resource of an object, and its namespace if it is in one, where
-// discovery does not know them because a CRD of this plan defines the kind; "" when
-// none does.
+// resourceOf returns the resource of an object, and its namespace if it is namespaced, for kinds
+// that discovery does not know because a CRD of this plan defines them; "" for other kinds.
 func (b *builder) resourceOf(id manifest.ID) (resource, namespace string) {
 	d, ok := b.defined[id.GroupKind()]
 	if !ok || d.ClusterScoped {
@@ -88,7 +87,7 @@ func (b *builder) resourceOf(id manifest.ID) (resource, namespace string) {
 	return d.Resource, id.Namespace
 }
 
-// lockNamespace is where the release's lock is: beside its records.
+// lockNamespace is the namespace of the release's lock, which is that of its records.
 func (in Input) lockNamespace() string { return cmp.Or(in.Records.Namespace, in.Release.Namespace) }
 
 func (n *permissionCollector) lock() {
@@ -98,8 +97,7 @@ func (n *permissionCollector) lock() {
 	}
 }
 
-// known is ask for kinds that are not in the release, so that nobody has asked
-// discovery about them.
+// known is ask for kinds that need not be in the release and were therefore not discovered.
 func (n *permissionCollector) known(id manifest.ID, resource, otherwise string, verbs ...string) {
 	for _, verb := range verbs {
 		p := Permission{Verb: verb, Group: id.Group, Resource: resource, Namespace: id.Namespace}
@@ -120,7 +118,7 @@ func (n *permissionCollector) step(stage StageName, s *Step) {
 		} else if n.in.Judged != "" {
 			n.ask(s.Object, "", "patch")
 		}
-		if n.in.Predictions == nil && n.in.Options.Force { // it may come to a recreate
+		if n.in.Predictions == nil && n.in.Options.Force { // it may turn into a recreate
 			n.ask(s.Object, "", "delete", "create")
 		}
 	case OpRecreate:
@@ -142,10 +140,10 @@ func (n *permissionCollector) step(stage StageName, s *Step) {
 	}
 }
 
-// polls is how apply waits for what it may only get.
+// polls says how apply waits for an object that it may get but neither list nor watch.
 const polls = "it is looked at every second instead"
 
-// hook: what is in its place is looked for.
+// hook adds what a hook's run needs. Get serves to look for an object in its place.
 func (n *permissionCollector) hook(s *Step) {
 	if s.InPlace() {
 		n.ask(s.Object, "", "get", "patch")
@@ -169,8 +167,8 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 	}
 }
 
-// record: a revision is created once, then updated; those beyond the limit of
-// the history are deleted when all is done.
+// record adds what writing records needs: a revision is created once, then updated; revisions
+// beyond the history limit are deleted at the end.
 func (n *permissionCollector) record(s *Step) {
 	resource := n.in.Records.Resource
 	if resource == "" {
@@ -204,7 +202,7 @@ func LockRenewal(namespace, lease string) Permission { return onLease("update", 
 func LockPermissions(namespace, lease string) []Permission {
 	return []Permission{
 		LockReading(namespace, lease),
-		onLease("create", namespace, ""), // a name can't be granted before the object is there
+		onLease("create", namespace, ""), // create can't be granted for a name
 		LockRenewal(namespace, lease),
 	}
 }

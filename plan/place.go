@@ -21,7 +21,7 @@ type Places struct {
 	Object func(source string, id manifest.ID) Place
 }
 
-// mostPlaced is of how many values the place is looked for: each look reads files.
+// mostPlaced limits for how many values the place is looked up: each look-up reads files.
 const mostPlaced = 100
 
 // Locate fills in the places of the plan's release, values and steps.
@@ -33,7 +33,7 @@ func (p *Plan) Locate(at Places) {
 		}
 	}
 	p.Steps(func(_ StageName, s *Step) {
-		// The template of what is deleted was the last revision's.
+		// A deleted object's template belongs to the last revision's chart.
 		if s.Source != "" && (s.Op != OpDelete || s.HookDeletion()) {
 			s.Place = at.Object(s.Source, s.Object)
 		}

@@ -44,7 +44,7 @@ func (p *Plan) WithSensitive(patterns []string) *Plan {
 	return &out
 }
 
-// WithSecrets is the plan with these in the place of its Secrets.
+// WithSecrets is the plan with these Secrets instead of its own.
 func (p *Plan) WithSecrets(secrets [][]byte) *Plan {
 	out := *p
 	out.Secrets = secrets

@@ -67,8 +67,8 @@ func parseRisk(word string) (Risk, error) {
 	return "", fmt.Errorf("%q is no risk: it is one of %s", word, strings.Join(names, ", "))
 }
 
-// matches reports whether the rule is about the step and true of it. Errors: its expression
-// can't be evaluated.
+// matches reports whether the rule applies to the step. It returns an error if the rule's
+// expression can't be evaluated.
 func (r Rule) matches(s *Step, e *expressions) (bool, error) {
 	if !about(s.Object, r.Kinds, r.Names) {
 		return false, nil
@@ -76,7 +76,7 @@ func (r Rule) matches(s *Step, e *expressions) (bool, error) {
 	return e.hold(r.Expression, s)
 }
 
-// about reports whether the object is of one of the kinds, and has one of the names; none: all.
+// about reports whether the object's kind and name are among those given; an empty list allows all.
 func about(id manifest.ID, kinds, names []string) bool {
 	kind := func(k string) bool { return k == id.Kind || k == id.GroupKind().String() }
 	return (len(kinds) == 0 || slices.ContainsFunc(kinds, kind)) && (len(names) == 0 || matchesAny(names, id.Name))
@@ -108,7 +108,7 @@ func (p Policy) Denied(made *Plan) []Problem {
 	return out
 }
 
-// denied are the problems of one risk of a step, or of the rules without a risk.
+// denied returns the problems for one risk of a step, or for rules without a risk.
 func (p Policy) denied(risk Risk, op Operation, s *Step, e *expressions) (out []Problem) {
 	told := map[string]bool{}
 	for _, rule := range p.Deny {
@@ -136,8 +136,8 @@ func (p Policy) denied(risk Risk, op Operation, s *Step, e *expressions) (out []
 	return out
 }
 
-// allows reports whether an exception of the source holds for the step. Errors: one does not,
-// since its expression can't be evaluated.
+// allows reports whether an exception of the source covers the step. It returns an error if none
+// does and the expression of one can't be evaluated.
 func (p Policy) allows(risk Risk, s *Step, source string, e *expressions) (bool, error) {
 	var failed error
 	for _, r := range p.Allow {
@@ -171,7 +171,7 @@ func (r Rule) problem(op Operation, s *Step) Problem {
 	return Problem{Kind: ProblemPolicy, Risk: r.Risk, Step: s.ID, Object: s.Object, Blocking: true, What: what, Do: do + ", or " + lift}
 }
 
-// riskOf says what the plan would do.
+// riskOf describes the risk of the step in words.
 func riskOf(r Risk, s *Step) string {
 	switch r {
 	case RiskData:
@@ -195,7 +195,7 @@ func riskOf(r Risk, s *Step) string {
 	return string(r)
 }
 
-// avoid is how a chart gets around the risk.
+// avoid says how a chart avoids the risk.
 func avoid(r Risk, op Operation, s *Step) string {
 	const keep = manifest.ResourcePolicyAnnotation + ": " + manifest.ResourcePolicyKeep
 	switch {
@@ -216,14 +216,14 @@ func avoid(r Risk, op Operation, s *Step) string {
 	}
 }
 
-// judge blocks the steps that the policy denies, and says who is asked for a review.
+// judge adds the problems that the policy makes of the steps, and the reviews that it asks for.
 func (b *builder) judge() {
 	b.problems(b.in.Options.Policy.Denied(b.plan)...)
 	b.plan.Reviews = b.in.Options.Policy.reviews(b.plan)
 }
 
-// Judged is a plan that was made before, judged by more rules. They stay with it,
-// so that the plan which apply makes anew is judged by them, too.
+// Judged returns a finished plan judged by more rules. The rules stay in its options, so that apply
+// judges the plan that it makes anew by them, too.
 func (p *Plan) Judged(more Policy) *Plan {
 	out := *p
 	out.Options.Policy = p.Options.Policy.And(more)

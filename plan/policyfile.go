@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// policyFile is the form of a policy file: see docs/policy.md.
+// policyFile is the format of a policy file: see docs/policy.md.
 type policyFile struct {
 	Deny  []policyRule `json:"deny"`
 	Allow []policyRule `json:"allow"`
@@ -61,8 +61,8 @@ func ParsePolicy(data []byte, source string) (Policy, error) {
 	return Policy{Deny: deny, Allow: allow, Review: review}, nil
 }
 
-// kindName tells PersistentVolumeClaim and StatefulSet.apps from what kubectl
-// takes as well, persistentvolumeclaims and sts.
+// kindName matches kinds as in manifests (PersistentVolumeClaim, StatefulSet.apps), not the
+// resource names that kubectl also takes (persistentvolumeclaims, sts).
 var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(\.[a-z0-9][-.a-z0-9]*)?$`)
 
 func (l ruleLines) rules(read []policyRule, list, source string) ([]Rule, error) {
@@ -82,7 +82,7 @@ func (l ruleLines) rules(read []policyRule, list, source string) ([]Rule, error)
 	return out, errors.Join(errs...)
 }
 
-// rule reads the risk and the expression, one of which there has to be.
+// rule converts a rule of the file, which must have a risk or an expression.
 func (r policyRule) rule(source string) (out Rule, err error) {
 	out = Rule{Kinds: r.Kinds, Names: r.Names, Expression: r.Expression, Because: r.Because, Source: source}
 	if r.Risk != "" || r.Expression == "" {
@@ -98,7 +98,7 @@ func (r policyRule) rule(source string) (out Rule, err error) {
 	return out, nil
 }
 
-// ruleLines are the lines on which the rules of a file begin, by their lists.
+// ruleLines are the line numbers at which the rules of a file begin, by list.
 type ruleLines map[string][]int
 
 func linesOf(data []byte) ruleLines {
@@ -123,7 +123,7 @@ func (l ruleLines) at(list string, i int) string {
 	return fmt.Sprintf("%s[%d] (line %d)", list, i, l[list][i])
 }
 
-// objects says what is wrong with the kinds and names of a rule.
+// objects returns an error for malformed kinds and names of a rule.
 func objects(at string, kinds, names []string) error {
 	var errs []error
 	for _, kind := range kinds {

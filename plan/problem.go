@@ -71,7 +71,7 @@ func Impossible(of release.Key, why string) *Document {
 	}
 }
 
-// kind is what sort of problem a refusal is.
+// kind returns the kind of problem that a refusal is.
 func (r Refusal) kind() ProblemKind {
 	switch {
 	case r.Immutable:

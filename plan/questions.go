@@ -15,7 +15,7 @@ type Questions struct {
 	// ClaimNamespaces are where StatefulSets leave volume claims, or take these along
 	// (Input.Claims).
 	ClaimNamespaces []string
-	// estimated is whether the outcome of a step that does something is not asked about.
+	// estimated says that some step's outcome remains an estimate and is not asked about.
 	estimated bool
 }
 
@@ -28,7 +28,7 @@ func (q Questions) Final(in Input) bool {
 		len(in.Access.Denied) == 0 && in.Access.Unchecked == "" && len(in.Quotas) == 0 && len(in.CustomResources) == 0
 }
 
-// dryRuns are the steps that have not been predicted.
+// dryRuns returns the steps whose outcome has still to be predicted by a dry run.
 func (b *builder) dryRuns() []*Step {
 	if b.in.ReadOnly {
 		return nil

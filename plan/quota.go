@@ -15,25 +15,25 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// roomier is what to do where a quota is exceeded.
+// roomier is the advice where a quota is exceeded.
 const roomier = "raise the quota (kubectl describe quota), or ask for less"
 
-// A dry run asks whether one object fits into a quota, one by one. Whether all do
-// is summed here, before the first write.
+// A dry run checks a quota for one object alone. The code below sums up what the whole plan adds,
+// before the first write.
 
-// growth is what a step changes of what a namespace uses.
+// growth is the difference that a step makes to what a namespace uses.
 type growth struct {
 	namespace     string
 	before, after usage
-	// passing says that the object is gone again when the step has ended.
+	// passing says that the object is deleted again by the end of the step.
 	passing bool
-	// pods are those that controllers run for the object.
+	// podsBefore and podsAfter are the pods that controllers run for the object.
 	podsBefore, podsAfter workload
-	// surge are those that there are in addition while they are replaced.
+	// surge are the additional pods during a rollout.
 	surge workload
 }
 
-// growths are those of the plan's steps, wave by wave.
+// growths returns the growth of each step, wave by wave.
 func (b *builder) growths() [][]growth {
 	var waves [][]growth
 	for _, stage := range b.plan.Stages {
@@ -61,7 +61,7 @@ func (b *builder) growth(stage StageName, s *Step) growth {
 		g.before, g.after = b.usageOf(s.Object, s.Before), b.usageOf(s.Object, after)
 		g.podsBefore = workloadOf(s.Object, s.Before, 1)
 		unsaid := int64(1)
-		if s.Before != nil && s.After == nil { // an apply that says nothing of it changes nothing
+		if s.Before != nil && s.After == nil { // a field that the apply does not contain keeps its value
 			unsaid = g.podsBefore.pods
 		}
 		g.podsAfter = workloadOf(s.Object, after, unsaid)
@@ -69,11 +69,11 @@ func (b *builder) growth(stage StageName, s *Step) growth {
 			g.surge = workload{pods: r.Most - r.Pods, spec: g.podsAfter.spec}
 		}
 	case OpDelete:
-		if !s.HookDeletion() { // it is told of its run
+		if !s.HookDeletion() { // it is counted with its run
 			g.before, g.podsBefore = b.usageOf(s.Object, s.Before), workloadOf(s.Object, s.Before, 1)
 		}
 	case OpRun:
-		if b.live(s.Object).Object == nil && !b.converted[s.Object] { // else it takes the place of the one that is there
+		if b.live(s.Object).Object == nil && !b.converted[s.Object] { // else it replaces the existing object
 			g.after = b.usageOf(s.Object, s.Body)
 		}
 		g.passing = s.Hook.Deletes(manifest.HookSucceeded)
@@ -88,9 +88,9 @@ func (b *builder) growth(stage StageName, s *Step) growth {
 	return g
 }
 
-// Counted are the namespaces of which a first Build wants to know the quotas:
-// those in which it changes what is counted. Its own record alone does not matter:
-// where there is no room for that, nothing has been written yet.
+// counted returns the namespaces whose quotas a first Build asks for: those in which the plan
+// changes what quotas count. The record alone is no reason: if there is no room for it, the run
+// ends before anything was written.
 func (b *builder) counted() []string {
 	if b.in.Quotas != nil || b.in.Against != nil {
 		return nil
@@ -112,7 +112,7 @@ func (b *builder) counted() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// countsOtherwise reports whether a step changes what is counted, be it while it runs.
+// countsOtherwise reports whether a step changes what quotas count, if only while it runs.
 func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
 	if sameSpec(s) && s.Object.GroupKind() != kinds.PersistentVolumeClaim { // its class may be an annotation
 		r, replaces := b.rollout(s)
@@ -122,8 +122,8 @@ func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
 	return !same(g.before.amounts, g.after.amounts) || !same(g.podsBefore.amounts(), g.podsAfter.amounts()) || g.surge.pods > 0 || b.maySurge(s)
 }
 
-// sameSpec says of a patch that it leaves the object's spec alone, which most of what is counted
-// follows from.
+// sameSpec reports whether a patch leaves the object's spec alone, from which most of what quotas
+// count follows.
 func sameSpec(s *Step) bool {
 	after := cmp.Or(s.After, s.Body)
 	return s.Op == OpPatch && s.Before != nil && after != nil && jsontree.Same(s.Before.Object["spec"], after.Object["spec"])
@@ -133,9 +133,9 @@ func same(a, b corev1.ResourceList) bool {
 	return maps.EqualFunc(less(a, b), less(b, a), func(x, y resource.Quantity) bool { return x.Sign() == 0 && y.Sign() == 0 })
 }
 
-// checkQuotas blocks where the namespace has no room for all that the plan adds,
-// and warns where it has none for the pods that controllers make of it: these
-// don't fail the run, they keep a rollout from its end.
+// checkQuotas blocks if a namespace has no room for the objects that the plan adds. If it has none
+// for the pods that controllers create for them, it only warns: then the run succeeds, and the
+// rollout does not end.
 func (b *builder) checkQuotas() {
 	if len(b.in.Quotas) == 0 {
 		return
@@ -170,8 +170,8 @@ func (b *builder) checkQuotas() {
 	}
 }
 
-// limits are the quota's, or what the plan makes of them: it is written with the
-// first objects.
+// limits returns the quota's limits, or those that the plan itself gives it: quotas are written
+// with the first objects.
 func (b *builder) limits(id manifest.ID, live *corev1.ResourceQuota) corev1.ResourceList {
 	limits := live.Status.Hard
 	b.plan.Steps(func(_ StageName, s *Step) {
@@ -183,7 +183,7 @@ func (b *builder) limits(id manifest.ID, live *corev1.ResourceQuota) corev1.Reso
 	return limits
 }
 
-// quota is a ResourceQuota as admission reads it.
+// quota is a ResourceQuota as the quota admission plugin reads it.
 type quota struct {
 	namespace    string
 	limits, used corev1.ResourceList
@@ -201,8 +201,8 @@ func quotaOf(q *corev1.ResourceQuota, limits corev1.ResourceList) quota {
 	return out
 }
 
-// most is the most that the plan adds at any moment. Within a wave nobody knows
-// what comes first, so what it frees counts from the next one on.
+// most returns the most that the plan adds at any moment. The order within a wave is not known, so
+// what a wave frees counts only from the next wave on.
 func (q quota) most(waves [][]growth) corev1.ResourceList {
 	now, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, wave := range waves {
@@ -229,7 +229,7 @@ func (q quota) most(waves [][]growth) corev1.ResourceList {
 	return most
 }
 
-// pods is what the pods of controllers come to when all is done.
+// pods returns how much more the pods of controllers use at the end than at the beginning.
 func (q quota) pods(waves [][]growth) corev1.ResourceList {
 	total := corev1.ResourceList{}
 	for _, g := range slices.Concat(waves...) {
@@ -241,7 +241,7 @@ func (q quota) pods(waves [][]growth) corev1.ResourceList {
 	return total
 }
 
-// surges is the most that rollouts side by side add while they last.
+// surges returns the most that simultaneous rollouts use temporarily.
 func (q quota) surges(waves [][]growth) corev1.ResourceList {
 	most := corev1.ResourceList{}
 	for _, wave := range waves {
@@ -273,7 +273,7 @@ func (q quota) counts(u usage) corev1.ResourceList {
 	return out
 }
 
-// shortages says for each limit what does not fit, in the order of names.
+// shortages describes each limit that is exceeded, ordered by name.
 func (q quota) shortages(added corev1.ResourceList) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(added)) {

@@ -7,8 +7,7 @@ import (
 )
 
 // inScope reports whether a pod is in a quota's scope (Kubernetes 1.36,
-// kubernetes/pkg/quota/v1/evaluator/core/pods.go). Of scopes that are not known it is
-// in none.
+// pkg/quota/v1/evaluator/core/pods.go). An unknown scope contains no pod.
 func inScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.PodSpec) bool {
 	ends := pod.ActiveDeadlineSeconds != nil
 	switch scope.ScopeName {
@@ -41,7 +40,7 @@ func inScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.PodSpec
 	return false
 }
 
-// bestEffort reports whether no container asks for processors or memory.
+// bestEffort reports whether no container has a request or limit for processor or memory.
 func bestEffort(pod *corev1.PodSpec) bool {
 	amounts := podAmounts(pod)
 	for _, name := range []corev1.ResourceName{

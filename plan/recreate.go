@@ -15,7 +15,7 @@ import (
 // can't be changed in place.
 func ReplacementID(id string) string { return id + "/anew" }
 
-// recreate turns the step into deleting and creating the object.
+// recreate turns the step into one that deletes and creates the object.
 func (b *builder) recreate(step *Step, why string) {
 	step.Op, step.Patch, step.PatchType, step.MigrateOwnership, step.Clears, step.Empties = OpRecreate, nil, "", nil, nil, nil
 	if b.in.Options.ServerSide {
@@ -26,9 +26,9 @@ func (b *builder) recreate(step *Step, why string) {
 	b.predictReplacement(step)
 }
 
-// predictReplacement settles what the object is when it is made anew. The server is
-// asked about one of another name, since this name is taken. Where names have a
-// meaning, it is not asked.
+// predictReplacement sets the outcome of creating the object again. The dry run uses another name,
+// since the object's own is still taken. For kinds whose names have a meaning, such as CRDs, there
+// is no dry run.
 func (b *builder) predictReplacement(step *Step) {
 	step.After, step.Fidelity = step.Body, FidelityEstimated
 	answer, asked := b.in.Predictions[ReplacementID(step.ID)]
@@ -53,8 +53,8 @@ func (b *builder) predictReplacement(step *Step) {
 	}
 }
 
-// aboutName says that a refusal may come from the trial itself: from the other
-// name, or from the object of the right name, which is still there.
+// aboutName reports whether a refusal may be due to the dry run itself: to the other name, or to
+// the original object, which still exists.
 func aboutName(r Refusal) bool {
 	about := func(path string) bool { return path == "metadata" || path == "metadata.name" }
 	return r.Reason != "Invalid" && r.Reason != "BadRequest" || strings.Contains(r.Message, "already allocated") || slices.ContainsFunc(r.Fields, about)

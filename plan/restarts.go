@@ -31,7 +31,8 @@ func (s *Step) Restarts() bool {
 	return pods > 0 || !known
 }
 
-// waitsForSomebody reports whether a workload leaves it to somebody to replace its pods.
+// waitsForSomebody reports whether a workload does not replace its pods by itself: it is paused, or
+// its update strategy is OnDelete.
 func waitsForSomebody(doc *unstructured.Unstructured) bool {
 	if doc == nil {
 		return false
@@ -41,7 +42,7 @@ func waitsForSomebody(doc *unstructured.Unstructured) bool {
 	return paused || strategy == "OnDelete"
 }
 
-// restarts are counted by kind, in the order in which they first appear.
+// restarts counts by kind, in the order in which the kinds first appear.
 type restarts struct{ list []Restart }
 
 func (r *restarts) count(s *Step) {
@@ -58,7 +59,7 @@ func (r *restarts) count(s *Step) {
 	r.list[at].Pods += pods
 }
 
-// podsOf is how many pods an object runs before the step.
+// podsOf returns how many pods an object has before the step.
 func podsOf(s *Step) (pods int64, known bool) {
 	if s.Before == nil {
 		return 0, false

@@ -39,8 +39,9 @@ func Resumable(r *release.Revision) bool {
 	return true
 }
 
-// resumed settles what is left of a hook that the interrupted run has begun: one that has
-// ended is not run again, one that runs is waited for. begun is false for all others.
+// resumed returns what remains to be done for a hook that the interrupted run has started: a hook
+// that has ended is not run again, one that still runs is waited for. begun is false for all other
+// hooks.
 func (b *builder) resumed(run *Step) (left []Step, begun bool) {
 	if !b.in.Resume {
 		return nil, false
@@ -57,7 +58,7 @@ func (b *builder) resumed(run *Step) (left []Step, begun bool) {
 		return []Step{deletion}, true
 	case release.PhaseRunning:
 		if !there || !run.Object.RunsToItsEnd() {
-			return nil, false // it was not created, or may be created again
+			return nil, false // it was not created, or can simply be created again
 		}
 		run.Hook.Underway = true
 		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "the interrupted run has started it"

@@ -72,7 +72,7 @@ func (l ruleLines) reviews(read []policyReview, source string) ([]ReviewRule, er
 	return out, errors.Join(errs...)
 }
 
-// reviews are who is asked about the plan, in the order of the rules.
+// reviews returns the reviews that the policy asks for, in the order of its rules.
 func (p Policy) reviews(made *Plan) []Review {
 	var out []Review
 	for _, rule := range p.Review {
@@ -95,7 +95,7 @@ func (p Policy) reviews(made *Plan) []Review {
 	return out
 }
 
-// asks reports whether the rule asks about the step, and why.
+// asks reports whether the rule asks for a review of the step, and why.
 func (r ReviewRule) asks(s *Step) (why string, ok bool) {
 	if !s.Writes() && s.Op != OpRun || !about(s.Object, r.Kinds, r.Names) {
 		return "", false
@@ -117,7 +117,8 @@ func (r ReviewRule) asks(s *Step) (why string, ok bool) {
 	return strings.Join(reasons, "; "), true
 }
 
-// takenBack is what of a field manager's the step takes back, "" when it is nothing.
+// takenBack describes the first change of the rule's field managers that the step reverts, "" if
+// there is none.
 func (r ReviewRule) takenBack(s *Step) string {
 	for _, c := range s.Changes {
 		if c.Cause == CauseDrift && matchesAny(r.DriftOf, c.Manager) {

@@ -68,9 +68,9 @@ func (s *Step) bears(r Risk) bool {
 	return false
 }
 
-// deletesMoreThanItsOwn says of a deletion whether something goes that was there
-// before the run: not what a hook of this run has created, and deletes as its
-// policy says. A resource that has become a hook in place is one to go.
+// deletesMoreThanItsOwn reports whether a deletion removes something that existed before the run. A
+// hook of this run that is deleted by its policy does not count, unless it was a resource that
+// became a hook in place.
 func (s *Step) deletesMoreThanItsOwn() bool {
 	switch {
 	case s.Op != OpDelete || !s.HookDeletion():
@@ -81,20 +81,20 @@ func (s *Step) deletesMoreThanItsOwn() bool {
 	return s.convertedInPlace() && s.When != WhenFailed
 }
 
-// createdAgain says of a deletion whether a hook creates the object again, with all
-// that the release had put into it.
+// createdAgain reports whether a hook creates the deleted object again, with everything that the
+// release had put into it.
 func (s *Step) createdAgain() bool {
 	return s.MakesRoom() && (s.Hook.WasResource || !s.Hook.Foreign && recreatable(s.Object))
 }
 
-// holdsData reports whether more than the object is lost when it is deleted.
+// holdsData reports whether deleting the object loses more than the object itself.
 func holdsData(id manifest.ID) bool { return kinds.Of(id.GroupKind()).Holds != "" }
 
-// recreatable reports whether all that an object of the kind holds is in the chart:
-// hooks delete and create such objects from run to run.
+// recreatable reports whether objects of the kind hold nothing but what is in the chart. Hooks
+// delete and create such objects at every run.
 func recreatable(id manifest.ID) bool { return kinds.Of(id.GroupKind()).InChart }
 
-// losesData reports whether data goes that was there before the run.
+// losesData reports whether data is lost that existed before the run.
 func losesData(s *Step) bool {
 	switch s.Object.GroupKind() {
 	case kinds.StatefulSet, kinds.PersistentVolumeClaim, kinds.PersistentVolume:
@@ -103,9 +103,9 @@ func losesData(s *Step) bool {
 	return (s.deletesMoreThanItsOwn() || s.Op == OpRecreate) && holdsData(s.Object)
 }
 
-// scalesDown reports whether there will be fewer replicas: of the object itself,
-// or of what an autoscaler scales. An object that no longer says how many it
-// wants has one (Deployment, StatefulSet, ReplicaSet).
+// scalesDown reports whether the step reduces the number of replicas: the object's own, or the
+// bounds of an autoscaler. Without spec.replicas a Deployment, StatefulSet or ReplicaSet has one
+// replica (Kubernetes 1.36, pkg/apis/apps/v1/defaults.go).
 func scalesDown(s *Step) bool {
 	return slices.ContainsFunc(s.Changes, func(c Change) bool {
 		if !strings.HasPrefix(c.Path, "spec.") {
@@ -123,7 +123,7 @@ func scalesDown(s *Step) bool {
 	})
 }
 
-// rate marks every step with the gravest of its risks.
+// rate sets every step's Risk to the gravest of its risks.
 func (p *Document) rate() {
 	p.Steps(func(_ StageName, s *Step) {
 		s.Risk = ""

@@ -34,7 +34,7 @@ type Budget struct {
 	Wants int64  `json:"wants"`
 }
 
-// rollout is that of a step that replaces pods.
+// rollout returns the rollout of a step that replaces pods.
 func (b *builder) rollout(s *Step) (Rollout, bool) {
 	if !s.Restarts() {
 		return Rollout{}, false
@@ -42,8 +42,8 @@ func (b *builder) rollout(s *Step) (Rollout, bool) {
 	return b.replaced(s)
 }
 
-// maySurge says of a change whose outcome is not known yet whether it may have more pods at once
-// than there are afterwards.
+// maySurge reports whether a change with unknown outcome may temporarily run more pods than there
+// are afterwards.
 func (b *builder) maySurge(s *Step) bool {
 	if s.Op != OpPatch || s.After != nil || s.Body == nil || !kinds.Of(s.Object.GroupKind()).RollsOut {
 		return false
@@ -59,7 +59,7 @@ func (b *builder) maySurge(s *Step) bool {
 	return ok && r.Most > r.Pods
 }
 
-// replaced is the rollout of a step, whether it is one or not.
+// replaced returns the rollout of a step, supposing that it replaces pods.
 func (b *builder) replaced(s *Step) (Rollout, bool) {
 	was := workloadOf(s.Object, s.Before, 1).pods
 	doc := s.outcome()
@@ -83,8 +83,9 @@ func (b *builder) replaced(s *Step) (Rollout, bool) {
 	return r, true
 }
 
-// deploymentRollout is how many of a Deployment's pods are at work at least, and there at most
-// (Kubernetes 1.36, pkg/controller/deployment/util, ResolveFenceposts).
+// deploymentRollout returns the least number of available pods and the highest number of pods
+// during a Deployment's rollout (Kubernetes 1.36, pkg/controller/deployment/util,
+// ResolveFenceposts).
 func deploymentRollout(doc *unstructured.Unstructured, pods int64) (least, most int64) {
 	var d appsv1.Deployment
 	if !typed(doc, &d) || d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
@@ -107,8 +108,8 @@ func deploymentRollout(doc *unstructured.Unstructured, pods int64) (least, most 
 	return max(pods-fewer, 0), pods + more
 }
 
-// statefulRollout is how many of a StatefulSet's pods are at work at least: each is deleted
-// before its successor is made.
+// statefulRollout returns the least number of available pods during a StatefulSet's rollout: each
+// pod is deleted before its successor is created.
 func statefulRollout(doc *unstructured.Unstructured, pods int64) int64 {
 	var s appsv1.StatefulSet
 	if !typed(doc, &s) {
@@ -126,7 +127,8 @@ func statefulRollout(doc *unstructured.Unstructured, pods int64) int64 {
 	return max(pods-fewer, 0)
 }
 
-// scaled is a number, or a percentage of the pods. What is neither the API server refuses.
+// scaled resolves a number or a percentage of the pods; 0 for anything else, which the API server
+// refuses.
 func scaled(v *intstr.IntOrString, pods int64, up bool) int64 {
 	n, err := intstr.GetScaledValueFromIntOrPercent(v, int(pods), up)
 	if err != nil {
@@ -135,8 +137,8 @@ func scaled(v *intstr.IntOrString, pods int64, up bool) int64 {
 	return int64(n)
 }
 
-// budgets are those of the release that select the pods of a workload and want more of them
-// than its rollout leaves.
+// budgets returns the release's PodDisruptionBudgets that select a workload's pods and ask for more
+// available pods than its rollout leaves.
 func (b *builder) budgets(namespace string, workload *unstructured.Unstructured, r Rollout) []Budget {
 	template, _, _ := unstructured.NestedStringMap(workload.Object, "spec", "template", "metadata", "labels")
 	var out []Budget
@@ -152,7 +154,8 @@ func (b *builder) budgets(namespace string, workload *unstructured.Unstructured,
 	return out
 }
 
-// disruptionBudgets are those that the release has when the plan is done. They are looked for once.
+// disruptionBudgets returns the release's PodDisruptionBudgets as they are after the plan, and
+// caches them.
 func (b *builder) disruptionBudgets() []policyv1.PodDisruptionBudget {
 	if b.disruptions != nil {
 		return b.disruptions
@@ -175,7 +178,7 @@ func (b *builder) disruptionBudgets() []policyv1.PodDisruptionBudget {
 	return b.disruptions
 }
 
-// wanted is how many of so many pods a budget wants to be at work (Kubernetes 1.36,
+// wanted returns how many of the pods a budget wants to be available (Kubernetes 1.36,
 // pkg/controller/disruption, getExpectedPodCount).
 func wanted(spec policyv1.PodDisruptionBudgetSpec, pods int64) int64 {
 	switch {

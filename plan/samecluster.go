@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// otherCluster says why a plan does not belong to the cluster that is talked to
-// now, "" when it does. UIDs tell for certain, whatever address the API server is
-// reached by: that of kube-system, else that of the release's namespace. Where
-// neither was readable both then and now, the API server has to be reached by the
-// same address and checked by the same certificate authority.
+// otherCluster says why a plan does not belong to the present cluster, "" when it does. UIDs
+// decide, whatever the API server's address: that of kube-system, else that of the release's
+// namespace. If neither could be read both times, the API server must have the same address and a
+// certificate of the same authority.
 func otherCluster(reviewed, fresh *Plan) string {
 	was, is := reviewed.Cluster, fresh.Cluster
 	switch {
@@ -31,7 +30,7 @@ func otherCluster(reviewed, fresh *Plan) string {
 	return ""
 }
 
-// otherServer says what of two API servers differs, or can't be compared.
+// otherServer says in what two API servers differ, or why they can't be compared.
 func otherServer(was, is Cluster) string {
 	var differs []string
 	if was.Server == "" || strings.TrimSuffix(was.Server, "/") != strings.TrimSuffix(is.Server, "/") {

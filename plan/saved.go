@@ -15,9 +15,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// saved is the form of a saved plan: everything that apply needs, with nothing
-// masked. Sum is the SHA-256 of Content, so that a file that was cut short or
-// edited is found out; it is no protection against somebody who means harm.
+// saved is the format of a saved plan: everything that apply needs, unmasked. Sum is the SHA-256 of
+// Content. It detects truncated and edited files, but no deliberate forgery.
 type saved struct {
 	Kind          string          `json:"kind"`
 	FormatVersion string          `json:"formatVersion"`
@@ -88,7 +87,7 @@ func (o Origin) Expired(now time.Time, age time.Duration) bool {
 // no plan of Build does.
 func Encode(p *Plan) ([]byte, error) {
 	said := p.Document
-	said.PlanDigest = "" // a file can't hold its own
+	said.PlanDigest = "" // a file can't contain its own digest
 	c := savedContent{Plan: &said, Record: p.Record, Notes: p.Notes, Secrets: p.Secrets, Nonce: p.Nonce}
 	if p.Record != nil {
 		c.Labels = p.Record.Labels
@@ -147,7 +146,8 @@ func Decode(data []byte) (*Plan, error) {
 	return p, nil
 }
 
-// restore puts the plan together again. format is what the file says of itself.
+// restore rebuilds the plan. format is the format version of the file, which must be the
+// document's.
 func (c savedContent) restore(format string) (*Plan, error) {
 	if c.Plan == nil {
 		return nil, errors.New("the saved plan is empty")

@@ -65,8 +65,8 @@ func (s ChartSource) Moved(now string) string {
 	return fmt.Sprintf("%s was %s when the plan was made, and is %s now", s.URL, s.Digest, now)
 }
 
-// Annotations of a chart in a release's record say where it came from. Helm keeps them
-// with the chart, in rollbacks, too, and takes no notice.
+// Annotations of the chart in a release's record that say where the chart came from. Helm ignores
+// them and keeps them with the chart, also in rollbacks.
 const (
 	sourceAnnotation     = "kubectl-release/source"
 	repositoryAnnotation = "kubectl-release/repository"

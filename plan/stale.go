@@ -34,8 +34,8 @@ func Stale(reviewed, fresh *Plan) []Difference {
 	return out
 }
 
-// steps says in which ways the steps of two plans differ. moved says that the
-// release has moved on, so that what would be recorded has to differ.
+// steps returns the differences between the steps of two plans. moved says that the release has a
+// newer revision by now, so that the records necessarily differ.
 func steps(reviewed, fresh *Plan, moved bool) []Difference {
 	var out []Difference
 	before, after := decisions(reviewed), decisions(fresh)
@@ -52,7 +52,7 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 			if !moved && now != was {
 				of(s, "what would be recorded has changed")
 			}
-		case !still && s.MakesRoom(): // it has gone by itself
+		case !still && s.MakesRoom(): // the object in the hook's place is gone already
 		case !still, now.op == OpNone && s.Op != OpNone:
 			of(s, "%s is no longer needed", s.Op)
 		case now.op != was.op:
@@ -87,17 +87,16 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 
 const meetsAnother = "the hook would meet another object in its place than it would have then"
 
-// decision is what of a step must stay the same.
+// decision is the part of a step that must stay the same.
 type decision struct {
 	op Op
-	// what is decided in view of the live object, sent what follows from chart and
-	// values alone.
+	// what depends on the live object, sent only on chart and values.
 	what, sent string
 	uid        string
 }
 
-// decisions are a plan's steps. Of those that do nothing only that counts: whether
-// an object is unchanged or not looked at is the same.
+// decisions returns a plan's decisions by step ID. Steps that do nothing are all equal: whether the
+// object is unchanged or was not looked at makes no difference.
 func decisions(p *Plan) map[string]decision {
 	out := map[string]decision{}
 	p.AllSteps(func(_ StageName, s *Step) {
@@ -117,11 +116,11 @@ func decisions(p *Plan) map[string]decision {
 	return out
 }
 
-// sentBy is what the requests of every writing step come from. It is compared as it
-// is saved: an empty list in one plan and none in the other are the same.
+// sentBy returns the fields of a writing step that determine its requests. They are compared in
+// their saved form, in which an empty list and a missing one are the same.
 func sentBy(s *Step) Step {
 	hook := s.Hook
-	if hook != nil { // how it differs from an earlier one changes nothing
+	if hook != nil { // the comparison with earlier revisions changes nothing
 		compared := *hook
 		compared.Since = ""
 		hook = &compared
@@ -132,7 +131,7 @@ func sentBy(s *Step) Step {
 	}
 }
 
-// text is values in a form that can be compared.
+// text formats values so that they can be compared.
 func text(values ...any) string {
 	data, err := json.Marshal(values)
 	if err != nil {
@@ -141,7 +140,7 @@ func text(values ...any) string {
 	return string(data)
 }
 
-// order is how the steps that do something follow each other.
+// order returns the steps that do something, in order.
 func order(p *Plan) []string {
 	var out []string
 	p.AllSteps(func(stage StageName, s *Step) {
@@ -152,8 +151,8 @@ func order(p *Plan) []string {
 	return out
 }
 
-// wayBack is where an atomic operation leads that fails. What it does there is
-// planned then.
+// wayBack describes what an atomic operation returns to when it fails. The steps back are planned
+// only then.
 func wayBack(p *Plan) string {
 	if p.OnFailure == nil || p.OnFailure.Rollback == nil {
 		return ""
@@ -161,8 +160,8 @@ func wayBack(p *Plan) string {
 	return text(p.OnFailure.Rollback.To, p.OnFailure.Rollback.KeepHistory)
 }
 
-// decided drops who wrote a drifted field, and in which line a value is set: that is
-// told, not decided.
+// decided removes from changes what is only shown: who wrote a drifted field, and on which line a
+// value is set.
 func decided(changes []Change) []Change {
 	out := make([]Change, len(changes))
 	for i, c := range changes {

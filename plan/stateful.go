@@ -11,9 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// changesState reports whether the step changes what data depends on. That of a
-// StatefulSet with volumes does not depend on every field: a change of others restarts
-// its pods, and no more.
+// changesState reports whether the step changes something that data depends on. Of a StatefulSet
+// with volumes only some fields count: changes of the others just restart its pods.
 func (s *Step) changesState() bool {
 	gk := s.Object.GroupKind()
 	if !kinds.Of(gk).Stateful {
@@ -31,7 +30,7 @@ func (s *Step) HasVolumes() bool {
 	return len(dataVolumes(setOf(s.Before)))+len(dataVolumes(setOf(s.outcome()))) > 0
 }
 
-// movesData reports whether data is mounted elsewhere than before.
+// movesData reports whether the step changes where data is mounted.
 func (s *Step) movesData() bool {
 	return !reflect.DeepEqual(dataMounts(setOf(s.Before)), dataMounts(setOf(s.outcome())))
 }
@@ -44,8 +43,8 @@ func setOf(doc *unstructured.Unstructured) *appsv1.StatefulSet {
 	return &set
 }
 
-// dataVolumes are the volumes of a StatefulSet's pods that outlive them, by name, and
-// the claims that they are of.
+// dataVolumes returns the claims of those volumes of a StatefulSet's pods that outlive the pods, by
+// volume name.
 func dataVolumes(set *appsv1.StatefulSet) map[string]string {
 	out := map[string]string{}
 	for _, v := range set.Spec.Template.Spec.Volumes {
@@ -59,8 +58,8 @@ func dataVolumes(set *appsv1.StatefulSet) map[string]string {
 	return out
 }
 
-// dataMounts are where a StatefulSet's pods see their data: the path of each claim, by
-// container and mount path.
+// dataMounts returns the mounted claims and sub-paths of a StatefulSet's pods, by container and
+// mount path.
 func dataMounts(set *appsv1.StatefulSet) map[string]string {
 	volumes, out := dataVolumes(set), map[string]string{}
 	pod := set.Spec.Template.Spec

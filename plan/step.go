@@ -85,16 +85,16 @@ type Step struct {
 	Body      *unstructured.Unstructured `json:"body,omitempty"`
 	Patch     []byte                     `json:"patch,omitempty"`
 	PatchType types.PatchType            `json:"patchType,omitempty"`
-	// MigrateOwnership are field managers whose client-side fields this server-side
-	// apply takes over first: what the chart has dropped of them shall go.
+	// MigrateOwnership are field managers whose client-side fields this server-side apply first
+	// takes over, so that fields which the chart has dropped are removed.
 	MigrateOwnership []string `json:"handOver,omitempty"`
-	// Clears are fields that exclude what the chart says and are not its own: other
-	// members of a union, which the API server has filled in or which were set by
-	// hand ("spec.strategy.rollingUpdate" beside the type Recreate). This
-	// server-side apply takes them over first, so that they go.
+	// Clears are live fields that contradict what the chart says and do not belong to it: other
+	// members of a union, which the API server has defaulted or somebody has set by hand
+	// ("spec.strategy.rollingUpdate" beside the type Recreate). This server-side apply takes them
+	// over first, so that they are removed.
 	Clears []string `json:"clears,omitempty"`
-	// Empties are JSON pointers to maps and lists that the chart has emptied: what is
-	// in them goes first, since the apply alone would leave null in their place.
+	// Empties are JSON pointers to maps and lists that the chart has emptied: their content is
+	// removed first, since the apply alone would set them to null.
 	Empties []string `json:"empties,omitempty"`
 	// Drift says that this server-side apply takes back fields which were changed by hand
 	// with kubectl: it is forced in spite of the conflicts.

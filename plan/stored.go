@@ -27,7 +27,7 @@ func Sources(h release.History) []*release.Revision {
 	return sources
 }
 
-// runsTold is of how many earlier revisions a plan tells how long they took.
+// runsTold is the number of earlier revisions whose durations a plan shows.
 const runsTold = 3
 
 // Timed are the revisions whose hooks' durations a plan shows: the last ones that were deployed.
@@ -41,11 +41,11 @@ func Timed(h release.History) []*release.Revision {
 	return out
 }
 
-// Attempts are the failed revisions before the Sources. A run of ours leaves
-// nothing of them, but Helm prunes against the last successful revision only:
-// what a failed attempt sent and its next success does not have stays in the
-// cluster (Helm 3.22.0 and 4.3.1, pkg/action/upgrade.go, prepareUpgrade and performUpgrade). Helm
-// marks a failed first install as superseded later; it is recognised by its description.
+// Attempts are the failed revisions before the Sources. A failed run of ours leaves no objects
+// behind, but Helm prunes against the last successful revision only: an object that a failed
+// attempt sent and the next successful revision lacks stays in the cluster (Helm 3.22.0 and 4.3.1,
+// pkg/action/upgrade.go, prepareUpgrade and performUpgrade). Helm marks a failed first install as
+// superseded later; it is recognised by its description.
 func Attempts(h release.History) []*release.Revision {
 	h = h.SinceUninstall()
 	if sources := Sources(h); len(sources) > 0 {

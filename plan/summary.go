@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// summarize counts steps and problems.
+// summarize runs the final checks, and counts steps and problems.
 func (b *builder) summarize() {
 	b.checkRecord()
 	b.plan.rate()
@@ -21,7 +21,7 @@ func (b *builder) summarize() {
 	b.plan.recount()
 }
 
-// recount makes the summary say what the steps and problems come to.
+// recount sets the summary to the counts of steps and problems.
 func (p *Document) recount() {
 	p.Summary = Summary{}
 	s := &p.Summary

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// unwantedStep decides over an object that earlier revisions sent and the
-// target does not have. ok is false when there is nothing to say.
+// unwantedStep decides what happens to an object that earlier revisions sent and the target lacks.
+// ok is false when no step is needed.
 func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok bool) {
 	o := s.Latest()
 	live := b.live(s.ID)
@@ -86,10 +86,9 @@ func kept(step Step) Step {
 	return step
 }
 
-// keeps reads the resource policy: upgrade goes by the live annotation,
-// uninstall by the stored one (Helm 4.3.1, pkg/kube/client.go, update, and pkg/action/resource_policy.go).
-// What is left over from long ago goes
-// by the live one, too.
+// keeps reports whether the resource policy keeps an object: an upgrade goes by the live
+// annotation, an uninstall by the stored one (Helm 4.3.1, pkg/kube/client.go, update, and
+// pkg/action/resource_policy.go). For leftovers of failed attempts the live one counts, too.
 func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, leftover bool) bool {
 	doc := live
 	if b.in.Operation == Uninstall && !leftover {

@@ -14,16 +14,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// usage is what an object counts as against the quotas of its namespace, by the
-// evaluators of Kubernetes 1.36 (kubernetes/pkg/quota/v1/evaluator/core).
+// usage is what an object adds to the quotas of its namespace, by the evaluators of Kubernetes 1.36
+// (pkg/quota/v1/evaluator/core).
 type usage struct {
 	amounts corev1.ResourceList
 	// pod is the object's spec when it is a pod: quotas with scopes count pods only.
 	pod *corev1.PodSpec
 }
 
-// usageOf is what an object counts as itself; nothing for objects without a
-// namespace.
+// usageOf returns the usage of the object itself; none for cluster-scoped objects.
 func (b *builder) usageOf(id manifest.ID, doc *unstructured.Unstructured) usage {
 	u := usage{amounts: corev1.ResourceList{}}
 	name := b.in.Kinds[id.GroupKind()].Resource
@@ -55,18 +54,20 @@ func (b *builder) usageOf(id manifest.ID, doc *unstructured.Unstructured) usage 
 	return u
 }
 
-// typed reads an object as its Go type. What is not of that form the API server
-// refuses, so that it counts as nothing.
+// typed converts an object to its Go type. The API server would refuse an object for which that
+// fails, so it counts as nothing.
 func typed(doc *unstructured.Unstructured, into any) bool {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(doc.Object, into) == nil
 }
 
-// legacyCounts are the core group's resources that are counted without "count/", too.
+// legacyCounts are the resources of the core group that have a quota name without "count/" as well
+// (pkg/quota/v1/evaluator/core/registry.go, legacyObjectCountAliases, and the evaluators beside
+// it).
 var legacyCounts = []string{
 	"configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets", "services",
 }
 
-// count adds one object.
+// count adds one object of a resource.
 func (u *usage) count(group, name string) {
 	counted := "count/" + name
 	if group != "" {
@@ -123,8 +124,8 @@ func claimAmounts(claim *corev1.PersistentVolumeClaim) corev1.ResourceList {
 	return out
 }
 
-// podAmounts is what a pod counts as. Where it does not say what it requests, that
-// is its limit; what a LimitRange adds is known from the dry run alone.
+// podAmounts is the usage of a pod. A missing request equals the limit; what a LimitRange adds is
+// known only from the dry run.
 func podAmounts(spec *corev1.PodSpec) corev1.ResourceList {
 	one := *resource.NewQuantity(1, resource.DecimalSI)
 	out := corev1.ResourceList{corev1.ResourcePods: one, "count/pods": one}
@@ -151,8 +152,8 @@ func podAmounts(spec *corev1.PodSpec) corev1.ResourceList {
 	return out
 }
 
-// podTotal sums what the containers of a pod ask for. Init containers run one after
-// the other, those that are restarted run on beside the rest
+// podTotal sums up the resources of a pod's containers. Init containers run one after the other;
+// restartable ones (sidecars) keep running beside the other containers
 // (k8s.io/component-helpers/resource, PodRequests).
 func podTotal(spec *corev1.PodSpec, asks func(corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
 	total, beside, most := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
@@ -190,7 +191,7 @@ func add(sum, more corev1.ResourceList) {
 	}
 }
 
-// raise makes each amount at least what it is in the other list.
+// raise sets each amount to at least the one in the other list.
 func raise(list, other corev1.ResourceList) {
 	for name, amount := range other {
 		if has := list[name]; has.Cmp(amount) < 0 {
@@ -199,7 +200,7 @@ func raise(list, other corev1.ResourceList) {
 	}
 }
 
-// less is a without b; amounts may be negative.
+// less returns a minus b; amounts may be negative.
 func less(a, b corev1.ResourceList) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	add(out, a)
@@ -211,14 +212,14 @@ func less(a, b corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// workload is what runs the pods of an object: how many there are, and of what sort.
+// workload is the number and the spec of an object's pods.
 type workload struct {
 	pods int64
 	spec *corev1.PodSpec
 }
 
-// workloadOf knows the kinds whose number of pods they say themselves; was is the
-// number where the object does not.
+// workloadOf returns the workload of kinds whose spec gives a number of pods; was is the number to
+// use if the object does not give one.
 func workloadOf(id manifest.ID, doc *unstructured.Unstructured, was int64) workload {
 	field := kinds.Of(id.GroupKind()).Pods
 	if doc == nil || field == "" {
@@ -246,7 +247,7 @@ func workloadOf(id manifest.ID, doc *unstructured.Unstructured, was int64) workl
 	return workload{pods: pods, spec: &of.Spec.Template.Spec}
 }
 
-// amounts is what all of its pods count as.
+// amounts returns the usage of all the pods together.
 func (w workload) amounts() corev1.ResourceList {
 	out := corev1.ResourceList{}
 	if w.spec == nil {

@@ -40,18 +40,17 @@ type VolumeChange struct {
 	Why string `json:"why,omitempty"`
 }
 
-// volumeEffect is a VolumeChange with what the names of a StatefulSet's claims are known
-// by.
+// volumeEffect is a VolumeChange with what is needed to recognise the names of a StatefulSet's
+// claims.
 type volumeEffect struct {
 	VolumeChange
-	// prefixes are what the names begin with, before the ordinal.
+	// prefixes are the claims' names without the ordinal.
 	prefixes []string
-	// whole says that it is about all of the claims, those of pods that there are not any
-	// more, too.
+	// whole says that all claims are meant, including those of pods that no longer exist.
 	whole bool
 }
 
-// volumes are what the step does to volumes, as far as its own documents tell.
+// volumes returns the step's effects on volumes, as far as its own documents show them.
 func (s *Step) volumes() []volumeEffect {
 	switch s.Object.GroupKind() {
 	case kinds.PersistentVolumeClaim:
@@ -64,7 +63,7 @@ func (s *Step) volumes() []volumeEffect {
 	return nil
 }
 
-// removes reports whether an object that was there before the run goes.
+// removes reports whether the step deletes an object that existed before the run.
 func (s *Step) removes() bool { return s.deletesMoreThanItsOwn() || s.Op == OpRecreate }
 
 func (s *Step) claimChanges() []volumeEffect {
@@ -84,8 +83,8 @@ func (s *Step) claimChanges() []volumeEffect {
 	return []volumeEffect{{VolumeChange: change}}
 }
 
-// volumeChanges: a volume that is made by hand is retained unless it says something
-// else.
+// volumeChanges returns the effect on a PersistentVolume. One that was created by hand is retained
+// by default (k8s.io/api/core/v1/types.go, PersistentVolumeSpec).
 func (s *Step) volumeChanges() []volumeEffect {
 	var volume corev1.PersistentVolume
 	if !s.removes() || s.Before != nil && !typed(s.Before, &volume) {
@@ -100,15 +99,15 @@ func (s *Step) volumeChanges() []volumeEffect {
 	return []volumeEffect{{VolumeChange: change}}
 }
 
-// setChanges go by persistentVolumeClaimRetentionPolicy, which is Retain where a
-// StatefulSet does not say anything, and by the numbers of pods
+// setChanges returns the effect on a StatefulSet's claims, by its number of pods and its
+// persistentVolumeClaimRetentionPolicy, which defaults to Retain
 // (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#persistentvolumeclaim-retention).
 func (s *Step) setChanges() []volumeEffect {
 	before, after := claimsOf(s.Before), claimsOf(s.outcome())
 	switch {
 	case s.removes():
 		fate, why := fateOf(before.whenDeleted, "whenDeleted")
-		if s.Cascade == "orphan" { // the garbage collector then leaves claims, too
+		if s.Cascade == "orphan" { // without the StatefulSet the garbage collector leaves its claims, too
 			fate, why = VolumeKept, "--cascade orphan"
 		}
 		changes := before.change(s.Object, fate, why, 0, before.replicas)
@@ -134,7 +133,7 @@ func fateOf(policy appsv1.PersistentVolumeClaimRetentionPolicyType, field string
 	return VolumeKept, field + ": Retain"
 }
 
-// setClaims are what a StatefulSet says of its claims.
+// setClaims is the part of a StatefulSet that determines its claims.
 type setClaims struct {
 	name                    string
 	templates               []corev1.PersistentVolumeClaim
@@ -160,8 +159,7 @@ func claimsOf(doc *unstructured.Unstructured) setClaims {
 	return out
 }
 
-// change is about the claims of the pods from the one at place first to the one before
-// place end.
+// change returns the effect on the claims of the pods first up to, but without, end.
 func (c setClaims) change(id manifest.ID, fate VolumeFate, why string, first, end int32) []volumeEffect {
 	if len(c.templates) == 0 || first > end || first == end && first > 0 {
 		return nil
@@ -195,7 +193,7 @@ func storage(claim corev1.PersistentVolumeClaimSpec) string {
 	return ""
 }
 
-// outcome is the object after the step, as far as it is known.
+// outcome returns the object after the step: After if that is known, else Body.
 func (s *Step) outcome() *unstructured.Unstructured {
 	if s.After != nil {
 		return s.After

@@ -5,8 +5,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// waitStage plans the waits: every object of the target that can be anything
-// but ready, unchanged ones included.
+// waitStage plans waits for every object of the target that can be not ready, including unchanged
+// ones.
 func (b *builder) waitStage() {
 	if !b.in.Options.Wait {
 		return
@@ -32,8 +32,7 @@ func (b *builder) waitStep(stage StageName, o manifest.Object, why string) Step 
 	}
 }
 
-// namespaceStage creates the release's namespace when that is asked for and
-// needed.
+// namespaceStage creates the release's namespace if it is missing and --create-namespace is given.
 func (b *builder) namespaceStage() {
 	if !b.bringsNamespace(b.in.Release.Namespace) || !b.in.Options.CreateNamespace {
 		return

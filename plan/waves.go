@@ -46,7 +46,7 @@ func uninstallWaves(steps []Step) []Wave {
 	return waves(steps, func(k kinds.Kind) int { return k.Tiers.Uninstall() }, kinds.UninstallLess)
 }
 
-// oneByOne gives every step a wave of its own.
+// oneByOne puts every step into a wave of its own.
 func oneByOne(steps []Step) []Wave {
 	out := make([]Wave, len(steps))
 	for i, s := range steps {

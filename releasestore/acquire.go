@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// acquisition is one attempt after the other to take a lock.
+// acquisition makes attempts to take a lock.
 type acquisition struct {
 	locker   *Locker
 	key      release.Key
@@ -19,15 +19,15 @@ type acquisition struct {
 	seconds  int32
 }
 
-// interval is the time between two renewals of a lease.
+// interval is the time between two renewals of a Lease.
 func interval(seconds int32) time.Duration {
 	return time.Duration(seconds) * time.Second / renewals
 }
 
-// try makes one attempt: to create the lease, for most often there is none, or
-// else to take the one there is. sent is when the request left: the lease lasts
-// from then on. Held by somebody else, it is a LockedError. A lease whose answer
-// takes half of its duration is as good as lost.
+// try makes one attempt: it creates the Lease, since usually there is none, or takes over the
+// existing one. sent is when the request was sent, from which the duration of the Lease counts. If
+// another run holds the lock, the error is a LockedError. A request that takes half of the Lease's
+// duration is given up.
 func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sent time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(a.seconds)*time.Second/2)
 	defer cancel()
@@ -40,7 +40,7 @@ func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sen
 	refused := err
 	current, err := leases.Get(ctx, LeaseName(a.key.Name), metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err): // freed meanwhile, or not ours to create
+	case apierrors.IsNotFound(err): // freed meanwhile, or creating it is forbidden
 		return nil, time.Time{}, refused
 	case err != nil:
 		return nil, time.Time{}, err
@@ -60,7 +60,7 @@ func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sen
 	return lease, sent, err
 }
 
-// lost tells who was faster.
+// lost returns a LockedError with the holder that was faster.
 func (a *acquisition) lost(ctx context.Context) (*coordinationv1.Lease, time.Time, error) {
 	current, err := a.locker.leases.Leases(a.key.Namespace).Get(ctx, LeaseName(a.key.Name), metav1.GetOptions{})
 	if err != nil {
@@ -80,7 +80,7 @@ func (a *acquisition) newLease(now time.Time) *coordinationv1.Lease {
 	return lease
 }
 
-// take makes the lease ours from now on.
+// take makes this run the holder of the Lease.
 func (a *acquisition) take(lease *coordinationv1.Lease, now time.Time) {
 	at := metav1.NewMicroTime(now)
 	var transitions int32 = 1

@@ -18,7 +18,7 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
-// sleep lets d pass. The error says why ctx ended before.
+// sleep waits for d. If ctx ends before that, it returns the cause.
 func sleep(ctx context.Context, clock Clock, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -13,48 +13,47 @@ import (
 )
 
 const (
-	// MaxSize is the most bytes that a Secret or ConfigMap may hold: 1 MiB, the
-	// API server's limit (Kubernetes 1.36).
+	// MaxSize is the most bytes that a Secret or ConfigMap may hold: 1 MiB, the API server's limit
+	// (k8s.io/api/core/v1/types.go, MaxSecretSize).
 	MaxSize = 1 << 20
 
-	// MaxUnpacked is the most bytes of JSON that a record may unpack to. What
-	// fits into 1 MiB packed is rarely more than 10 MiB of charts and
-	// manifests, yet a made-up record can unpack to 800 MiB.
+	// MaxUnpacked is the most bytes of JSON that a record may unpack to. 1 MiB of packed charts and
+	// manifests rarely unpacks to more than 10 MiB, but a malicious record can unpack to 800 MiB.
 	MaxUnpacked = 64 << 20
 
-	// maxKept is how many bytes of JSON are kept of all records that one reading
-	// needs more of than an outline.
+	// maxKept limits the bytes of JSON that one reading keeps in memory, of all records of which it
+	// needs more than the outline.
 	maxKept = 64 << 20
-	// maxScanned is how many bytes of JSON one reading unpacks, kept or not.
+	// maxScanned limits the bytes of JSON that one reading unpacks, whether they are kept or not.
 	maxScanned = 192 << 20
-	// maxBeginning is how far into each record its outline is looked for at first. In
-	// those of Helm and ours it is in the first kilobytes; what others have made
-	// waits until all these are read.
+	// maxBeginning limits how far into a record its outline is searched at first. Helm and this
+	// package write it within the first kilobytes; records of other origin are searched after all
+	// others.
 	maxBeginning = 1 << 20
-	// maxOutline is how large an outline may be.
+	// maxOutline limits the size of an outline.
 	maxOutline = 256 << 10
 )
 
-// errBudget says that a record is one too many.
+// errBudget says that a record exceeds the budget of the reading that it is part of.
 var errBudget = fmt.Errorf("the records that are read with it unpack to more than %d MiB", maxKept>>20)
 
-// allowance is what one reading of records may still unpack and keep, in bytes.
+// allowance is the number of bytes that one reading of records may still unpack and keep.
 type allowance struct{ scanned, kept int64 }
 
 func newAllowance() *allowance { return &allowance{scanned: maxScanned, kept: maxKept} }
 
-// Size is how many bytes the record takes, to be compared with Store.MaxSize. One
-// that unpacks to more than MaxUnpacked is an error. A later status, description or hook result changes it
-// by some hundred bytes.
+// Size is the number of bytes that the record takes, to be compared with Store.MaxSize. It is an
+// error if the record unpacks to more than MaxUnpacked. A later status, description or hook result
+// changes the size by some hundred bytes.
 func Size(r *release.Revision) (int, error) {
 	record, err := encode(r)
 	return len(record), err
 }
 
-// encode gives base64(gzip(JSON)), as Helm 3 and 4 store it. The same revision
-// always gives the same text.
+// encode returns base64(gzip(JSON)), as Helm 3 and 4 store records (4.3.1,
+// pkg/storage/driver/util.go, encodeRelease). The same revision always gives the same text.
 func encode(r *release.Revision) (string, error) {
-	data, err := r.MarshalJSON() // by json.Marshal, it would be copied twice
+	data, err := r.MarshalJSON() // json.Marshal would copy it twice
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", r, err)
 	}
@@ -75,9 +74,9 @@ func encode(r *release.Revision) (string, error) {
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
 }
 
-// decode reads a part of what encode or a Helm wrote. Records from before Helm
-// packed them are JSON below the base64. At most so many bytes of JSON are looked
-// at.
+// decode reads a part of a record that encode or Helm wrote. Records from before Helm compressed
+// them are base64 of plain JSON (Helm 4.3.1, pkg/storage/driver/util.go, decodeRelease). At most
+// most bytes of JSON are unpacked.
 func decode(record string, part release.Part, most int64, a *allowance) (*release.Revision, error) {
 	if record == "" {
 		return nil, fmt.Errorf("the key %q is missing or empty", dataKey)
@@ -133,7 +132,7 @@ func decodePart(in *scanner, part release.Part, a *allowance) (*release.Revision
 	return release.Read(data.Bytes())
 }
 
-// sent is about how many bytes were kept of what a revision sent.
+// sent estimates how many bytes of manifests were kept for a revision.
 func sent(r *release.Revision) int64 {
 	size := len(r.Manifest)
 	for _, h := range r.Hooks {
@@ -142,12 +141,12 @@ func sent(r *release.Revision) int64 {
 	return int64(size)
 }
 
-// scanner unpacks so many bytes at most, and remembers what went wrong: the reader
-// of JSON wraps it.
+// scanner unpacks a limited number of bytes and remembers its first error, which the JSON reader
+// would wrap.
 type scanner struct {
 	in         io.Reader
 	left, most int64
-	said       int64 // what the packed text says it unpacks to, which may be a lie
+	said       int64 // the unpacked size that the data claims, which may be wrong
 	read       int64
 	err        error
 }

@@ -57,7 +57,7 @@ func (e *CorruptError) Error() string {
 // the budget; read alone it may be fine.
 func (e *CorruptError) TooMuch() bool { return errors.Is(e.Reason, errBudget) }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *CorruptError) Unwrap() error { return e.Reason }
 
 // TooLargeError says that a revision does not fit into the store. Size and Max

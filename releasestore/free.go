@@ -45,17 +45,15 @@ func (l *Locker) Free(ctx context.Context, key release.Key, holder Identity) err
 	return fmt.Errorf("free the lock of %s: %w", key, err)
 }
 
-// freeTries is how often freeing a lock is tried against renewals that its holder
-// sends meanwhile.
+// freeTries is how often freeing a lock is tried while its holder keeps renewing it.
 const freeTries = 5
 
-// freeTimeout is how long one attempt at freeing a lock may take.
+// freeTimeout limits one attempt at freeing a lock.
 const freeTimeout = 10 * time.Second
 
-// free frees the lock of a holder, and tries again when the API server falters. seen
-// is the Lease as it was last written, nil when that is not known. It may have been
-// written since, for example by a renewal whose answer was lost: then it is read
-// again.
+// free frees the lock of a holder, with retries after transient errors. seen is the Lease as last
+// written, nil when that is not known. If it was written since, for example by a renewal whose
+// answer was lost, it is read again.
 func (l *Locker) free(ctx context.Context, key release.Key, holder Identity, seen *coordinationv1.Lease) error {
 	err := retryRead(ctx, l.clock, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, freeTimeout)
@@ -80,7 +78,7 @@ func (l *Locker) free(ctx context.Context, key release.Key, holder Identity, see
 	return err
 }
 
-// leaseOf reads the Lease if that holder still has it. It is nil when nobody has.
+// leaseOf reads the Lease if that holder still holds it; it returns nil when nobody holds it.
 func (l *Locker) leaseOf(ctx context.Context, key release.Key, holder Identity) (*coordinationv1.Lease, error) {
 	current, err := l.leases.Leases(key.Namespace).Get(ctx, LeaseName(key.Name), metav1.GetOptions{})
 	if err != nil {
@@ -96,8 +94,8 @@ func (l *Locker) leaseOf(ctx context.Context, key release.Key, holder Identity) 
 	}
 }
 
-// vacate deletes the Lease if it is still as seen, or clears its holder where
-// deleting is not permitted.
+// vacate deletes the Lease if it has not changed since seen, or clears its holder if deleting is
+// forbidden.
 func (l *Locker) vacate(ctx context.Context, seen *coordinationv1.Lease) error {
 	leases := l.leases.Leases(seen.Namespace)
 	err := leases.Delete(ctx, seen.Name, metav1.DeleteOptions{

@@ -11,8 +11,7 @@ import (
 // It is compared as a whole and never by its text, which is not unique: containers
 // often have the same host name, user and process number.
 //
-// Before there was an Identity the text alone was written. Such a holder is equal
-// to itself only.
+// Older versions wrote the text without random bits; such an identity equals only itself.
 type Identity string
 
 // NewIdentity returns a unique identity. text is shown to users.
@@ -22,7 +21,7 @@ func NewIdentity(text string) Identity {
 	return Identity(text + "_" + hex.EncodeToString(random))
 }
 
-// named is an identity that has both, a text and random bits.
+// named matches an identity with both a text and random bits.
 var named = regexp.MustCompile(`^(?s:(.+))_[0-9a-f]{32}$`)
 
 // Text is the identity as it is shown to users; empty only when there is no holder.

@@ -37,12 +37,11 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("lock of release %s is lost: %s", e.Key, e.Reason)
 }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *LostError) Unwrap() error { return e.Reason }
 
-// hold begins to renew a lease that was written by a request sent at a time.
-// The renewals outlive ctx: an operation that is cancelled still has to write
-// how it ended.
+// hold starts the renewals of a Lease that was written by a request sent at the given time. They
+// continue after ctx has ended: a cancelled operation still has to record how it ended.
 func (l *Locker) hold(ctx context.Context, lease *coordinationv1.Lease, sent time.Time) *HeldLock {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h := &HeldLock{locker: l, lost: make(chan struct{}), stop: stop, done: make(chan struct{}), lease: lease, renewed: sent}
@@ -52,9 +51,8 @@ func (l *Locker) hold(ctx context.Context, lease *coordinationv1.Lease, sent tim
 
 func unsupportedLock() *HeldLock { return &HeldLock{lost: make(chan struct{})} }
 
-// Supported reports whether there is a lock at all. With LockOptions.Unusable there is
-// none: Check never fails, and only the pending record and the comparisons of the
-// store keep others away.
+// Supported reports whether there is a lock at all. With LockOptions.Unusable there is none: Check
+// never fails, and only the pending record and the store's compare-and-swap keep other runs away.
 func (h *HeldLock) Supported() bool { return h.locker != nil }
 
 // Lost is closed when the lock is lost.
@@ -64,10 +62,10 @@ func (h *HeldLock) Lost() <-chan struct{} { return h.lost }
 // has taken the lock, or when it was not renewed for three quarters of its
 // duration: others may take it soon, and a write takes time.
 //
-// The time counts from before the last successful renewal was sent. Others count
-// from later, for they have to see what it wrote, and wait for the full duration by
-// clocks of their own (see Locker.unchanged). So clocks need not agree on the time; they
-// only have to run equally fast, within a quarter.
+// The time counts from when the last successful renewal was sent. Other runs count from later,
+// since they first have to read what it wrote, and wait for the full duration by their own clocks
+// (see Locker.unchanged). So clocks need not agree on the time; they only have to run equally fast,
+// within a quarter.
 func (h *HeldLock) Check() error {
 	if !h.Supported() {
 		return nil
@@ -87,12 +85,11 @@ func (h *HeldLock) check() error {
 	return h.reason
 }
 
-// elapsed is how long a holder has to assume that t is ago: the longer of the times
-// by its monotonic clock, which may have stood still while the machine was suspended,
-// and by its wall clock, which may have been set back. A wall clock that is set
-// forward costs a lock that could have been renewed, which is the safe side. Only a
-// machine whose clocks both stand still, such as a virtual one that is paused, does
-// not notice before its next renewal.
+// elapsed is how much time a holder has to assume has passed since t: the maximum by its monotonic
+// clock, which may have stood still while the machine was suspended, and by its wall clock, which
+// may have been set back. If the wall clock is set forward, a lock is lost that could have been
+// renewed, which is safe. Only a machine whose clocks both stand still, such as a paused virtual
+// machine, does not notice before its next renewal.
 func elapsed(clock Clock, t time.Time) time.Duration {
 	return max(clock.Since(t), clock.Now().Round(0).Sub(t.Round(0)))
 }
@@ -105,18 +102,16 @@ func (h *HeldLock) lose(reason error) {
 	}
 }
 
-// key is the release that is locked.
+// key is the release that the lock is for.
 func (h *HeldLock) key() release.Key {
 	return release.Key{Namespace: h.lease.Namespace, Name: h.lease.Name[len(LeaseName("")):]}
 }
 
-// renewalPause is the time until a renewal is repeated that failed for a reason
-// which may pass.
+// renewalPause is the pause before a renewal is repeated that failed with a transient error.
 const renewalPause = time.Second
 
-// renewLoop renews the lease until the lock is released or lost. A renewal that
-// fails for a passing reason is soon repeated. That the lock is lost is told in
-// time, also while a renewal hangs.
+// renewLoop renews the Lease until the lock is released or lost. A renewal with a transient error
+// is soon repeated. The loss of the lock is noticed in time even while a renewal hangs.
 func (h *HeldLock) renewLoop(ctx context.Context) {
 	defer close(h.done)
 	usual := interval(*h.lease.Spec.LeaseDurationSeconds)
@@ -135,7 +130,7 @@ func (h *HeldLock) renewLoop(ctx context.Context) {
 	}
 }
 
-// left is how long the lock still counts as held without a renewal.
+// left is how long the lock counts as held without another renewal.
 func (h *HeldLock) left() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -143,7 +138,7 @@ func (h *HeldLock) left() time.Duration {
 	return max(0, duration*3/4-elapsed(h.locker.clock, h.renewed))
 }
 
-// renew writes the lease once. Neither renewed nor lost, it may be tried again.
+// renew writes the Lease once. If it returns neither renewed nor lost, it may be tried again.
 func (h *HeldLock) renew(ctx context.Context) (renewed, lost bool) {
 	sent := h.locker.clock.Now()
 	next := h.lease.DeepCopy()
@@ -178,8 +173,8 @@ func takenBy(holder Identity) string {
 	return holder.Text() + " has taken it"
 }
 
-// reclaim tells a lost answer to our own renewal, or a change of the Lease's
-// metadata, from another holder.
+// reclaim deals with a conflict during a renewal. It repeats the renewal if the holder is still
+// this run: then an answer was lost or only metadata has changed.
 func (h *HeldLock) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	leases := h.locker.leases.Leases(next.Namespace)
 	current, err := leases.Get(ctx, next.Name, metav1.GetOptions{})

@@ -25,7 +25,7 @@ type Query struct {
 	Selector labels.Selector
 }
 
-// attempts is how often List begins anew when releases change while it reads.
+// attempts is how often List starts again because releases changed while it was reading.
 const attempts = 3
 
 // List reads the outlines of releases' newest revisions, by namespace and name. It finds them by
@@ -65,8 +65,7 @@ func (s *Store) List(ctx context.Context, q Query) ([]*release.Revision, error) 
 	return revisions, errors.Join(corrupt...)
 }
 
-// further looks again for an outline that is not at the beginning of its record,
-// when all others have been read.
+// further searches the rest of a record for its outline, after all other outlines have been read.
 func (s *Store) further(ctx context.Context, c candidate, a *allowance) (found, error) {
 	if !errors.Is(c.err, errTooLong) || a.scanned <= maxBeginning {
 		return c.found, nil
@@ -81,7 +80,7 @@ func (s *Store) further(ctx context.Context, c candidate, a *allowance) (found, 
 	return s.outline(o, MaxUnpacked, a), nil
 }
 
-// candidate is a record, without its text, and its outline.
+// candidate is a record's metadata and outline.
 type candidate struct {
 	object
 	found

@@ -50,8 +50,8 @@ type LockOptions struct {
 // DefaultDuration is the Duration of a lock when none is given.
 const DefaultDuration = 30 * time.Second
 
-// maxFreed is how often a lock may be freed by its holder, and taken by the next
-// one, before it could be looked at.
+// maxFreed is how often a lock may be freed, and taken by another run, before its holder could be
+// read.
 const maxFreed = 100
 
 // renewals is how often a holder renews its lease within one duration.
@@ -81,8 +81,8 @@ type Holder struct {
 	Unread bool
 }
 
-// abandoned reports whether others may take the lock: nobody has it, or its holder has
-// not renewed it for so long that it counts as lost there, too (see HeldLock.Check).
+// abandoned reports whether another run may take the lock: it has no holder, or the holder has not
+// renewed it for its full duration and so treats it as lost itself (see HeldLock.Check).
 func (h Holder) abandoned() bool { return h.Identity == "" || h.Unchanged >= h.Duration }
 
 // Text describes the holder to users: "ann on ci-1, process 7, for 23s (renewed 2s
@@ -126,7 +126,7 @@ func (l *Locker) Lock(ctx context.Context, key release.Key, identity Identity, o
 		switch locked, isLocked := errors.AsType[*LockedError](err); {
 		case err == nil:
 			return l.hold(ctx, lease, sent), nil
-		case apierrors.IsAlreadyExists(err) && freed < maxFreed: // before we could look whose it was
+		case apierrors.IsAlreadyExists(err) && freed < maxFreed: // freed before its holder could be read
 			pause = 50 * time.Millisecond
 			freed++
 		case isLocked && l.clock.Since(began) < o.Wait:
@@ -165,7 +165,7 @@ func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, h
 	return holder, !holder.abandoned(), nil
 }
 
-// holder tells of a Lease that has just been read.
+// holder describes the holder of a Lease that was just read.
 func (l *Locker) holder(lease *coordinationv1.Lease) Holder {
 	h := Holder{Identity: identityOf(lease), Duration: DefaultDuration, Unchanged: l.unchanged(lease), Read: l.clock.Now()}
 	if lease.Spec.AcquireTime != nil {

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// memoryBackend keeps records in this process. It answers as an API server
-// does, resource versions and preconditions included.
+// memoryBackend keeps records in memory. It behaves like an API server, with resource versions and
+// preconditions.
 type memoryBackend struct {
 	mu      sync.Mutex
 	objects map[location]object
@@ -99,7 +99,7 @@ func (m *memoryBackend) delete(_ context.Context, at location, o metav1.DeleteOp
 	return nil
 }
 
-// put stores a copy under a new resource version; the caller holds the mutex.
+// put stores a copy under a new resource version. The caller holds the mutex.
 func (m *memoryBackend) put(o object) object {
 	m.writes++
 	o = o.clone()

@@ -15,14 +15,14 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// acceptMetadata asks for the metadata of the objects of a list. A server that can't do so
-// sends them whole, as JSON, and their metadata is in the same places.
-// https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+// acceptMetadata asks for the metadata of listed objects only. A server that does not support that
+// sends whole objects as JSON, whose metadata is in the same place
+// (https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches).
 const acceptMetadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
-// listMetadata lists the names, labels and versions of objects; errors.ErrUnsupported for a
-// client that sends no requests of its own, such as the fakes of client-go.
+// listMetadata lists the metadata of objects. It returns errors.ErrUnsupported for a client without
+// a REST client, such as client-go's fakes.
 func listMetadata(ctx context.Context, client any, resource, namespace string, o metav1.ListOptions) ([]object, string, error) {
 	requests := restClient(client)
 	if requests == nil {
@@ -30,7 +30,7 @@ func listMetadata(ctx context.Context, client any, resource, namespace string, o
 	}
 	result := requests.Get().Resource(resource).NamespaceIfScoped(namespace, namespace != "").
 		VersionedParams(&o, scheme.ParameterCodec).SetHeader("Accept", acceptMetadata).Do(ctx)
-	if err := result.Error(); err != nil { // Raw's error is without the server's words
+	if err := result.Error(); err != nil { // Raw's error lacks the server's message
 		return nil, "", err
 	}
 	data, err := result.Raw()
@@ -56,12 +56,12 @@ func restClient(client any) rest.Interface {
 	}
 	requests := c.RESTClient()
 	if none, ok := requests.(*rest.RESTClient); ok && none == nil {
-		return nil // kubernetes/fake
+		return nil // the clientset of kubernetes/fake
 	}
 	return requests
 }
 
-// protobufMagic begins every object that an API server sends as protobuf
+// protobufMagic is the prefix of all objects that API servers encode as protobuf
 // (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
 var protobufMagic = []byte("k8s\x00")
 

@@ -14,6 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
+// namePrefix is the prefix of the names of stored records (Helm 4.3.1, pkg/storage/storage.go,
+// HelmStorageType).
 const namePrefix = "sh.helm.release.v1."
 
 // ObjectName is the name of the Secret or ConfigMap of a revision:
@@ -22,11 +24,11 @@ func ObjectName(releaseName string, version int) string {
 	return namePrefix + releaseName + ".v" + strconv.Itoa(version)
 }
 
-// maxVersion is the highest number of a revision: a column of Helm's SQL tables
-// and several of its types are 32 bits wide. There has to be room for the next one.
+// maxVersion is the highest number of a revision: Helm's SQL column for it and several of its Go
+// types have 32 bits. The next number must fit, too.
 const maxVersion = math.MaxInt32 - 1
 
-// checkVersion refuses numbers that no tool gives a revision.
+// checkVersion returns an error for numbers that no tool gives to a revision.
 func checkVersion(version int) error {
 	if version < 1 || version > maxVersion {
 		return fmt.Errorf("its number, %d, is not between 1 and %d", version, maxVersion)
@@ -51,8 +53,8 @@ func parseName(objectName string) (releaseName string, version int, ok bool) {
 	return rest[:i], version, true
 }
 
-// Labels of stored records (Helm 4.3.1). createdAt and modifiedAt are seconds
-// since 1970.
+// Labels of stored records (Helm 4.3.1, pkg/storage/driver/util.go, GetSystemLabels). createdAt and
+// modifiedAt are seconds since 1970.
 const (
 	labelName       = "name"
 	labelOwner      = "owner"
@@ -64,8 +66,8 @@ const (
 	ownerHelm = "helm"
 )
 
-// Reserved reports whether a label of stored records belongs to the store, so
-// that users can't have one of that name.
+// Reserved reports whether a label of stored records is the store's own, so that users can't set
+// it.
 func Reserved(label string) bool {
 	switch label {
 	case labelName, labelOwner, labelStatus, labelVersion, labelCreatedAt, labelModifiedAt:
@@ -80,7 +82,7 @@ func userLabels(all map[string]string) map[string]string {
 	return user
 }
 
-// modified is when an object was last written after it was made; zero when it never was.
+// modified is when an object was last updated; zero if it never was.
 func modified(labels map[string]string) time.Time {
 	seconds, err := strconv.ParseInt(labels[labelModifiedAt], 10, 64)
 	if err != nil || seconds <= 0 {
@@ -98,8 +100,8 @@ func checkLabels(r *release.Revision) error {
 	return nil
 }
 
-// recordLabels are the labels for r: the user's, the store's, and those time
-// stamps that the object already has.
+// recordLabels returns the labels for r: the user's, the store's, and the time stamps of the
+// existing object.
 func recordLabels(r *release.Revision, existing map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, r.Labels)
@@ -115,7 +117,7 @@ func recordLabels(r *release.Revision, existing map[string]string) map[string]st
 	return all
 }
 
-// newObject is the object of a revision that is not stored yet.
+// newObject returns the object for a revision that is not stored yet.
 func newObject(r *release.Revision, record string, now time.Time) object {
 	labels := recordLabels(r, nil)
 	labels[labelCreatedAt] = strconv.FormatInt(now.Unix(), 10)
@@ -125,10 +127,10 @@ func newObject(r *release.Revision, record string, now time.Time) object {
 	}
 }
 
-// nextObject is the object with the metadata and a new content.
+// nextObject returns an object with the given metadata and new content.
 func nextObject(meta metav1.ObjectMeta, r *release.Revision, record string, now time.Time) object {
 	meta.Labels = recordLabels(r, meta.Labels)
 	meta.Labels[labelModifiedAt] = strconv.FormatInt(now.Unix(), 10)
-	meta.ManagedFields = nil // left out, the server keeps them
+	meta.ManagedFields = nil // when they are omitted, the server keeps them
 	return object{meta: meta, record: record}
 }

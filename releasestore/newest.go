@@ -15,22 +15,24 @@ import (
 )
 
 const (
-	// pageSize is how many records one request asks for. Each may be 1 MiB.
+	// pageSize is how many records one request lists. Each may have 1 MiB.
 	pageSize = 50
-	// metadataPageSize is how many of them one asks for whose metadata are wanted. Annotations
-	// may have 256 KiB.
+	// metadataPageSize is how many records one request lists when it asks for metadata only.
+	// Annotations may have 256 KiB (k8s.io/apimachinery/pkg/api/validation/objectmeta.go,
+	// TotalAnnotationSizeLimitB).
 	metadataPageSize = 250
-	// few superseded records are read one by one: they are the newest of a release only where
-	// a run was interrupted, and all others of a namespace would come with them in a list.
+	// few is up to how many superseded records are read one by one. A superseded record is the
+	// newest of a release only after an interrupted run, but a list would return all superseded
+	// ones of the namespace.
 	few = 20
 )
 
-// errMoved is that a record is no longer in the state that it was in a moment ago.
+// errMoved says that a record's status has changed since its metadata was read.
 var errMoved = errors.New("releases have changed while they were listed")
 
-// candidates are the newest records of the releases that the query keeps. No text of a record
-// outlives its page. errMoved says that it is worth another try; with acceptChanges, what has changed
-// meanwhile is taken as it is now.
+// candidates returns the newest records of the releases that the query keeps. The text of a record
+// is freed with its page. errMoved asks for another attempt; with acceptChanges, records that have
+// changed meanwhile are read as they are now.
 func (s *Store) candidates(ctx context.Context, q Query, a *allowance, acceptChanges bool) ([]candidate, error) {
 	wanted, err := s.newest(ctx, q)
 	if err != nil {
@@ -63,7 +65,7 @@ func (s *Store) candidates(ctx context.Context, q Query, a *allowance, acceptCha
 	return all, nil
 }
 
-// newest is the metadata of the newest record of each release that the query keeps.
+// newest returns the metadata of the newest record of each release that the query keeps.
 func (s *Store) newest(ctx context.Context, q Query) (map[location]object, error) {
 	newest := map[release.Key]object{}
 	o := listOptions{ListOptions: metav1.ListOptions{LabelSelector: ofHelm().String(), Limit: metadataPageSize}, metadataOnly: true}
@@ -82,7 +84,7 @@ func (s *Store) newest(ctx context.Context, q Query) (map[location]object, error
 	return wanted, err
 }
 
-// shared are the statuses of records that are read by a list.
+// shared returns the statuses whose records are read by lists.
 func shared(records map[location]object) []string {
 	count := map[string]int{}
 	for _, o := range records {
@@ -94,13 +96,14 @@ func shared(records map[location]object) []string {
 	return slices.Sorted(maps.Keys(count))
 }
 
-// pages hands on all records in one of these statuses that the query may keep, with their texts.
+// pages calls each with every record, text included, that has one of the statuses and that the
+// query may keep.
 func (s *Store) pages(ctx context.Context, q Query, statuses []string, each func(object)) error {
 	if len(statuses) == 0 {
 		return nil
 	}
 	selector := ofHelm()
-	// A status that is no value of a label is only in a database.
+	// A status that is no valid label value can only be in a database.
 	if in, err := labels.NewRequirement(labelStatus, selection.In, statuses); err == nil {
 		selector = selector.Add(*in)
 	}
@@ -112,7 +115,7 @@ func (s *Store) pages(ctx context.Context, q Query, statuses []string, each func
 	return s.list(ctx, q.Namespace, listOptions{ListOptions: metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize}}, each)
 }
 
-// list hands on records page by page.
+// list calls each with every record, page by page.
 func (s *Store) list(ctx context.Context, namespace string, o listOptions, each func(object)) error {
 	for {
 		page, next, err := s.backend.list(ctx, namespace, o)

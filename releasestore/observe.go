@@ -9,24 +9,22 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// observed is one state of a Lease and when it was first seen.
+// observed is a version of a Lease and when it was first seen.
 type observed struct {
 	uid     types.UID
 	version string
 	since   time.Time
 }
 
-// unchanged is how long a Lease has been as it is now, as far as this Locker has
-// seen: 0 at the first look. It is to be asked when the answer that brought the
-// Lease has come, not with a time from before the request: a renewal may have been
-// sent and written in between, and its holder counts from then.
+// unchanged is how long a Lease has had its present version, as far as this Locker has seen: 0 when
+// it is first seen. The time counts from when the answer has arrived, not from when the request was
+// sent: a renewal may have been written in between, and its holder counts from then.
 //
-// The times in the Lease are not looked at, because they are of its holder's clock,
-// and nobody knows how far that is from ours. A Lease is abandoned when it has been
-// unchanged for its full duration, as in client-go's leader election
-// (tools/leaderelection, tryAcquireOrRenew). Our wall clock does not count either,
-// because it can be set. That the monotonic clock may stand still while this machine
-// is suspended only makes us wait longer.
+// The times in the Lease are ignored: they are by its holder's clock, which may differ from ours by
+// any amount. A Lease is abandoned when it has not changed for its full duration, as in client-go's
+// leader election (tools/leaderelection, tryAcquireOrRenew). Our wall clock is ignored as well,
+// since it can be set. If our monotonic clock stands still while this machine is suspended, we only
+// wait longer.
 func (l *Locker) unchanged(lease *coordinationv1.Lease) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

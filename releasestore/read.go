@@ -39,7 +39,7 @@ func (s *Store) History(ctx context.Context, key release.Key, parts func(outline
 	return s.history(objects, parts)
 }
 
-// history decodes objects, the newest first.
+// history decodes objects, which are sorted with the newest first.
 func (s *Store) history(objects []object, parts func(release.History) map[int]release.Part) (release.History, error) {
 	a := newAllowance()
 	found := s.outlines(objects, a)
@@ -70,8 +70,8 @@ func (s *Store) history(objects []object, parts func(release.History) map[int]re
 	return release.NewHistory(revisions), errors.Join(corrupt...)
 }
 
-// more reads more of a record than its outline. Where that is no more than when hooks have run,
-// the outline does when they can't be read.
+// more reads more of a record than its outline. If it is only about the times of hooks and they
+// can't be read, the outline is good enough.
 func (s *Store) more(o object, outline found, part release.Part, a *allowance) found {
 	r, err := s.decode(o, part, MaxUnpacked, a)
 	if err != nil && part == release.HookRuns {
@@ -94,7 +94,7 @@ func (s *Store) Get(ctx context.Context, key release.Key, version int) (*release
 	return s.decode(o, release.Whole, MaxUnpacked, newAllowance())
 }
 
-// records drops objects that bear our labels by chance.
+// records removes objects that have the labels of records but not their names.
 func records(objects []object) []object {
 	return slices.DeleteFunc(objects, func(o object) bool {
 		_, _, ok := parseName(o.meta.Name)
@@ -102,14 +102,14 @@ func records(objects []object) []object {
 	})
 }
 
-// found is a record that was read, or why it can't be.
+// found is a record, or the error of reading it.
 type found struct {
 	revision *release.Revision
 	err      error
 }
 
-// outlines reads the outline of each record. Those that have it somewhere else than
-// Helm and we put it come last, for they take what others need.
+// outlines reads the outline of each record. Records with the outline in an unusual place come
+// last, so that they don't use up the budget of the others.
 func (s *Store) outlines(objects []object, a *allowance) []found {
 	out := make([]found, len(objects))
 	for i, o := range objects {
@@ -128,9 +128,9 @@ func (s *Store) outline(o object, most int64, a *allowance) found {
 	return found{r, err}
 }
 
-// decode reads a part of a record and remembers having seen it. Where the object
-// is stored decides about the namespace: restored backups may say another one. Not
-// all of an outline may have been read.
+// decode reads a part of a record and remembers its version. The revision's namespace is the
+// object's: the record of a restored backup may contain another one. An outline may lack name and
+// version.
 func (s *Store) decode(o object, part release.Part, most int64, a *allowance) (*release.Revision, error) {
 	s.memory.saw(o)
 	at := s.record(o.location())

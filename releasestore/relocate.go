@@ -6,9 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// In is the store for the releases of one namespace whose records are kept in another
-// one, as a HelmRelease's spec.storageNamespace asks for: keys and revisions have the
-// release's namespace, and what is stored lies in storage.
+// In returns a store for the releases of one namespace whose records are kept in another one, as
+// with a HelmRelease's spec.storageNamespace: keys and revisions have the release's namespace, the
+// stored objects are in storage.
 func (s *Store) In(storage, releases string) *Store {
 	if storage == releases {
 		return s
@@ -16,7 +16,7 @@ func (s *Store) In(storage, releases string) *Store {
 	return open(relocated{s.backend, storage, releases}, s.clock)
 }
 
-// relocated is a backend that looks for a namespace's records elsewhere.
+// relocated is a backend that keeps the records of one namespace in another one.
 type relocated struct {
 	backend
 	storage, releases string
@@ -29,7 +29,7 @@ func (b relocated) there(at location) location {
 	return at
 }
 
-// store is the object as it is stored, and back its opposite.
+// store returns the object as it is stored; back is the reverse.
 func (b relocated) store(o object) object {
 	o.meta.Namespace = b.there(o.location()).namespace
 	return o

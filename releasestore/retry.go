@@ -7,9 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// retryingReads is a backend whose reads are sent again while the error is one that
-// passes: a rollback must not end because its history could not be read at once.
-// Writes are sent once; package apply repeats them.
+// retryingReads is a backend that repeats reads after transient errors: a rollback must not fail
+// because one read of the history failed. Writes are not repeated here; package apply repeats them.
 type retryingReads struct {
 	backend
 	clock Clock
@@ -31,8 +30,7 @@ func (b retryingReads) list(ctx context.Context, namespace string, o listOptions
 	return found, next, err
 }
 
-// retryRead does what may be done twice, such as reading, and again while its error
-// passes.
+// retryRead calls read, which must be safe to repeat, again after transient errors.
 func retryRead(ctx context.Context, clock Clock, read func(context.Context) error) error {
 	wait := func(ctx context.Context, d time.Duration) error { return sleep(ctx, clock, d) }
 	return retry.Read(ctx, wait, retry.Passes, func(ctx context.Context) error {

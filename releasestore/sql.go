@@ -13,17 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// sqlRows keeps records as rows of Helm's tables in PostgreSQL. A row's resource
-// version is its xmin: the number of the transaction that wrote it. Each method
-// is one statement and with that one transaction, custom labels included.
+// sqlRows keeps records as rows of Helm's tables in PostgreSQL. A row's resource version is its
+// xmin, the number of the transaction that wrote it. Each method is one statement and so one
+// transaction, which includes the custom labels.
 type sqlRows struct{ db *database }
 
 func (sqlRows) kind() string { return "SQL row" }
 
-// maxSize: a text holds 1 GB, so what can be read again is the limit (MaxUnpacked).
+// maxSize is unlimited: a text column holds 1 GB, so MaxUnpacked is the limit that counts.
 func (sqlRows) maxSize() int { return 0 }
 
-// selectKeys, a body and selectRest read rows as scanRow takes them.
+// selectKeys, a body and selectRest select the columns that scanRow reads.
 const (
 	selectKeys = `
 		SELECT r.key, r.namespace, `
@@ -37,8 +37,8 @@ const (
 // sqlBody is the column with the record.
 const sqlBody = "r.body"
 
-// read asks for rows with the record or what else body is. A database without Helm's tables has none; one that a
-// Helm before 3.13 has set up has no custom labels.
+// read selects rows; body is the expression for the record's column. A database without Helm's
+// tables has no rows; one that Helm before 3.13 has set up has no custom labels.
 func (b sqlRows) read(ctx context.Context, body, where string, params ...*string) ([]object, error) {
 	rows, err := b.db.ask(ctx, selectKeys+body+selectRest+selectLabels+fromRows+where, params...)
 	if undefinedTable(err) {
@@ -61,7 +61,7 @@ func (b sqlRows) read(ctx context.Context, body, where string, params ...*string
 	return objects, nil
 }
 
-// scanRow makes an object of one row.
+// scanRow converts one row to an object.
 func scanRow(row [][]byte) (object, error) {
 	all := map[string]string{}
 	if custom := row[10]; custom != nil {
@@ -73,7 +73,7 @@ func scanRow(row [][]byte) (object, error) {
 		all[label] = string(row[4+i])
 	}
 	if all[labelModifiedAt] == "0" {
-		delete(all, labelModifiedAt) // the column's default: never modified
+		delete(all, labelModifiedAt) // 0 is the column's default, for never modified
 	}
 	return object{
 		meta: metav1.ObjectMeta{
@@ -94,8 +94,8 @@ func (b sqlRows) get(ctx context.Context, at location) (object, error) {
 	return found[0], nil
 }
 
-// list lets the database select by namespace and name; what else the selector
-// asks for is few rows more.
+// list selects by namespace and name in the database. The rest of the selector is applied here: it
+// excludes few rows.
 func (b sqlRows) list(ctx context.Context, namespace string, o listOptions) ([]object, string, error) {
 	selector, err := labels.Parse(o.LabelSelector)
 	if err != nil {
@@ -132,8 +132,8 @@ func (b sqlRows) list(ctx context.Context, namespace string, o listOptions) ([]o
 	return kept, next, nil
 }
 
-// setLabels ends a statement whose first part is r, the row that was written:
-// its custom labels become those of $3. The answer is the row's new version.
+// setLabels ends a statement that begins with r, the row that was written: it replaces the row's
+// custom labels by those in $3, and returns the row's new version.
 const setLabels = `, gone AS (
 		DELETE FROM custom_labels_v1 l USING r WHERE l.releasekey = r.key AND l.releasenamespace = r.namespace
 	), set AS (
@@ -187,7 +187,7 @@ func (b sqlRows) update(ctx context.Context, o object) (object, error) {
 }
 
 func (b sqlRows) delete(ctx context.Context, at location, o metav1.DeleteOptions) error {
-	var seen *string // NULL: whatever is there
+	var seen *string // NULL: any version
 	if o.Preconditions != nil {
 		seen = o.Preconditions.ResourceVersion
 	}
@@ -208,7 +208,7 @@ func (b sqlRows) delete(ctx context.Context, at location, o metav1.DeleteOptions
 	return nil
 }
 
-// missed is why a write met no row: it is gone, or it is another version.
+// missed explains why a write has matched no row: not-found or a conflict.
 func (b sqlRows) missed(ctx context.Context, at location) error {
 	if _, err := b.get(ctx, at); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (b sqlRows) missed(ctx context.Context, at location) error {
 	return apierrors.NewConflict(sqlResource(), at.name, nil)
 }
 
-// write runs a statement that writes, and creates the tables where they are missing.
+// write runs a statement that writes, and creates missing tables.
 func (b sqlRows) write(ctx context.Context, statement string, params ...*string) ([][][]byte, error) {
 	rows, err := b.db.ask(ctx, statement, params...)
 	if !undefinedTable(err) {
@@ -228,8 +228,9 @@ func (b sqlRows) write(ctx context.Context, statement string, params ...*string)
 	return b.db.ask(ctx, statement, params...)
 }
 
-// maxLabelledKey is how long a record's name may be for custom labels, by the
-// column custom_labels_v1.releaseKey (Helm 4.3.1). Other records may have 90.
+// maxLabelledKey is the longest name of a record with custom labels, by the column
+// custom_labels_v1.releaseKey (Helm 4.3.1, pkg/storage/driver/sql.go). Without, it may have 90
+// characters.
 const maxLabelledKey = 64
 
 // customLabels are the user's labels in JSON.

@@ -14,11 +14,11 @@ import (
 // HELM_DRIVER=sql (Helm 4.3.1).
 const SQLConnection = "HELM_DRIVER_SQL_CONNECTION_STRING"
 
-// OpenSQL returns the store of HELM_DRIVER=sql: Helm's tables in a PostgreSQL
-// database, which the first write creates where they are missing. connection is
-// a URL (postgresql://…) or pairs (host=… user=…), as libpq has them, PG*
-// variables included. Nothing is sent yet, and no error shows any of it but
-// host, database and user.
+// OpenSQL returns the store of HELM_DRIVER=sql: Helm's tables in a PostgreSQL database, which the
+// first write creates if they are missing. connection is a URL (postgresql://…) or pairs (host=…
+// user=…), as for libpq, PG* variables included
+// (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). OpenSQL sends
+// nothing, and its errors show only host, database and user.
 func OpenSQL(connection string, clock Clock) (*Store, error) {
 	if strings.TrimSpace(connection) == "" {
 		return nil, errors.New("open release store: HELM_DRIVER=sql needs a database: set " + SQLConnection +
@@ -31,8 +31,8 @@ func OpenSQL(connection string, clock Clock) (*Store, error) {
 	return open(sqlRows{newDatabase(config)}, clock), nil
 }
 
-// sqlConfig reads a connection string. The parser's own errors quote parts of
-// it, so none is passed on.
+// sqlConfig parses a connection string. The parser's errors are not passed on: they quote parts of
+// the string.
 func sqlConfig(connection string) (*pgconn.Config, error) {
 	unreadable := errors.New("open release store: " + SQLConnection + " is not a connection string of PostgreSQL " +
 		"(its text is not shown, it may hold a password); in a URL, write special characters of user and password as %XX")
@@ -43,7 +43,7 @@ func sqlConfig(connection string) (*pgconn.Config, error) {
 	if err != nil {
 		return nil, unreadable
 	}
-	delete(config.RuntimeParams, "binary_parameters") // an option of Helm's driver, lib/pq, none of the server's
+	delete(config.RuntimeParams, "binary_parameters") // an option of Helm's driver, lib/pq, which the server does not know
 	for name := range config.RuntimeParams {
 		if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`).MatchString(name) {
 			return nil, unreadable
@@ -59,27 +59,27 @@ func sqlConfig(connection string) (*pgconn.Config, error) {
 	return config, nil
 }
 
-// saysSSLMode reports whether a connection string has an sslmode. The parser does not
-// tell. Yet it refuses a mode that there is none of, and takes the last of two.
+// saysSSLMode reports whether a connection string sets sslmode. The parser does not say so, but it
+// refuses an invalid mode, and with two modes the last one counts.
 func saysSSLMode(connection string) bool {
 	const invalid = "sslmode=none-such"
 	probe := invalid + " " + connection
 	if strings.HasPrefix(connection, "postgres://") || strings.HasPrefix(connection, "postgresql://") {
-		place, options, _ := strings.Cut(connection, "?") // see misplaced: the first begins the options
+		place, options, _ := strings.Cut(connection, "?") // options begin at the first question mark, see misplaced
 		probe = strings.TrimSuffix(place+"?"+invalid+"&"+options, "&")
 	}
 	_, err := pgconn.ParseConfig(probe)
 	return err == nil
 }
 
-// plain is a fallback to a connection without TLS. libpq takes it unless told
-// otherwise, lib/pq and with it Helm does not.
+// plain reports whether a fallback connects without TLS. That is libpq's default (sslmode=prefer),
+// but not lib/pq's and therefore not Helm's (https://pkg.go.dev/github.com/lib/pq).
 func plain(f *pgconn.FallbackConfig) bool {
 	return f.TLSConfig == nil && !strings.HasPrefix(f.Host, "/")
 }
 
-// misplaced reports whether the password may be where a URL has its host, database
-// or options, because it holds one of @/?# as it is. Errors show those.
+// misplaced reports whether a part of the password may be parsed as host, database or option of a
+// URL, because it contains @, /, ? or # unescaped. Errors show those parts.
 func misplaced(connection string) bool {
 	_, rest, isURL := strings.Cut(connection, "://")
 	if !isURL || !strings.HasPrefix(connection, "postgres") {

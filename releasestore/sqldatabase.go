@@ -11,26 +11,25 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// database is one connection to PostgreSQL, opened when it is first used and
-// anew after it broke. Statements go one after the other. Reads are repeated by
-// retryingReads, writes by package apply.
+// database is one connection to PostgreSQL, which is opened on first use and again after it broke.
+// Statements run one at a time. retryingReads repeats reads, package apply repeats writes.
 type database struct {
 	config *pgconn.Config
 	turn   chan struct{} // holds a token while a statement is under way
 	conn   *pgconn.PgConn
 }
 
-// statementTime bounds one statement, connecting included.
+// statementTime limits one statement, including connecting.
 const statementTime = 30 * time.Second
 
 func newDatabase(config *pgconn.Config) *database {
 	return &database{config: config, turn: make(chan struct{}, 1)}
 }
 
-// ask runs one statement and reads its rows; every value is text, nil is NULL. It
-// is sent twice when the connection turns out to have broken since it was last
-// used. That is safe for writes: Store knows its own record again, whether it is
-// told that the record exists, has another version or is gone.
+// ask runs one statement and returns its rows; all values are text, nil is NULL. The statement is
+// sent again when the connection turns out to have broken since its last use. That is safe for
+// writes: Store recognises its own record, whether the answer is that it exists, has another
+// version or is gone.
 func (d *database) ask(ctx context.Context, statement string, params ...*string) ([][][]byte, error) {
 	values := make([][]byte, len(params))
 	for i, p := range params {
@@ -58,7 +57,7 @@ func (d *database) script(ctx context.Context, statements string) error {
 	})
 }
 
-// use hands out the connection.
+// use calls run with an open connection.
 func (d *database) use(ctx context.Context, run func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
@@ -88,7 +87,7 @@ func (d *database) use(ctx context.Context, run func(context.Context) error) err
 	}
 }
 
-// close leaves the database; the next statement opens a connection again.
+// close closes the connection; the next statement opens it again.
 func (d *database) close(ctx context.Context) error {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
@@ -98,11 +97,10 @@ func (d *database) close(ctx context.Context) error {
 	return d.conn.Close(ctx)
 }
 
-// unreachable is the error of connecting. It names the server as the connection
-// string does, without the password.
+// unreachable is the error of a failed connection. It names the server without the password.
 func (d *database) unreachable(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
-		err = inner // what it wraps says less well where and who
+		err = inner // the outer error repeats host and user less clearly
 	}
 	if busy(sqlState(err)) {
 		err = busyError(err)
@@ -112,7 +110,7 @@ func (d *database) unreachable(err error) error {
 		address, d.config.Database, d.config.User, oneLine{err})
 }
 
-// mapError is the error of a statement.
+// mapError returns the error of a failed statement.
 func mapError(err error) error {
 	switch state := sqlState(err); {
 	case busy(state):
@@ -123,8 +121,9 @@ func mapError(err error) error {
 	return fmt.Errorf("talk to PostgreSQL: %w", err)
 }
 
-// busy reports whether the server may do the next time what it refused: it is
-// starting, stopping or short of something, or transactions met.
+// busy reports whether the SQLSTATE is that of a transient error: the server is starting, stopping
+// or short of resources, or transactions conflicted
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 func busy(state string) bool {
 	for _, class := range []string{"08", "40", "53", "57P"} {
 		if strings.HasPrefix(state, class) {
@@ -134,10 +133,10 @@ func busy(state string) bool {
 	return false
 }
 
-// busyError is one that callers know to pass.
+// busyError is an error that retry.Passes treats as transient.
 func busyError(err error) error { return apierrors.NewServiceUnavailable("PostgreSQL: " + err.Error()) }
 
-// oneLine joins the lines of an error, one for each address that was tried.
+// oneLine joins the lines of an error, which has one for each address that was tried.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string {

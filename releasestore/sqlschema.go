@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// sqlSchema brings a database to Helm's two migrations, in one transaction and
-// with the book that Helm's sql-migrate keeps of them, so that either of us finds
-// the other's tables in order. Tables, names, types, indices, the grant and row
-// level security are those of Helm 3.22 and 4.3.1. The lock, a number made up by
-// us, keeps two of us apart; Helm does not take it.
+// sqlSchema applies Helm's two migrations to a database in one transaction. It records them as
+// Helm's sql-migrate does, so that each tool finds the other's tables in order. Tables, names,
+// types, indices, the grant and row level security are those of Helm 3.22 and 4.3.1
+// (pkg/storage/driver/sql.go, ensureDBSetup). The advisory lock keeps two runs of this tool apart;
+// its number is arbitrary, and Helm does not take it.
 const sqlSchema = `
 SELECT pg_advisory_xact_lock(7163948205173);
 CREATE TABLE IF NOT EXISTS gorp_migrations (id text NOT NULL PRIMARY KEY, applied_at timestamp with time zone);
@@ -54,8 +54,8 @@ DO $$ BEGIN
 	END IF;
 END $$`
 
-// setUp creates what is missing of the tables. Where Helm creates them at the
-// same moment it looks again: then they are there.
+// setUp creates missing tables. If Helm creates them at the same moment, it tries again and finds
+// them.
 func (d *database) setUp(ctx context.Context) error {
 	const attempts = 3
 	var err error
@@ -67,7 +67,7 @@ func (d *database) setUp(ctx context.Context) error {
 	return err
 }
 
-// Conditions of PostgreSQL, by SQLSTATE.
+// SQLSTATE codes of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const (
 	stateUndefinedTable  = "42P01"
 	stateDuplicateTable  = "42P07"
@@ -81,7 +81,7 @@ func crossed(err error) bool {
 	return state == stateDuplicateTable || state == stateUniqueViolation
 }
 
-// sqlState is the condition that the server tells, "" for every other error.
+// sqlState is the SQLSTATE of an error of the server, "" for other errors.
 func sqlState(err error) string {
 	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return said.Code

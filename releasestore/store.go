@@ -1,11 +1,9 @@
-// Package releasestore keeps release records where Helm keeps them and in the
-// form in which Helm keeps them: one Secret or ConfigMap a revision, one row of a
-// PostgreSQL database, or memory for tests. It also holds the lock that lets one operation at a time work on
-// a release.
+// Package releasestore keeps release records where and in the format in which Helm keeps them: for
+// each revision one Secret, one ConfigMap or one row of a PostgreSQL database; or in memory, for
+// tests. It also holds the lock that lets only one operation at a time work on a release.
 //
-// It does not decide which revisions to write, supersede or prune (package
-// plan), does not repeat writes (package apply does) and knows no objects of a release but
-// their records.
+// It does not decide which revisions to write, supersede or prune (package plan does), does not
+// repeat writes (package apply does) and knows no objects of a release but their records.
 package releasestore
 
 import (

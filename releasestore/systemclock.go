@@ -2,8 +2,8 @@ package releasestore
 
 import "time"
 
-// SystemClock is the real time. Tests build the program with another file in the
-// place of this one, see e2e/trust/testdata/skewedclock.
+// SystemClock is the real time. Tests build the program with another file in place of this one, see
+// e2e/trust/testdata/skewedclock.
 type SystemClock struct{}
 
 // Now is the current time.

@@ -7,21 +7,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// versionCache is what the store has seen of each record.
+// versionCache holds the last version of each record that the store has seen.
 type versionCache struct {
 	mu   sync.Mutex
 	seen map[location]*cachedVersion
 }
 
-// cachedVersion is the last that was seen of one record: the metadata of the object,
-// and the contents that don't come from somebody else, namely what was last
-// read or written and what was sent since and never answered.
+// cachedVersion is the last version of one record that was seen: the object's metadata, and hashes
+// of the contents that this store accepts as known: what it read or wrote last, and what it has
+// sent since without an answer.
 type cachedVersion struct {
 	meta metav1.ObjectMeta
 	ours map[[sha256.Size]byte]bool
 }
 
-// saw remembers the object as it is now.
+// saw remembers the object's present version.
 func (m *versionCache) saw(o object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -31,8 +31,8 @@ func (m *versionCache) saw(o object) {
 	}
 }
 
-// sent remembers that the record may become this object's content although no
-// answer says so.
+// sent remembers that the record may become the object's content although no answer has confirmed
+// it.
 func (m *versionCache) sent(o object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,7 +41,7 @@ func (m *versionCache) sent(o object) {
 	}
 }
 
-// meta is the metadata last seen.
+// meta returns the metadata that was last seen.
 func (m *versionCache) meta(at location) (metav1.ObjectMeta, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,8 +52,8 @@ func (m *versionCache) meta(at location) (metav1.ObjectMeta, bool) {
 	return *s.meta.DeepCopy(), true
 }
 
-// known reports whether the object's content is one that this store has read or
-// sent: its metadata alone was changed by others, or an answer was lost.
+// known reports whether this store has read or sent the object's content. Then only its metadata
+// was changed by others, or an answer was lost.
 func (m *versionCache) known(o object) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -94,9 +94,8 @@ func (s *Store) Delete(ctx context.Context, key release.Key, version int) error 
 	return err
 }
 
-// compareAndSwap writes against the version last seen. When that is not the
-// current one, and what is there now is nevertheless known, it writes once
-// more: then an earlier answer was lost, or others touched the metadata only.
+// compareAndSwap writes against the version last seen. On a conflict with content that is known
+// nevertheless it writes again: then an answer was lost, or others have changed only the metadata.
 func (s *Store) compareAndSwap(ctx context.Context, at location, write func(metav1.ObjectMeta) error) error {
 	const attempts = 3
 	for range attempts {
@@ -118,8 +117,8 @@ func (s *Store) compareAndSwap(ctx context.Context, at location, write func(meta
 	return &ConflictError{s.record(at)}
 }
 
-// lookAgain learns the current version of a record whose content is known, and
-// fails with a ConflictError when it is not.
+// lookAgain reads the current version of a record. It returns a ConflictError if the content is not
+// known.
 func (s *Store) lookAgain(ctx context.Context, at location) error {
 	current, err := s.fetch(ctx, at)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// Chart is a loaded chart. It is not changed by what is done with it.
+// Chart is a loaded chart. No function of this package changes it.
 type Chart struct {
 	chart    *chart.Chart
 	warnings []chart.Warning
-	// pin is where it was fetched from, nil for a folder or a file.
+	// pin is where the chart was fetched from, nil for a folder or a file.
 	pin *plan.ChartSource
 }
 
@@ -29,13 +29,13 @@ func LoadChart(path string) (*Chart, error) {
 	return &Chart{chart: loaded, warnings: warnings}, nil
 }
 
-// Name is the chart's, of Chart.yaml.
+// Name returns the chart's name from Chart.yaml.
 func (c *Chart) Name() string { return c.chart.Metadata.Name }
 
-// Version is the chart's, of Chart.yaml.
+// Version returns the chart's version from Chart.yaml.
 func (c *Chart) Version() string { return c.chart.Metadata.Version }
 
-// AppVersion is the chart's, of Chart.yaml.
+// AppVersion returns the application's version from Chart.yaml.
 func (c *Chart) AppVersion() string { return c.chart.Metadata.AppVersion }
 
 func (c *Chart) source(values map[string]any) engine.Source {
@@ -44,18 +44,19 @@ func (c *Chart) source(values map[string]any) engine.Source {
 
 // Rendering is a rendered chart.
 type Rendering struct {
-	// Manifest is what is applied, in install order, as helm template prints it
-	// without hooks. Hooks are apart.
+	// Manifest is what is applied, in install order, as helm template prints it without hooks,
+	// which are in Hooks.
 	Manifest string
 	Hooks    []string
 	Notes    string
 }
 
-// TemplateOptions say what templates see. The zero value is good.
+// TemplateOptions say what templates see. The zero value is usable.
 type TemplateOptions struct {
-	// KubeVersion is such as "1.36"; "" is the newest that this version knows.
+	// KubeVersion is a version such as "1.36"; "" is the newest that this version of the package
+	// knows.
 	KubeVersion string
-	// APIVersions are there besides Kubernetes' own: "monitoring.coreos.com/v1".
+	// APIVersions are served besides Kubernetes' own: "monitoring.coreos.com/v1".
 	APIVersions []string
 	// Upgrade renders as an upgrade instead of an install.
 	Upgrade bool

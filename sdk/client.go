@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// Options are a client's. The zero value is good.
+// Options are a client's options. The zero value is usable.
 type Options struct {
 	// Driver is where releases are stored: "secret" (the default), "configmap", or
 	// "sql", as Helm's HELM_DRIVER.
@@ -23,19 +23,18 @@ type Options struct {
 	// Name is how the holder of a release's lock is shown to other users; "" uses the
 	// user agent of the configuration.
 	Name string
-	// QPS is how many requests a second are made at most; 0 leaves that to the API
-	// server's priority and fairness.
+	// QPS limits the requests per second; 0 leaves that to the API server's priority and fairness.
 	QPS float32
-	// CacheDir is where discovery is cached, as kubectl does; "" caches in memory.
+	// CacheDir is where discovery is cached, as by kubectl; "" caches in memory.
 	CacheDir string
-	// Observe is told what happens during Apply, from many goroutines but one call
-	// at a time. It must not block for long.
+	// Observe is called with what happens during Apply, from many goroutines but one call at a
+	// time. It must not block for long.
 	Observe func(Event)
-	// Warn is told what the API server warns of, such as deprecated versions, and that
-	// the source of a plan's chart gives no answer.
+	// Warn is called with warnings of the API server, such as deprecated versions, and when the
+	// source of a plan's chart does not answer.
 	Warn func(text string)
-	// Sources, when not nil, are asked before a plan is applied whether its chart has
-	// changed there.
+	// Sources, when not nil, are checked before a plan is applied: whether its chart has changed
+	// there.
 	Sources *Sources
 }
 
@@ -56,8 +55,8 @@ func (r Release) String() string { return r.Namespace + "/" + r.Name }
 
 func (r Release) key() release.Key { return release.Key{Namespace: r.Namespace, Name: r.Name} }
 
-// New makes a client of a configuration such as that of rest.InClusterConfig or
-// clientcmd. It sends no request. Errors: the configuration or the driver is invalid.
+// New makes a client from a configuration such as rest.InClusterConfig or clientcmd returns. It
+// sends no request. Errors: the configuration or the driver is invalid.
 func New(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	if config.UserAgent == "" {
@@ -138,12 +137,12 @@ type Result struct {
 	Written bool
 }
 
-// Apply does exactly what the plan says. It takes the release's lock, plans once more
-// from what the plan holds, and goes on only when that says the same. It returns
-// when all is ready, or has failed; when ctx ends, it records the revision as failed,
-// and rolls back where the plan is atomic. The result says how far it came, with an
-// error, too. The chart is in the plan and not fetched; with [Options.Sources] its
-// source is asked first whether it still has the same bytes.
+// Apply does exactly what the plan says. It takes the release's lock, plans once more from what the
+// plan holds, and goes on only if the result is the same. It returns when everything is ready or
+// something has failed; when ctx ends, it records the revision as failed, and rolls back if the
+// plan is atomic. The result says how far it came, even with an error. The chart is in the plan and
+// not fetched again; with [Options.Sources], Apply first checks that the source still has the same
+// bytes.
 //
 // Errors: [ErrBlocked], *[StaleError], *[LockedError], *[NotReadyError],
 // *[RolledBackError], and those of the API server.

@@ -16,8 +16,8 @@ type Operation interface {
 	lock() time.Duration
 }
 
-// Plan plans an operation against the cluster and writes nothing to it, dry runs
-// apart. A plan that can't be applied is no error: see [Plan.Blocked].
+// Plan plans an operation against the cluster and writes nothing to it; dry runs change nothing. A
+// plan that can't be applied is no error: see [Plan.Blocked].
 //
 // Errors: *[NoReleaseError], *[NoRevisionError], and those of loading, rendering and
 // of the API server.
@@ -29,37 +29,36 @@ func (c *Client) Plan(ctx context.Context, o Operation) (*Plan, error) {
 	return &Plan{plan: made, lockWait: o.lock()}, nil
 }
 
-// Run are the options that every operation has. The zero value is good.
+// Run are the options that every operation has. The zero value is usable.
 type Run struct {
 	// Wait waits until everything is ready; hooks are always waited for.
 	Wait bool
 	// WaitForJobs waits for Jobs to end, too.
 	WaitForJobs bool
-	// Timeout bounds each wait and each hook; 0 is five minutes.
+	// Timeout limits each wait and each hook; 0 is five minutes.
 	Timeout time.Duration
-	// OverallTimeout bounds the whole run but the way back when it fails; 0 does not.
+	// OverallTimeout limits the whole run, except for the rollback after a failure; 0 is no limit.
 	OverallTimeout time.Duration
 	// LockTimeout is how long to wait while another run holds the release's lock; 0
 	// does not wait.
 	LockTimeout time.Duration
-	// NoHooks leaves out hooks.
+	// NoHooks runs no hooks.
 	NoHooks bool
 	// HistoryMax is how many revisions stay stored; 0 is Helm's 10, -1 keeps all.
 	HistoryMax int
-	// Description is stored in the record instead of ours.
+	// Description is stored in the record instead of the default.
 	Description string
-	// FieldManager owns what is written; "" is "kubectl-release".
+	// FieldManager owns the fields that are written; "" is "kubectl-release".
 	FieldManager string
-	// TakeOwnership takes objects over that are not the release's.
+	// TakeOwnership adopts objects that do not belong to the release.
 	TakeOwnership bool
-	// ForceConflicts takes fields over that other managers own, under server-side
-	// apply.
+	// ForceConflicts takes over fields of other field managers under server-side apply.
 	ForceConflicts bool
-	// Deny blocks a plan that bears one of these risks: "data", "delete",
-	// "recreate", "scale-down", "stateful".
+	// Deny blocks a plan with one of these risks: "data", "delete", "recreate", "scale-down",
+	// "stateful".
 	Deny []string
-	// Sensitive are patterns of fields that [Plan.Text] and its kin mask besides
-	// those of Secrets, as in docs/secrets.md.
+	// Sensitive are patterns of fields that [Plan.Text] and the other formats mask besides those of
+	// Secrets, as in docs/secrets.md.
 	Sensitive []string
 }
 
@@ -93,7 +92,7 @@ func (r Run) options() (plan.Options, error) {
 	return o, nil
 }
 
-// Reuse says what an upgrade takes over from earlier values.
+// Reuse says which earlier values an upgrade keeps.
 type Reuse string
 
 const (
@@ -121,13 +120,13 @@ func (r Reuse) mode() (values.Reuse, error) {
 	return 0, fmt.Errorf("reuse of values %q is not known", string(r))
 }
 
-// Install installs a release that is not there.
+// Install installs a release that does not exist yet.
 type Install struct {
 	Release
 	Run
 	Chart  *Chart
 	Values map[string]any
-	// Atomic uninstalls what a failed install has left.
+	// Atomic uninstalls what a failed install has left behind.
 	Atomic bool
 	// CreateNamespace creates the release's namespace when it is missing.
 	CreateNamespace bool
@@ -150,7 +149,7 @@ type Upgrade struct {
 	Chart  *Chart
 	Values map[string]any
 	Reuse  Reuse
-	// Install installs the release when it is not there.
+	// Install installs the release if it does not exist.
 	Install bool
 	// Atomic rolls back on failure. It waits, whatever Wait says.
 	Atomic bool
@@ -158,7 +157,7 @@ type Upgrade struct {
 	CleanupOnFail   bool
 	CreateNamespace bool
 	SkipCRDs        bool
-	// UpdateCRDs updates the CRDs of crds/ that are there, too.
+	// UpdateCRDs also updates existing CRDs to those in crds/.
 	UpdateCRDs bool
 	Labels     map[string]string
 }

@@ -43,17 +43,17 @@ type Step struct {
 	Changes []Change
 	// Why says in a sentence why this is done.
 	Why string
-	// Risk is the gravest of "data", "delete", "recreate", "scale-down" and
-	// "stateful" that the step bears, or "".
+	// Risk is the gravest of the step's risks "data", "delete", "recreate", "scale-down" and
+	// "stateful", or "".
 	Risk string
 }
 
 // Change is a field that changes.
 type Change struct {
-	// Path is such as "spec.template.spec.containers[web].image".
+	// Path is a path such as "spec.template.spec.containers[web].image".
 	Path string
-	// From and To are nil where the field is absent. Sensitive ones are masked
-	// by no one here: keep them to yourself.
+	// From and To are nil where the field is absent. Sensitive ones are not masked here: don't show
+	// them.
 	From, To  any
 	Sensitive bool
 	// Cause is "chart", "values", "drift" and others, as in docs/plan-json.md.
@@ -137,8 +137,8 @@ func (p *Plan) HTML(w io.Writer) error { return report.HTML(w, &redact.Plan(p.pl
 // JSON writes the plan as described by docs/plan-json.md.
 func (p *Plan) JSON(w io.Writer) error { return report.JSON(w, &redact.Plan(p.plan).Document) }
 
-// Encode is the plan as a file for Apply, here or by kubectl release apply. It holds
-// the release's secrets.
+// Encode returns the plan as a file for Apply or for kubectl release apply. It holds the release's
+// secrets.
 func (p *Plan) Encode() ([]byte, error) { return plan.Encode(p.plan) }
 
 // Decode reads a plan that Encode or kubectl release plan --out has written. Errors: data

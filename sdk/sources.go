@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// Sources are the repositories and registries that charts come from, with the files that
-// Helm and kubectl release keep of them: docs/sources.md. Getter plugins are not run.
+// Sources are the repositories and registries that charts come from, with the files in which Helm
+// and kubectl release keep them, see docs/sources.md. Getter plugins are not run.
 type Sources struct {
 	sources *source.Sources
 }
 
-// FindSources finds the files as Helm does, by variables such as HELM_CONFIG_HOME.
-// lookup is [os.LookupEnv] or says what they are instead; home is the home folder.
-// Errors: sources.yaml can't be read.
+// FindSources finds the files as Helm does, by variables such as HELM_CONFIG_HOME. lookup is
+// [os.LookupEnv] or a replacement for it; home is the home folder. Errors: sources.yaml can't be
+// read.
 func FindSources(lookup func(name string) (value string, set bool), home string) (*Sources, error) {
 	paths := source.FindPaths(lookup, runtime.GOOS, home)
 	settings, err := paths.ReadSettings()
@@ -30,20 +30,19 @@ func FindSources(lookup func(name string) (value string, set bool), home string)
 	return &Sources{&source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release-sdk"}}, nil
 }
 
-// ChartOptions say which chart is meant. The zero value is good.
+// ChartOptions say which chart is meant. The zero value is usable.
 type ChartOptions struct {
-	// Version is a version, a range such as "^1.2", or "": the newest that is no
-	// prerelease, which Devel lets count, too.
+	// Version is a version, a range such as "^1.2", or "" for the newest that is no prerelease;
+	// with Devel, prereleases count, too.
 	Version string
 	Devel   bool
-	// Repo is the URL of the repository that has the chart.
+	// Repo is the URL of the chart's repository.
 	Repo string
 }
 
-// LoadChart loads a chart from where it lives: a folder or file, REPO/NAME, a URL, or
-// oci://HOST/PATH, in Helm's order. Plans of a chart that was fetched are pinned to its
-// bytes, see [Client.Apply]. Errors: it is not there, can't be fetched, or is not the one
-// that was promised.
+// LoadChart loads a chart from a folder or file, REPO/NAME, a URL, or oci://HOST/PATH, tried in
+// Helm's order. Plans of a fetched chart are pinned to its bytes, see [Client.Apply]. Errors: the
+// chart does not exist, can't be fetched, or is not the one that the index or digest promises.
 func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (*Chart, error) {
 	there := func(path string) bool {
 		_, err := os.Lstat(path)
@@ -71,8 +70,8 @@ func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (
 	return &Chart{chart: loaded, warnings: append(found.Warnings, warnings...), pin: fetched.Pin(ref, chart)}, nil
 }
 
-// unmoved refuses a plan whose chart is another one by now where it was fetched from. A
-// server that gives no answer is no reason to: what was planned is in the plan.
+// unmoved returns an error if the source of the plan's chart has another chart by now. A server
+// that does not answer is no error: the chart is in the plan.
 func (c *Client) unmoved(ctx context.Context, p *Plan) error {
 	if c.sources == nil {
 		return nil

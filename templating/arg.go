@@ -31,7 +31,7 @@ func (s *state) arg(dot any, n parse.Node, p param) any {
 	return s.constant(dot, n, p)
 }
 
-// constant is a literal of the parameter's type.
+// constant converts a literal to the parameter's type.
 func (s *state) constant(dot any, n parse.Node, p param) any {
 	if p.kind == paramAny || p.kind == paramSame {
 		return s.literal(dot, n)
@@ -76,8 +76,8 @@ func (p param) takesNil() bool {
 	return false
 }
 
-// valid makes sure that a value can be given for a parameter: its type is
-// assignable, directly or through one pointer.
+// valid returns the value as an argument for the parameter. It ends the render if the type is not
+// assignable, neither directly nor through one pointer.
 func (s *state) valid(v any, p param) any {
 	if p.kind == paramSame {
 		return unwrapNil(v)
@@ -88,7 +88,7 @@ func (s *state) valid(v any, p param) any {
 			s.fail("the value is missing (nil) where %s is needed", typeName(p.typ))
 		}
 		return nil
-	case absent: // its type is any, and no other parameter takes that
+	case absent: // absent counts as an any, which only parameters of type any accept
 		if p.kind != paramAny {
 			s.fail("the value is missing (nil) where %s is needed", typeName(p.typ))
 		}
@@ -138,7 +138,7 @@ func (s *state) assignable(v any, p param) any {
 	return nil
 }
 
-// typeName says a Go type in words, where there is one.
+// typeName describes a Go type in words if possible.
 func typeName(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Map:

@@ -7,8 +7,7 @@ import (
 	gotemplate "text/template"
 )
 
-// builtinFunctions are those of text/template. and, or are part of the
-// evaluation (see logic).
+// builtinFunctions are the functions of text/template. and and or are evaluated by logic.
 func builtinFunctions() map[string]any {
 	return map[string]any{
 		"and":      func(...any) any { return nil },
@@ -32,11 +31,10 @@ func builtinFunctions() map[string]any {
 	}
 }
 
-// errUnset is what index says of nil.
+// errUnset is the error of indexing nil.
 var errUnset = errors.New("there is nothing to index (nil)")
 
-// index is x[1][2] for maps, lists and text. A key that a map does not have
-// gives the zero of its type.
+// index is x[1][2] for maps, lists and text. A missing key of a map gives the zero value.
 func index(item any, keys ...any) (any, error) {
 	if item == nil {
 		return nil, errUnset
@@ -130,7 +128,7 @@ func length(v any) (int, error) {
 	return 0, fmt.Errorf("%s has no length", typeOf(v))
 }
 
-// typeOf names a type as Helm 4.3.1's templates see it.
+// typeOf returns the name of a type as templates see it under Helm 4.3.1.
 func typeOf(v any) string {
 	switch v.(type) {
 	case Values:

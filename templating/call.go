@@ -19,7 +19,7 @@ type paramKind int
 
 const (
 	paramAny  paramKind = iota
-	paramSame           // anything, as it is: also a struct field with its methods
+	paramSame           // anything, unchanged: a struct field keeps its methods
 	paramString
 	paramInt
 	paramTable
@@ -49,19 +49,19 @@ type function struct {
 	params   []param
 	variadic bool
 	weight   budget.Weight
-	// guard refuses calls that would use too much; nil for most.
+	// guard refuses calls that would use too many resources; nil for most functions.
 	guard budget.Guard
-	// grows says that the result is memory of its own, to be counted.
+	// grows says that the result takes memory of its own, which is counted.
 	grows bool
-	// varies says that results are recalled, see Recall.
+	// varies says that results are taken from Options.Recall.
 	varies bool
-	// invoke runs it. Arguments have been checked against params.
+	// invoke calls the function. The arguments have been checked against params.
 	invoke func(args []any) (any, error)
-	// special runs it with the state; nil for most.
+	// special calls the function with the state; nil for most functions.
 	special func(s *state, args []any) any
 }
 
-// newFunction wraps any Go function of one result, or two with an error.
+// newFunction wraps a Go function that returns one result, or a result and an error.
 func newFunction(name string, fn reflect.Value) *function {
 	t := fn.Type()
 	f := &function{name: name, weight: budget.Ordinary(), variadic: t.IsVariadic(), params: make([]param, t.NumIn())}
@@ -78,7 +78,7 @@ func newFunction(name string, fn reflect.Value) *function {
 	return f
 }
 
-// reflected calls fn by reflection, for the signatures that adapt lacks.
+// reflected calls fn by reflection, for signatures that adapt does not know.
 func (f *function) reflected(fn reflect.Value) func([]any) (any, error) {
 	return func(args []any) (any, error) {
 		in := make([]reflect.Value, len(args))
@@ -111,7 +111,7 @@ func (s *state) function(dot any, n *parse.IdentifierNode, c site) any {
 	return s.call(dot, f, c)
 }
 
-// logic is and/or: arguments are evaluated until the result is known.
+// logic evaluates and/or: it evaluates arguments until the result is known.
 func (s *state) logic(dot any, isOr bool, c site) any {
 	if len(c.args) < 2 && !isFinal(c.final) {
 		s.fail("and, or need at least one argument")
@@ -212,7 +212,7 @@ func (s *state) run(f *function, args []any) any {
 	return result
 }
 
-// safely calls a function and turns a panic into its error.
+// safely calls a function and turns a panic into an error.
 func safely(f *function, args []any) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -226,8 +226,8 @@ func safely(f *function, args []any) (result any, err error) {
 	return f.invoke(args)
 }
 
-// sizeOf is what a result weighs: the length of a text, 16 bytes an item, and
-// what a map takes even when it is small.
+// sizeOf estimates the memory of a result: the length of a text, 16 bytes for each item of a list,
+// and the size of a small map.
 func sizeOf(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -249,7 +249,7 @@ func sizeOf(v any) int {
 	return 0
 }
 
-// functionError ends the render with what a function said.
+// functionError ends the render with the error of a function.
 func (s *state) functionError(f *function, err error) {
 	if errors.Is(err, errUnset) {
 		if e := s.unset(err); e != nil {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Defaults of .Capabilities without a cluster. The Helm version is the one whose
-// results we promise, the Kubernetes version that of the client-go it is built
-// with, and we are.
+// Defaults of .Capabilities without a cluster. The Helm version is the one whose results we
+// reproduce. The Kubernetes version belongs to the client-go release that this program is built
+// with.
 const (
 	defaultKubeVersion = "v1.37.0"
 	helmVersion        = "v4.3.1"
@@ -25,9 +25,8 @@ type Capabilities struct {
 	HelmVersion HelmVersion
 }
 
-// Format prints what fmt prints for a pointer to a struct, also where fmt
-// would print the address: a map that holds capabilities prints the same every
-// time.
+// Format prints what fmt prints for a pointer to a struct, even where fmt would print the address,
+// so that a map with capabilities always prints the same.
 func (c *Capabilities) Format(f fmt.State, verb rune) {
 	fmt.Fprintf(f, "&"+fmt.FormatString(f, verb), *c)
 }
@@ -95,7 +94,7 @@ func (v *KubeVersion) GitVersion() string { return v.Version }
 // "apps/v1/Deployment" as well.
 type VersionSet []string
 
-// Has says whether an API version (or group, version and kind) is served.
+// Has reports whether an API version (or group, version and kind) is served.
 func (s VersionSet) Has(apiVersion string) bool { return slices.Contains(s, apiVersion) }
 
 // HelmVersion is .Capabilities.HelmVersion.

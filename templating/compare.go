@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// Comparisons follow text/template: numbers compare whatever their size, but
-// an integer never with a float, and a value of another kind is an error.
+// Comparisons follow text/template: integers of any size and sign compare with each other, but not
+// with floats, and different kinds are an error (text/template/funcs.go, eq and lt).
 
 // equalsAny is a == b || a == c …
 func equalsAny(a any, others ...any) (bool, error) {
@@ -55,8 +55,7 @@ func equals(a, b any) (bool, error) {
 	return x.Equal(y.Convert(x.Type())), nil
 }
 
-// equalComposite compares what has no order: nils of any type, and values of
-// types that Go can compare.
+// equalComposite compares values without an order: nils of any type, and comparable values.
 func equalComposite(x, y reflect.Value) (bool, error) {
 	if x.Kind() != y.Kind() && x.IsValid() && y.IsValid() {
 		return false, incompatible(x, y)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// durationFunctions are Helm 4.3.1's (pkg/engine/funcs.go). Other than mustToDuration they give zero for
-// what is no duration.
+// durationFunctions are Helm 4.3.1's (pkg/engine/funcs.go). All but mustToDuration return zero for
+// a value that is no duration.
 func durationFunctions() map[string]any {
 	in := func(convert func(time.Duration) float64) func(any) float64 {
 		return func(v any) float64 {
@@ -46,7 +46,7 @@ func durationFunctions() map[string]any {
 	}
 }
 
-// multiple brings v to a multiple of m; a bad v gives zero, a bad m gives v.
+// multiple converts v to a multiple of m; an invalid v gives zero, an invalid m gives v.
 func multiple(v, m any, to func(time.Duration, time.Duration) time.Duration) time.Duration {
 	d, err := toDuration(v)
 	if err != nil {
@@ -59,8 +59,7 @@ func multiple(v, m any, to func(time.Duration, time.Duration) time.Duration) tim
 	return to(d, unit)
 }
 
-// toDuration reads a duration: "1h30m", or a number of seconds, in figures or
-// as text.
+// toDuration reads a duration: "1h30m", or a number of seconds, as a number or text.
 func toDuration(v any) (time.Duration, error) {
 	switch v := v.(type) {
 	case nil:

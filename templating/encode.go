@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/yamltext"
 )
 
-// encodingFunctions are Helm's encoders and decoders. Those without "must" give
-// "" (TOML: the message) for what can't be encoded; decoders give the message
-// as the key Error, or as the only item. Results are those of Helm 4.3.1
-// (https://github.com/helm/helm/blob/v4.3.1/pkg/engine/funcs.go),
-// messages of YAML and JSON included, because charts test for them.
+// encodingFunctions are Helm's encoders and decoders. Encoders without "must" return "" for a value
+// that can't be encoded (TOML: the error's message); decoders return the message under the key
+// Error, or as the only item of a list. Results are those of Helm 4.3.1
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/engine/funcs.go), messages of YAML and JSON
+// included, because charts test for them.
 func encodingFunctions() map[string]any {
 	return map[string]any{
 		"toYaml":        toYAML,

@@ -44,11 +44,11 @@ type Call struct {
 
 func (c Call) String() string { return c.Place.String() + " (" + c.What + ")" }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// maxTrail is how many places an error prints; of a longer trail it prints
-// both ends.
+// maxTrail is how many places an error prints; of a longer trail it prints the beginning and the
+// end.
 const maxTrail = 8
 
 // Error is one message of at most three lines: where and what, the hint, the
@@ -99,7 +99,7 @@ func (s *state) failure(message string, cause error) *Error {
 	return e
 }
 
-// calling says how a template was called.
+// calling describes how a template was called.
 func calling(callee *template, by parse.Node) string {
 	if _, ok := by.(*parse.TemplateNode); ok {
 		return fmt.Sprintf("template %q", callee.name)
@@ -110,7 +110,7 @@ func calling(callee *template, by parse.Node) string {
 	return fmt.Sprintf("include %q", callee.name)
 }
 
-// fail ends the render. It is caught by execution.file.
+// fail ends the render with an error. execution.file recovers the panic.
 func (s *state) fail(format string, args ...any) {
 	panic(s.failure(fmt.Sprintf(format, args...), nil))
 }
@@ -122,7 +122,7 @@ func (s *state) check(err error) {
 	}
 }
 
-// maxExpr is how much of an expression an error quotes.
+// maxExpr limits how many bytes of an expression an error quotes.
 const maxExpr = 120
 
 func (s *state) located(t *template, n parse.Node) *Error {
@@ -145,8 +145,8 @@ func (s *state) located(t *template, n parse.Node) *Error {
 	return e
 }
 
-// recovered turns a panic of an execution into an error. Anything that is not
-// ours is a fault of a template function and named with its file.
+// recovered turns a panic of an execution into an error. A panic other than *Error is a bug in a
+// template function; the error names the file.
 func recovered(r any, s *state, file string) error {
 	if e, ok := r.(*Error); ok {
 		return e
@@ -163,7 +163,7 @@ func recovered(r any, s *state, file string) error {
 
 var parsePlace = regexp.MustCompile(`^template: ` + mainName + `:(\d+)(?::\d+)?: `)
 
-// parseError gives text/template's message our place.
+// parseError converts an error of text/template's parser to an Error.
 func parseError(file, text string, err error) error {
 	e := &Error{File: file, Line: 1, Message: err.Error()}
 	if m := parsePlace.FindStringSubmatch(e.Message); m != nil {

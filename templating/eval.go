@@ -5,13 +5,12 @@ import (
 	"text/template/parse"
 )
 
-// Values are passed as any. Two kinds of nil have to be told apart, as
-// text/template does: nil is "no value" (reading a field of it gives nil
-// again), absent is the nil that a map or list held or did not have (reading a
-// field of it is an error). A pipeline's result is never absent.
+// Values are passed as any. There are two kinds of nil, as in text/template: nil is "no value" (a
+// field of it is nil again), absent is a nil in a map or list or a missing entry (a field of it is
+// an error). The result of a pipeline is never absent.
 type absent struct{}
 
-// noFinal stands for "nothing was piped into this command".
+// noFinal means that nothing was piped into this command.
 type noFinal struct{}
 
 func wrapNil(v any) any {
@@ -33,8 +32,8 @@ func isFinal(v any) bool {
 	return !none
 }
 
-// pipeline evaluates a pipeline and sets the variables it declares; callers
-// take those off again.
+// pipeline evaluates a pipeline and sets the variables that it declares; callers remove these
+// again.
 func (s *state) pipeline(dot any, pipe *parse.PipeNode) any {
 	if pipe == nil {
 		return nil
@@ -76,8 +75,7 @@ func (s *state) variable(name string) any {
 	return nil
 }
 
-// command evaluates one command of a pipeline; final is what the command
-// before it gave.
+// command evaluates one command of a pipeline; final is the result of the command before it.
 func (s *state) command(dot any, cmd *parse.CommandNode, final any) any {
 	first := cmd.Args[0]
 	switch n := first.(type) {
@@ -109,7 +107,7 @@ func (s *state) notFunction(args []parse.Node, final any) {
 	}
 }
 
-// literal is a constant, or dot.
+// literal evaluates a constant or dot.
 func (s *state) literal(dot any, n parse.Node) any {
 	s.node = n
 	switch n := n.(type) {
@@ -126,7 +124,7 @@ func (s *state) literal(dot any, n parse.Node) any {
 	return nil
 }
 
-// number is a constant where any type will do: its form decides, as in Go.
+// number converts a constant where any type is accepted: its syntax decides, as in Go.
 func (s *state) number(n *parse.NumberNode) any {
 	text := n.Text
 	hexInt := len(text) > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && !strings.ContainsAny(text, "pP")

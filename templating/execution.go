@@ -21,13 +21,13 @@ type execution struct {
 	buffers   [][]byte
 	reads     *keyuse.Reads
 	exponents []Place
-	// asked counts the calls of a file that Options.Recall knows.
+	// asked counts the calls in a file whose results come from Options.Recall.
 	asked map[string]int
-	// words counts what has been parsed, as wordsOf does.
+	// words counts what has been parsed, see wordsOf.
 	words int
 }
 
-// call is one link of the chain that led to the template being executed.
+// call is one link in the chain of calls that led to the current template.
 type call struct {
 	from *template
 	node parse.Node
@@ -62,9 +62,9 @@ func (e *execution) file(src *source) (text string, err error) {
 	return dropNoValue(current.text()), nil
 }
 
-// noValue is what a missing value prints as; it is taken out of every file and
-// of what tpl returns, text that was written so on purpose included (Helm
-// 4.3.1).
+// noValue is how a missing value prints. It is removed from every file and from the result of tpl,
+// even where a chart contains that text on purpose (Helm 4.3.1, pkg/engine/engine.go, render and
+// tplFun).
 const noValue = "<no value>"
 
 func dropNoValue(text string) string { return strings.ReplaceAll(text, noValue, "") }

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// Numbers of values files and of JSON are floats, and Go writes large ones with
-// an exponent, 1000000 as 1e+06; so does Helm 4.3.1. What follows finds where
-// that happens to whole numbers and the result stays a text.
+// Numbers in values files and JSON are floats, and Go prints large ones with an exponent, 1000000
+// as 1e+06; so does Helm 4.3.1. The functions below find where that happens to a whole number whose
+// text is not read as a number again.
 
-// exponentText is how a large whole float prints when that is with an exponent,
-// else "".
+// exponentText is the text of a large whole float if it prints with an exponent, else "".
 func exponentText(v any) string {
 	f, ok := v.(float64)
 	if !ok || math.Abs(f) < 1e6 || f != math.Trunc(f) || math.IsInf(f, 0) {
@@ -22,7 +21,7 @@ func exponentText(v any) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// wrote notes a number that the function which makes texts has put into one.
+// wrote notes the place if a text function's result contains a number with an exponent.
 func (s *state) wrote(name string, args []any, result any) {
 	switch name {
 	case "quote", "squote", "toString", "print", "println", "printf", "cat", "join":
@@ -37,8 +36,8 @@ func (s *state) wrote(name string, args []any, result any) {
 	}
 }
 
-// printed notes a number printed amid a text. On its own behind a key or a dash
-// it is still a number to YAML.
+// printed notes the place if a number with an exponent is printed within other text. Alone after a
+// key or a dash it is still a number in YAML.
 func (s *state) printed(v any) {
 	if exponentText(v) == "" {
 		return
@@ -50,7 +49,7 @@ func (s *state) printed(v any) {
 	s.exponent()
 }
 
-// maxExponents bounds what one render tells.
+// maxExponents limits how many places one render reports.
 const maxExponents = 100
 
 func (s *state) exponent() {

@@ -5,8 +5,8 @@ import (
 	"text/template/parse"
 )
 
-// site is where a field or function is asked for: its node, its arguments (the
-// first is the name itself; nil for none) and what was piped in.
+// site is where a field or function is used: its node, its arguments (the first is the name itself;
+// nil for none) and the piped value.
 type site struct {
 	node  parse.Node
 	args  []parse.Node
@@ -15,13 +15,11 @@ type site struct {
 
 func (c site) hasArgs() bool { return len(c.args) > 1 || isFinal(c.final) }
 
-// member is a struct field reached through a pointer. It keeps the methods of
-// its pointer type, which a copy would lose; .Capabilities.KubeVersion prints
-// differently without them.
+// member is a struct field reached through a pointer. It keeps the methods of its pointer type,
+// which a copy would lose; .Capabilities.KubeVersion would print differently.
 type member struct{ value reflect.Value }
 
-// fields walks .A.B.C from receiver. The last one gets the arguments, should
-// it be a method.
+// fields follows .A.B.C from receiver. If the last one is a method, it gets the arguments.
 func (s *state) fields(dot, receiver any, path []string, c site) any {
 	last := len(path) - 1
 	for _, name := range path[:last] {
@@ -77,7 +75,7 @@ func (s *state) entry(m map[string]any, name string, c site) any {
 	return wrapNil(v)
 }
 
-// reflectField reads a method, struct field or map key of any other type.
+// reflectField reads a method, struct field or map key of a value of any other type.
 func (s *state) reflectField(dot, receiver any, name string, c site) any {
 	v := toReflect(receiver)
 	typ := v.Type()
@@ -151,7 +149,7 @@ func fromReflect(v reflect.Value) any {
 	return v.Interface()
 }
 
-// indirect follows pointers and interfaces; isNil says that it met a nil.
+// indirect follows pointers and interfaces; isNil says that one of them was nil.
 func indirect(v reflect.Value) (_ reflect.Value, isNil bool) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {

@@ -2,7 +2,7 @@ package templating
 
 import "strings"
 
-// include executes a named template and gives its text.
+// include executes a named template and returns its text.
 func (s *state) include(args []any) any {
 	name, _ := args[0].(string)
 	t := s.names.lookup(name)
@@ -26,9 +26,8 @@ func (s *state) execute(n *names, t *template, data any) string {
 	return inner.text()
 }
 
-// tpl executes a text as a template. It sees the templates of its caller; what
-// it defines itself is seen by whatever it calls and is gone afterwards. Equal
-// texts are parsed once.
+// tpl executes a text as a template. It sees the templates of its caller; templates that it defines
+// are visible to what it calls and disappear at its end. Equal texts are parsed once.
 func (s *state) tpl(args []any) any {
 	text, _ := args[0].(string)
 	if !strings.Contains(text, "{{") {
@@ -56,7 +55,7 @@ func (s *state) tpl(args []any) any {
 	return dropNoValue(s.execute(inner, body, args[1]))
 }
 
-// tplName names the text of a tpl call in errors: where the call is.
+// tplName names the text of a tpl call in errors, by the place of the call.
 func (s *state) tplName() string {
 	at := s.located(s.tmpl, s.node)
 	return "text of tpl at " + Place{File: at.File, Line: at.Line}.String()
@@ -64,14 +63,13 @@ func (s *state) tplName() string {
 
 func (s *state) brokenTpl(err error) {
 	e := s.failure("the text given to tpl can't be parsed", err)
-	if inner, ok := err.(*Error); ok { //nolint:errorlint // made by parseUnit just now
+	if inner, ok := err.(*Error); ok { //nolint:errorlint // parseUnit returns no wrapped errors
 		e.Message += ": " + inner.Message
 	}
 	panic(e)
 }
 
-// required is the value, or an error with the chart's own message when it is
-// nil or "".
+// required returns the value, or ends the render with the chart's message if it is nil or "".
 func (s *state) required(args []any) any {
 	message, _ := args[0].(string)
 	if args[1] == nil || args[1] == "" {
@@ -80,7 +78,7 @@ func (s *state) required(args []any) any {
 	return args[1]
 }
 
-// refuse ends the render with the chart's own message; lint notes it.
+// refuse ends the render with the chart's message; in lint mode it adds a warning instead.
 func (s *state) refuse(message string) any {
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + "… (cut)"

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/spelling"
 )
 
-// nilField reports a field of what is not there: how the path to it is written,
-// and which key is there that may have been meant.
+// nilField ends the render for a field of something missing. The error quotes the path as written
+// and, if there is one, suggests a similar key.
 func (s *state) nilField(dot any, name string, c site) {
 	s.node = c.node
 	message := fmt.Sprintf("nothing is set there, so .%s can't be read from it", name)
@@ -25,7 +25,7 @@ func (s *state) nilField(dot any, name string, c site) {
 	panic(e)
 }
 
-// before is the part of a written path that leads to the field name.
+// before returns the part of a written path before the field name.
 func before(node parse.Node, name string) (string, bool) {
 	written := node.String()
 	path := strings.TrimPrefix(written, "$")
@@ -36,8 +36,8 @@ func before(node parse.Node, name string) (string, bool) {
 	return written[:len(written)-len(path)+i], true
 }
 
-// gap walks a written path again, for an error, and gives the table that lacks
-// the next key; nil when the key is there or the path is none.
+// gap follows a written path again, to explain an error. It returns the table that lacks the next
+// key; nil if no key is missing or the node is not a path.
 func (s *state) gap(dot any, node parse.Node) (map[string]any, string) {
 	at, path := dot, []string(nil)
 	switch n := node.(type) {
@@ -66,7 +66,7 @@ func isScalar(v any) bool {
 	return false
 }
 
-// inWords names the type of a value as people do who write YAML.
+// inWords names the type of a value in the terms of YAML.
 func inWords(v any) string {
 	switch v.(type) {
 	case string:
@@ -79,7 +79,7 @@ func inWords(v any) string {
 	return "a number"
 }
 
-// unset says which argument of index is not there.
+// unset explains which argument of index is missing.
 func (s *state) unset(err error) *Error {
 	cmd, ok := s.node.(*parse.CommandNode)
 	if !ok || len(cmd.Args) < 2 {
@@ -92,7 +92,7 @@ func (s *state) unset(err error) *Error {
 	return nil
 }
 
-// unknownTemplate ends the render: no template has that name.
+// unknownTemplate ends the render: there is no template of that name.
 func (s *state) unknownTemplate(name string) {
 	e := s.failure(fmt.Sprintf("there is no template %q", name), nil)
 	if near := spelling.Nearest(name, s.names.all()); near != "" {
@@ -101,7 +101,7 @@ func (s *state) unknownTemplate(name string) {
 	panic(e)
 }
 
-// missingKey ends a strict render.
+// missingKey ends a strict render: the map lacks the key.
 func (s *state) missingKey(m map[string]any, name string, c site) {
 	s.node = c.node
 	e := s.failure(fmt.Sprintf("there is no key %q", name), nil)

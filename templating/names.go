@@ -15,18 +15,16 @@ type template struct {
 	tree *parse.Tree
 }
 
-// unit is one parsed text: its own body under mainName and all that it
-// defines.
+// unit is one parsed text: its own body under mainName, and all templates that it defines.
 type unit struct {
 	trees map[string]*parse.Tree
 }
 
-// mainName is the name under which a text's own body is parsed. It is also
-// what the text of tpl can call itself (Helm 4.3.1, pkg/engine/engine.go, render and tplFun).
+// mainName is the name under which a text's own body is parsed. The text of tpl can call itself by
+// this name, too (Helm 4.3.1, pkg/engine/engine.go, render and tplFun).
 const mainName = "gotpl"
 
-// wordsOf counts words in the actions of a text, which parsing makes a node of
-// each at least.
+// wordsOf counts the words in the actions of a text; the parser makes at least one node of each.
 func wordsOf(text string) int {
 	words := 0
 	for _, part := range strings.Split(text, "{{")[1:] {
@@ -56,8 +54,8 @@ func parseUnit(file, text string, functions map[string]any) (*unit, error) {
 	return &unit{trees: trees}, nil
 }
 
-// names maps template names to templates. The text of tpl gets names of its
-// own above those it sees, so what it defines is gone when it ends.
+// names maps template names to templates. The text of tpl gets a layer of its own above the names
+// that it sees, so that its definitions disappear at its end.
 type names struct {
 	below *names
 	own   map[string]*template
@@ -72,8 +70,8 @@ func (n *names) lookup(name string) *template {
 	return nil
 }
 
-// add makes a unit's templates known, its body as self. A body of nothing but
-// space and comments does not replace one that is there (text/template).
+// add adds a unit's templates, its body under the name self. An empty body does not replace an
+// existing template (text/template, Template.associate).
 func (n *names) add(u *unit, self string) {
 	for name, tree := range u.trees {
 		if name == mainName {
@@ -86,7 +84,7 @@ func (n *names) add(u *unit, self string) {
 	}
 }
 
-// all are the known names in order.
+// all returns the known names, sorted.
 func (n *names) all() []string {
 	seen := map[string]bool{}
 	for ; n != nil; n = n.below {

@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// parse makes the templates of all files known, in order: a later definition
-// replaces an earlier one. Files with equal text, such as a library that
-// several subcharts bring along, are parsed once.
+// parse adds the templates of all files in order: a later definition replaces an earlier one. Files
+// with equal text, such as those of a library chart in several subcharts, are parsed once.
 func (e *execution) parse(sources []*source) error {
 	var unique []*source
 	place := map[string]int{}
@@ -32,9 +31,9 @@ func (e *execution) parse(sources []*source) error {
 	return nil
 }
 
-// parseUnits parses files side by side: it is most of the time of rendering
-// large charts, and one file knows nothing of another. The error is that of the
-// first file that has one, whatever the order they were read in.
+// parseUnits parses files in parallel: parsing is most of the time of rendering large charts, and
+// files are independent. The error is that of the first file with one, whatever the order of
+// parsing was.
 func parseUnits(sources []*source, functions map[string]any) ([]*unit, error) {
 	units, errs := make([]*unit, len(sources)), make([]error, len(sources))
 	var next atomic.Int64

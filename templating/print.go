@@ -30,8 +30,8 @@ func (s *state) print(v any) {
 	s.write(fmt.Sprint(printable(v)))
 }
 
-// printable is the form of a value that fmt is given: pointers are followed,
-// unless the pointer is what can print itself.
+// printable returns the value to pass to fmt: pointers are followed, unless the pointer itself has
+// a method for printing.
 func printable(v any) any {
 	rv := toReflect(v)
 	if rv.Kind() == reflect.Pointer {

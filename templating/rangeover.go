@@ -8,8 +8,8 @@ import (
 	"text/template/parse"
 )
 
-// rangeOver executes {{ range }}. Maps are walked in order of their keys and
-// as they were at the start; lists see changes made meanwhile.
+// rangeOver executes {{ range }}. Maps are walked in the order of their keys and as they were at
+// the start; changes to a list during the loop are seen.
 func (s *state) rangeOver(dot any, node *parse.RangeNode) flow {
 	mark := len(s.vars)
 	value := s.pipeline(dot, node.Pipe)
@@ -32,7 +32,7 @@ type loop struct {
 	leaves bool
 }
 
-// over runs the body for each element and says whether there was one.
+// over runs the body for each element and reports whether there was one.
 func (l *loop) over(value any) bool {
 	switch v := value.(type) {
 	case nil, absent:
@@ -139,8 +139,7 @@ func (l *loop) body(key, value any) {
 
 type entry struct{ key, value reflect.Value }
 
-// sortedEntries are a map's entries in the order text/template ranges over
-// them.
+// sortedEntries returns a map's entries in text/template's order.
 func sortedEntries(m reflect.Value) []entry {
 	entries := make([]entry, 0, m.Len())
 	for it := m.MapRange(); it.Next(); {

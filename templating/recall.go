@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Recall is what renders that are compared have in common: a function that gives
-// something else each time it is called (rand*, uuidv4, genCA and its kin, bcrypt,
-// htpasswd, now …) gives a later render what it gave an earlier one. Calls are the same
-// when they come from the same file with the same arguments, as the same one in what
-// is rendered: between two versions of a chart, helpers change more than that. A chart that makes a password for its Secret and another
-// one for the checksum of its Secret gets one for both: an upgrade would find it by
-// lookup. Renders with the same Recall come one after the other.
+// Recall lets renders that are compared share random values: a function whose result differs from
+// call to call (rand*, uuidv4, genCA and its kin, bcrypt, htpasswd, now …) returns the same in a
+// later render as in an earlier one. Calls correspond when they come from the same rendered file
+// with the same arguments and are the same one of these in order: between two versions of a chart,
+// helpers change more than that. If a chart generates a password for its Secret and another one for
+// the checksum of that Secret, both get the same: in an upgrade it would be read by lookup. Renders
+// with the same Recall must not overlap.
 type Recall struct {
 	results map[string][]any
 }
 
-// NewRecall recalls nothing yet.
+// NewRecall returns an empty Recall.
 func NewRecall() *Recall { return &Recall{results: map[string][]any{}} }
 
-// varies says whether a function gives something else each time it is called, by
-// sprig 3.3.0's use of crypto/rand, math/rand and time.Now.
+// varies reports whether a function's result differs from call to call, by sprig 3.3.0's use of
+// crypto/rand, math/rand and time.Now.
 func varies(name string) bool {
 	switch name {
 	case "randAlphaNum", "randAlpha", "randAscii", "randNumeric", "randBytes", "randInt", "shuffle", "uuidv4",
@@ -32,7 +32,7 @@ func varies(name string) bool {
 	return false
 }
 
-// recalled is the result of a call, which an earlier render may have had.
+// recalled returns the result of a call: an earlier render's if it made the same call.
 func (s *state) recalled(f *function, args []any) (any, error) {
 	key := s.callKey(f.name, args)
 	known, at := s.options.Recall.results[key], s.asked[key]
@@ -47,7 +47,7 @@ func (s *state) recalled(f *function, args []any) (any, error) {
 	return result, err
 }
 
-// callKey tells calls apart: by the file whose body led here, and the arguments.
+// callKey identifies calls that correspond: by the rendered file, the function and the arguments.
 func (s *state) callKey(name string, args []any) string {
 	from := s.tmpl
 	for i := len(s.calls) - 1; i >= 0 && from.name != from.file; i-- {
@@ -61,7 +61,7 @@ func (s *state) callKey(name string, args []any) string {
 	return b.String()
 }
 
-// belowChart is a file's path in its chart, whose name a copy need not have.
+// belowChart returns a file's path without the chart's name, which may differ between charts.
 func belowChart(name string) string {
 	if _, path, ok := strings.Cut(name, "/"); ok {
 		return path

@@ -11,10 +11,10 @@ import (
 
 // registry holds the functions that templates can call.
 type registry struct {
-	// names is what the parser asks; the values are the raw Go functions.
+	// names is what the parser gets; the values are the raw Go functions.
 	names map[string]any
 	ready map[string]*function
-	// recalls says that renders are compared, see Recall.
+	// recalls says that results are shared with other renders, see Recall.
 	recalls bool
 }
 
@@ -31,8 +31,8 @@ func newRegistry(e *execution) *registry {
 	return r
 }
 
-// special adds a function that needs the state. kinds gives its parameters: ""
-// for a string, nil for anything.
+// special adds a function that needs the state. kinds are its parameters: "" for a string, nil for
+// anything.
 func (r *registry) special(name string, run func(*state, []any) any, kinds ...any) {
 	f := &function{name: name, special: run}
 	for _, k := range kinds {
@@ -46,7 +46,7 @@ func (r *registry) special(name string, run func(*state, []any) any, kinds ...an
 	r.ready[name] = f
 }
 
-// get is the function of a name, or nil.
+// get returns the function of a name, or nil.
 func (r *registry) get(name string) *function {
 	if f, ok := r.ready[name]; ok {
 		return f
@@ -63,9 +63,8 @@ func (r *registry) get(name string) *function {
 	return f
 }
 
-// rawFunctions are Go's, sprig's less what reads the environment, and Helm's (Helm 4.3.1,
-// pkg/engine/funcs.go, funcMap).
-// A later set replaces functions of an earlier one.
+// rawFunctions are Go's functions, sprig's without those that read the environment, and Helm's
+// (Helm 4.3.1, pkg/engine/funcs.go, funcMap). A later set replaces functions of an earlier one.
 func rawFunctions() map[string]any {
 	all := builtinFunctions()
 	sprigs := sprig.TxtFuncMap()
@@ -78,8 +77,8 @@ func rawFunctions() map[string]any {
 	return all
 }
 
-// orderedFunctions replace functions of sprig that give map entries in random
-// order: a render has one result.
+// orderedFunctions replace sprig's functions that return map entries in random order, so that
+// renders are reproducible.
 func orderedFunctions() map[string]any {
 	return map[string]any{
 		"keys": func(tables ...map[string]any) []string {

@@ -1,13 +1,12 @@
-// Package templating renders a chart: chart, values and capabilities in,
-// rendered files and notes out. It executes Go templates with sprig's
-// functions and those that Helm adds; results equal those of Helm 4.3.1
-// (https://github.com/helm/helm/tree/v4.3.1/pkg/engine). Endless or
-// exploding templates end in an error that says where (see limits.go).
+// Package templating renders a chart: its input is a chart, values and capabilities, its output
+// rendered files and notes. It executes Go templates with sprig's functions and those that Helm
+// adds; results equal those of Helm 4.3.1 (https://github.com/helm/helm/tree/v4.3.1/pkg/engine).
+// Endless templates and those with enormous output end in an error that names the place (see
+// limits.go).
 //
-// It does not merge values or switch dependencies (package values), does not
-// split, sort or parse what was rendered (package manifest), and asks no
-// cluster itself: lookup is a function it is given. Nothing is kept between
-// two renders.
+// It does not merge values or switch dependencies (package values does), does not split, sort or
+// parse what was rendered (package manifest does), and sends no requests to a cluster: lookup is a
+// function that it is given. It keeps nothing between two renders.
 package templating
 
 import (
@@ -95,7 +94,7 @@ func (e *execution) render(c *chart.Chart, top map[string]any) (Rendered, error)
 	return e.sort(c, texts), nil
 }
 
-// sort parts notes from manifests and puts both in order.
+// sort separates notes from manifests and puts both in order.
 func (e *execution) sort(c *chart.Chart, texts map[string]string) Rendered {
 	out := Rendered{Warnings: e.warnings, Seen: e.reads.Seen(e.options.Watch), Exponents: e.exponents}
 	own := path.Join(c.Name(), "templates", notesName)

@@ -17,10 +17,9 @@ type source struct {
 	scope Values
 }
 
-// collect lists the template files of a chart tree in the order in which they
-// are parsed and rendered: deeper paths first, the later name first among
-// equals (Helm 4.3.1, pkg/engine/engine.go, sortTemplates). The order shows: a later definition
-// replaces an earlier
+// collect lists the template files of a chart tree in the order in which they are parsed and
+// rendered: deeper paths first, among equally deep ones the later name first (Helm 4.3.1,
+// pkg/engine/engine.go, sortTemplates). The order matters: a later definition replaces an earlier
 // one, and templates can change values.
 func collect(c *chart.Chart, top map[string]any) []*source {
 	byPath := map[string]*source{}
@@ -38,8 +37,8 @@ func collect(c *chart.Chart, top map[string]any) []*source {
 	return sources
 }
 
-// gather adds the files of one chart and of those below it, and returns the
-// scope of the chart: what "." is in its templates.
+// gather adds the files of a chart and its subcharts, and returns the scope of the chart: "." in
+// its templates.
 func gather(c *chart.Chart, parent map[string]any, into map[string]*source) map[string]any {
 	subcharts := map[string]any{}
 	scope := map[string]any{
@@ -64,8 +63,8 @@ func gather(c *chart.Chart, parent map[string]any, into map[string]*source) map[
 	return scope
 }
 
-// scopedValues is the part of the parent's values that belongs to c: all of
-// them for the root, else the table named like the chart, else an empty one.
+// scopedValues returns the part of the parent's values that belongs to c: all of them for the root
+// chart, else the table with the chart's name, or an empty one.
 func scopedValues(c *chart.Chart, parent map[string]any) Values {
 	values, _ := asTable(parent["Values"])
 	if c.Parent() == nil {

@@ -5,8 +5,7 @@ import (
 	"text/template/parse"
 )
 
-// state is the execution of one template: where its text goes, its variables
-// and the node it is at.
+// state is the execution of one template: its output, its variables and the current node.
 type state struct {
 	*execution
 	names *names
@@ -21,7 +20,7 @@ type variable struct {
 	value any
 }
 
-// flow says how the nodes after this one go on.
+// flow says how execution continues after a node.
 type flow int
 
 const (
@@ -39,7 +38,7 @@ func (e *execution) newState(n *names, t *template, data any) *state {
 	return s
 }
 
-// text is what was written; the buffer goes back for the next template.
+// text returns the output and frees the buffer for the next template.
 func (s *state) text() string {
 	text := string(s.out)
 	s.buffers = append(s.buffers, s.out[:0])
@@ -54,7 +53,7 @@ func (s *state) write(text string) {
 	s.out = append(s.out, text...)
 }
 
-// walk executes one node. It follows text/template in every result.
+// walk executes one node, with the results of text/template.
 func (s *state) walk(dot any, node parse.Node) flow {
 	s.node = node
 	if err := s.Step(1); err != nil {
@@ -120,8 +119,8 @@ func (s *state) branch(dot any, b *parse.BranchNode, with bool) (f flow) {
 	return f
 }
 
-// invoke executes {{ template }}: like include, but into the same output and
-// without the limit on one name.
+// invoke executes {{ template }}: like include, but with the same output and without the limit for
+// one name.
 func (s *state) invoke(dot any, node *parse.TemplateNode) {
 	t := s.names.lookup(node.Name)
 	if t == nil {
@@ -137,7 +136,7 @@ func (s *state) invoke(dot any, node *parse.TemplateNode) {
 	s.leave()
 }
 
-// enter and leave keep the chain of calls, for limits and for errors.
+// enter and leave maintain the chain of calls, for limits and errors.
 func (s *state) enter(node parse.Node) {
 	if len(s.calls) >= maxDepth {
 		s.fail("templates call each other more than %d deep; look for one that calls itself", maxDepth)
@@ -148,7 +147,7 @@ func (s *state) enter(node parse.Node) {
 
 func (s *state) leave() { s.calls = s.calls[:len(s.calls)-1] }
 
-// isTrue is text/template's truth: not the zero of its type, not empty.
+// isTrue reports text/template's truth: neither the zero value of a type nor empty.
 func isTrue(v any) bool {
 	switch v := v.(type) {
 	case nil, absent:

@@ -1,9 +1,8 @@
-// Package chart is the chart tree as a value: metadata, default values,
-// templates, other files and subcharts, in the JSON form that Helm stores
-// inside a release record.
+// Package chart is the chart tree as a value: metadata, default values, templates, other files and
+// subcharts, in the JSON form that Helm stores in a release record.
 //
-// It does not read files or archives (package chartload), does not merge
-// values (package values) and does not render (package templating).
+// It does not read files or archives (package chartload does), does not merge values (package
+// values does) and does not render (package templating does).
 package chart
 
 import (
@@ -20,16 +19,15 @@ type File struct {
 	ModTime time.Time `json:"modtime,omitzero"`
 }
 
-// Chart is one chart with its subcharts. The JSON form is the one that Helm 3 and 4 (4.3.1,
-// pkg/chart/v2/chart.go)
-// keep in release records; subcharts and raw files are not part of it.
+// Chart is one chart with its subcharts. The JSON form is the one that Helm 3 and 4 keep in release
+// records (4.3.1, pkg/chart/v2/chart.go); subcharts and raw files are not part of it.
 type Chart struct {
 	Metadata *Metadata      `json:"metadata"`
 	Lock     *Lock          `json:"lock"`
 	Values   map[string]any `json:"values"`
 	Schema   []byte         `json:"schema"`
 
-	// SchemaModTime and ModTime exist for Helm 4's records only.
+	// SchemaModTime and ModTime are only in Helm 4's records.
 	SchemaModTime time.Time `json:"schemamodtime,omitzero"`
 	ModTime       time.Time `json:"modtime,omitzero"`
 
@@ -38,8 +36,8 @@ type Chart struct {
 	Templates []*File `json:"templates"`
 	Files     []*File `json:"files"`
 
-	// Raw holds every file as it was read, values.yaml with its comments
-	// included. It is for people's eyes (show, lint).
+	// Raw holds every file as it was read, values.yaml with its comments included. It is for
+	// commands that show files, such as show and lint.
 	Raw []*File `json:"-"`
 
 	parent       *Chart
@@ -84,7 +82,7 @@ func (c *Chart) FullPath() string {
 	return c.parent.FullPath() + "/charts/" + c.Name()
 }
 
-// IsLibrary says whether the chart only offers named templates.
+// IsLibrary reports whether the chart only offers named templates.
 func (c *Chart) IsLibrary() bool {
 	return c.Metadata != nil && strings.EqualFold(c.Metadata.Type, "library")
 }
@@ -96,8 +94,9 @@ type CRD struct {
 	Data []byte
 }
 
-// CRDs are the files of crds/ of this chart and then of its subcharts, in
-// file order. Only names with a manifest extension (.yaml, .yml, .json) count.
+// CRDs returns the files in crds/ of this chart and then of its subcharts, in file order. Only
+// names with a manifest's extension (.yaml, .yml, .json) count (Helm 4.3.1, pkg/chart/v2/chart.go,
+// CRDObjects).
 func (c *Chart) CRDs() []CRD {
 	var crds []CRD
 	for _, f := range c.Files {

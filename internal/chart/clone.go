@@ -2,9 +2,9 @@ package chart
 
 import "slices"
 
-// Clone copies the tree so that the copy's metadata, values map reference and
-// subcharts can be replaced without touching c. Files and the content of
-// Values are shared: they are never written to. The copy has no parent.
+// Clone copies the tree so that the copy's metadata, values and subcharts can be replaced without
+// changing c. Files and the content of Values are shared: they are never written to. The copy has
+// no parent.
 func (c *Chart) Clone() *Chart {
 	out := *c
 	out.parent = nil
@@ -16,7 +16,7 @@ func (c *Chart) Clone() *Chart {
 	return &out
 }
 
-// Clone copies the metadata down to its dependencies' fields; nil stays nil.
+// Clone returns a copy of the metadata with its own dependencies; nil for nil.
 func (m *Metadata) Clone() *Metadata {
 	if m == nil {
 		return nil

@@ -24,7 +24,7 @@ type Metadata struct {
 	Type         string            `json:"type,omitempty"`
 }
 
-// Maintainer is a person behind the chart.
+// Maintainer is a maintainer of the chart.
 type Maintainer struct {
 	Name  string `json:"name,omitempty"`
 	Email string `json:"email,omitempty"`
@@ -51,16 +51,16 @@ type Lock struct {
 	Dependencies []*Dependency `json:"dependencies"`
 }
 
-// Warning is something odd about a chart or its values that stops nobody:
-// Helm would go on too. Only the command line prints warnings.
+// Warning is a defect of a chart or its values with which Helm would go on, too. Only the command
+// line prints warnings.
 type Warning struct {
 	// Where is a chart's path in the tree, a file, or both: "web/charts/redis",
 	// "web/values.yaml". Never empty.
 	Where string
 	// What is one sentence without a full stop.
 	What string
-	// File and Line are where it stands, as far as that is known: a values file as it was
-	// named, or a path in the chart tree.
+	// File and Line say where the defect is, if that is known: a values file as it was named, or a
+	// path in the chart tree.
 	File string
 	Line int
 }

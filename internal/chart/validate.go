@@ -11,17 +11,15 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// The two kinds of chart there are; no apiVersion at all means APIVersionV1.
+// The two versions of the chart format; a missing apiVersion means APIVersionV1.
 const (
 	APIVersionV1 = "v1"
 	APIVersionV2 = "v2"
 )
 
-// Validate checks the metadata and cleans its text in place: white space
-// becomes plain spaces and unprintable characters go away. What is cleaned and
-// what is refused follows Helm 4.3.1 (pkg/chart/v2/metadata.go, Validate); every finding is reported,
-// not the first
-// alone.
+// Validate checks the metadata and cleans its text in place: white space becomes plain spaces and
+// unprintable characters are removed. It cleans and refuses what Helm 4.3.1 does
+// (pkg/chart/v2/metadata.go, Validate), but reports all errors, not only the first.
 func (m *Metadata) Validate() error {
 	if m == nil {
 		return errors.New("Chart.yaml is missing or empty")
@@ -52,7 +50,7 @@ func required(field, value string) error {
 	return nil
 }
 
-// validateName keeps names that would leave the chart's folder out of paths.
+// validateName refuses names that would make a path leave the chart's folder.
 func validateName(name string) error {
 	switch {
 	case name == "":
@@ -93,8 +91,7 @@ func validateDependencies(deps []*Dependency) []error {
 	return errs
 }
 
-// EffectiveName is the name that the subchart goes by in values and template
-// paths: the alias if there is one.
+// EffectiveName is the subchart's name in values and template paths: the alias if there is one.
 func (d *Dependency) EffectiveName() string {
 	if d.Alias != "" {
 		return d.Alias
@@ -102,8 +99,8 @@ func (d *Dependency) EffectiveName() string {
 	return d.Name
 }
 
-// clean covers the fields that Helm cleans, and no others: a version with
-// stray characters must be refused, not mended.
+// clean cleans only the fields that Helm cleans: a version with stray characters must be refused,
+// not corrected.
 func (m *Metadata) clean() {
 	fields := []*string{
 		&m.Name, &m.Description, &m.Home, &m.Icon,

@@ -14,20 +14,18 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Access asks the API server which of the permissions it denies. It first reads
-// the rules that hold in each namespace, one request each, which settles what
-// they allow. For the rest it asks one by one, side by side: for a verb and a
-// resource, and only where that is denied for each object, since a role may
-// name the objects that it is about. It never fails: when the server does not
-// answer, the answer says so.
+// Access asks the API server which of the permissions it denies. It first reads the rules of each
+// namespace, one request each, which answers for what they allow. For the rest it asks one by one,
+// side by side: first for a verb and a resource and, only if that is denied, for each object, since
+// a role may be limited to names. It never fails: when the server does not answer, the result says
+// so.
 func (c *Client) Access(ctx context.Context, needed []plan.Permission) plan.Access {
 	a := &accessReview{client: c, denied: map[plan.Permission]bool{}}
 	return a.review(ctx, a.beyondRules(ctx, needed))
 }
 
-// AccessOf is Access for somebody else, which takes the permission to create
-// SubjectAccessReviews. All permissions are asked for one by one: rules are told to
-// those alone whom they are about.
+// AccessOf is Access for another user, which needs permission to create SubjectAccessReviews. All
+// permissions are asked for one by one: SelfSubjectRulesReview returns only one's own rules.
 func (c *Client) AccessOf(ctx context.Context, who plan.Subject, needed []plan.Permission) plan.Access {
 	a := &accessReview{client: c, who: who, denied: map[plan.Permission]bool{}}
 	return a.review(ctx, needed)
@@ -46,10 +44,10 @@ func (a *accessReview) review(ctx context.Context, open []plan.Permission) plan.
 	return a.answer(open)
 }
 
-// accessReview collects denials, by permission as asked.
+// accessReview collects the denied permissions.
 type accessReview struct {
 	client *Client
-	// who is asked about; no User is the client's own.
+	// who is the user that is asked about; an empty User is the client's own.
 	who plan.Subject
 
 	mu     sync.Mutex
@@ -57,9 +55,10 @@ type accessReview struct {
 	err    error
 }
 
-// beyondRules leaves out of needed what the rules of its namespace allow. They
-// may be incomplete, and those of the whole cluster can't be read like this:
-// what is not in them is still to be asked.
+// beyondRules returns the permissions that the rules of their namespaces do not allow. Rules may be
+// incomplete, and there are none for the whole cluster, so the returned permissions have to be
+// asked for
+// (https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-rules-review-v1/).
 func (a *accessReview) beyondRules(ctx context.Context, needed []plan.Permission) []plan.Permission {
 	rules := map[string][]authorizationv1.ResourceRule{}
 	var namespaces []string
@@ -80,7 +79,7 @@ func (a *accessReview) beyondRules(ctx context.Context, needed []plan.Permission
 				return err
 			})
 			if err != nil {
-				return nil // asking one by one tells the same error
+				return nil // asking one by one will report the same error
 			}
 			a.mu.Lock()
 			defer a.mu.Unlock()
@@ -102,7 +101,7 @@ func allows(r authorizationv1.ResourceRule, p plan.Permission) bool {
 		(len(r.ResourceNames) == 0 || p.Name != "" && slices.Contains(r.ResourceNames, p.Name))
 }
 
-// askAll asks, once each, what question makes of the permissions.
+// askAll converts the permissions to questions and asks each distinct question once.
 func (a *accessReview) askAll(ctx context.Context, needed []plan.Permission, question func(plan.Permission) (plan.Permission, bool)) {
 	var questions []plan.Permission
 	seen := map[plan.Permission]bool{}
@@ -148,8 +147,8 @@ func (a *accessReview) ask(ctx context.Context, p plan.Permission) {
 	}
 }
 
-// answer keeps of the denials those that were needed: what is denied as a whole
-// may be allowed by name.
+// answer returns the denied permissions among the needed ones: one that is denied without a name
+// may be allowed with it.
 func (a *accessReview) answer(needed []plan.Permission) plan.Access {
 	out := plan.Access{Denied: map[plan.Permission]bool{}}
 	for _, p := range needed {

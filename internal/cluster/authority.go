@@ -10,14 +10,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// systemCA says that a server's certificate is checked by the machine's own
-// certificate authorities.
+// systemCA says that a server's certificate is verified with the machine's own certificate
+// authorities.
 const systemCA = "system"
 
-// authority identifies the certificate authorities that the API server's
-// certificate is checked by, as plan.Cluster tells them: the same certificates in
-// another order, or with other text around them, are the same. Errors: a file of
-// the configuration that can't be read.
+// authority identifies the certificate authorities that verify the API server's certificate, as in
+// plan.Cluster. The order of certificates and text around them make no difference. Errors: a file
+// of the configuration can't be read.
 func authority(config *rest.Config) (string, error) {
 	config = rest.CopyConfig(config)
 	if err := rest.LoadTLSFiles(config); err != nil {

@@ -23,15 +23,15 @@ import (
 // builtinRelease is the Kubernetes version of client-go v0.37.
 const builtinRelease = "1.37"
 
-// Builtin knows Kubernetes' own kinds from client-go's Go types. It asks no
-// cluster: it stands in for one where there is none. It is lint.Kinds.
+// Builtin knows Kubernetes' own kinds from client-go's Go types. It sends no requests and serves
+// where there is no cluster. It implements lint.Kinds.
 type Builtin struct {
 	scheme  *runtime.Scheme
 	decoder runtime.Decoder
 }
 
-// NewBuiltin prepares the types. Errors: two types under one name, a fault of
-// the modules that the program is built with.
+// NewBuiltin registers the types. It returns an error when two types have the same name, which
+// would be a bug in the modules that the program is built with.
 func NewBuiltin() (*Builtin, error) {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -50,8 +50,8 @@ func NewBuiltin() (*Builtin, error) {
 // Release is the Kubernetes version of the types.
 func (b *Builtin) Release() string { return builtinRelease }
 
-// Misfits decodes the object into its Go type as the API server does with
-// strict field validation.
+// Misfits decodes the object into its Go type as the API server does with strict field validation
+// (https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation).
 func (b *Builtin) Misfits(o manifest.Object) lint.Misfits {
 	gvk := o.GVK()
 	if !b.scheme.Recognizes(gvk) {
@@ -77,7 +77,7 @@ func (b *Builtin) Misfits(o manifest.Object) lint.Misfits {
 	return lint.Misfits{Unknown: unknown}
 }
 
-// mistyped says which field has which type, in the words of YAML.
+// mistyped says which field has which type, in the terms of YAML.
 func mistyped(err error) string {
 	var e *json.UnmarshalTypeError
 	if !errors.As(err, &e) || e.Field == "" {
@@ -105,7 +105,8 @@ func yamlType(name string) string {
 	}
 }
 
-// What client-go's types say about their versions; generated for each.
+// What client-go's types say about their versions, by generated methods
+// (k8s.io/code-generator/cmd/prerelease-lifecycle-gen).
 type (
 	introduced interface {
 		APILifecycleIntroduced() (major, minor int)
@@ -121,7 +122,8 @@ type (
 	}
 )
 
-// Life tells when a version of a kind came and goes.
+// Life says in which Kubernetes versions a version of a kind was introduced, deprecated and
+// removed.
 func (b *Builtin) Life(gvk schema.GroupVersionKind) (lint.Life, bool) {
 	if !b.scheme.IsGroupRegistered(gvk.Group) {
 		return lint.Life{}, false

@@ -13,14 +13,13 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// discoveryAge is how long a cached answer of discovery counts, as in kubectl.
+// discoveryAge is how long cached discovery is valid, as in kubectl.
 const discoveryAge = 6 * time.Hour
 
-// cache is where kubectl keeps what it knows of a cluster's API: a file for the
-// groups and one for each group version (client-go v0.37.2,
-// discovery/cached/disk). kubectl reads what we write there, and we what it
-// writes, of whichever versions both are; like kubectl, we keep nothing of group
-// versions without resources. One without a folder keeps nothing at all.
+// cache is kubectl's discovery cache for a cluster: a file for the groups and one for each group
+// version (client-go v0.37.2, discovery/cached/disk). kubectl reads what we write there, and the
+// reverse, in all versions; like kubectl, we write no files for group versions without resources. A
+// cache without a folder stores nothing.
 type cache struct{ dir string }
 
 func (c cache) groupsFile() string { return filepath.Join(c.dir, "servergroups.json") }
@@ -29,8 +28,8 @@ func (c cache) resourcesFile(groupVersion string) string {
 	return filepath.Join(c.dir, filepath.FromSlash(groupVersion), "serverresources.json")
 }
 
-// restore reads what an earlier run has learned; ok is false when that is
-// nothing, unreadable or too old. Group versions may be missing.
+// restore reads what an earlier run has stored; ok is false when that is missing, unreadable or too
+// old. Group versions may be missing.
 func (c cache) restore() (a answers, ok bool) {
 	if c.dir == "" {
 		return answers{}, false
@@ -52,8 +51,8 @@ func (c cache) restore() (a answers, ok bool) {
 	return a, true
 }
 
-// keep writes the answers for later runs and for kubectl. A cache that can't be
-// written only makes those ask again.
+// keep writes the answers for later runs and for kubectl. Errors are ignored: without a cache,
+// later runs ask again.
 func (c cache) keep(a answers) {
 	if c.dir == "" {
 		return
@@ -79,8 +78,8 @@ func read(file string, into runtime.Object) bool {
 	return err == nil && runtime.DecodeInto(scheme.Codecs.UniversalDecoder(), content, into) == nil
 }
 
-// write replaces a file, whole or not at all, unless it says the same and will
-// do so for a while. What goes wrong is passed over: see keep.
+// write replaces a file atomically, unless it has the same content and remains valid for a while.
+// Errors are ignored, see keep.
 func write(file string, object runtime.Object) {
 	content, err := runtime.Encode(scheme.Codecs.LegacyCodec(), object)
 	if err != nil {
@@ -106,9 +105,8 @@ func write(file string, object runtime.Object) {
 	_ = os.Remove(temporary.Name())
 }
 
-// cacheRoot is kubectl's: KUBECACHEDIR, else ~/.kube/cache. It is "" without a
-// home: a folder for temporary files is open to others, who could put there what
-// they want us to believe of the cluster.
+// cacheRoot is kubectl's cache folder: KUBECACHEDIR, else ~/.kube/cache. Without a home folder it
+// is "": a folder for temporary files may be writable by others, who could plant false answers.
 func cacheRoot(dir string) string {
 	if dir != "" {
 		return dir
@@ -123,10 +121,12 @@ func cacheRoot(dir string) string {
 	return filepath.Join(home, ".kube", "cache")
 }
 
+// unfitForFileName is kubectl's (k8s.io/cli-runtime/pkg/genericclioptions/config_flags.go,
+// overlyCautiousIllegalFileCharacters).
 var unfitForFileName = regexp.MustCompile(`[^(\w/.)]`)
 
-// cacheName turns a server's address into a folder name the way kubectl does,
-// so that both share one cache.
+// cacheName turns a server's address into a folder name as kubectl does (computeDiscoverCacheDir
+// there), so that both share one cache.
 func cacheName(host string) string {
 	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://")
 	return unfitForFileName.ReplaceAllString(host, "_")

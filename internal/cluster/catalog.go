@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// served is one kind in one version.
+// served is one version of a kind.
 type served struct {
 	resource   schema.GroupVersionResource
 	namespaced bool
 }
 
-// catalog is discovery's answers, ready to be asked. It never changes.
+// catalog is an index of discovery's answers. It is immutable.
 type catalog struct {
-	// fetched is when the server was asked; zero when the cache on disk was.
+	// fetched is when the server was asked; zero for answers from the cache on disk.
 	fetched  time.Time
 	table    map[schema.GroupVersionKind]served
 	versions map[schema.GroupKind][]string // preferred first
@@ -28,7 +28,7 @@ type catalog struct {
 	all      []string
 }
 
-// silent is why a group can't be discovered when discovery gives no reason.
+// silent is the reason for a group that can't be discovered when discovery gives none.
 const silent = "the server behind this API does not answer"
 
 func newCatalog(a answers) *catalog {
@@ -48,7 +48,7 @@ func newCatalog(a answers) *catalog {
 				c.add(schema.GroupVersion{Group: group.Name, Version: v.Version}, list)
 			}
 		}
-		if len(group.Versions) == 0 { // aggregated discovery leaves it like this
+		if len(group.Versions) == 0 { // aggregated discovery says so when no version answers
 			c.failed[group.Name] = silent
 		}
 	}
@@ -69,8 +69,8 @@ func preferredFirst(group *metav1.APIGroup) []metav1.GroupVersionForDiscovery {
 	return versions
 }
 
-// add takes in the kinds of one group version. Those of subresources can be
-// asked for by templates (Helm 4.3.1), but are no objects.
+// add adds the kinds of one group version. Kinds of subresources are in .Capabilities.APIVersions
+// (Helm 4.3.1, pkg/action/action.go, GetVersionSet), but are not objects.
 func (c *catalog) add(gv schema.GroupVersion, list *metav1.APIResourceList) {
 	for _, r := range list.APIResources {
 		c.all = append(c.all, list.GroupVersion+"/"+r.Kind)

@@ -1,10 +1,9 @@
-// Package cluster talks to the API server: discovery, observation, dry runs,
-// writes and watches. No other room does, but for releasestore, which gets its
-// client from here.
+// Package cluster talks to the API server: discovery, observation, dry runs, writes and watches.
+// Only releasestore does so as well, with a client from here.
 //
-// It does not repeat writes (package apply does), does not decide what to send
-// and keeps no state of releases. What only reads, dry runs included, is
-// repeated a few times: see (*Client).read.
+// It does not repeat writes (package apply does), does not decide what to send and keeps no state
+// of releases. Requests that only read, dry runs included, are repeated a few times: see
+// (*Client).read.
 package cluster
 
 import (
@@ -27,44 +26,43 @@ import (
 
 // Options tune a client.
 type Options struct {
-	// QPS limits requests per second, all parts of the client together; 0
-	// leaves it to the API server's own priority and fairness.
+	// QPS limits the requests per second of all parts of the client together; 0 leaves that to the
+	// API server's own priority and fairness.
 	QPS float32
-	// Burst is how many requests may go at once under QPS; 0 is twice as many as
-	// go in a second.
+	// Burst is how many requests may be sent at once under QPS; 0 is twice the number per second.
 	Burst int
-	// CacheDir is where discovery is cached, in kubectl's layout; "" is
-	// kubectl's own place: KUBECACHEDIR, else ~/.kube/cache.
+	// CacheDir is where discovery is cached, in kubectl's layout; "" is kubectl's own folder:
+	// KUBECACHEDIR, else ~/.kube/cache.
 	CacheDir string
-	// Context is the name of the kubeconfig's context, for people.
+	// Context is the name of the kubeconfig's context, shown to users.
 	Context string
-	// Warn hears the API server's warnings, each text once. nil drops them.
+	// Warn is called with the API server's warnings, each text once. nil drops them.
 	Warn func(text string)
 }
 
 // Client is a connection to one cluster. It is safe for concurrent use.
 type Client struct {
 	host, context string
-	// ca identifies the certificate authorities that host is checked by.
+	// ca identifies the certificate authorities that verify host's certificate.
 	ca      string
 	objects rest.Interface
 	dynamic dynamic.Interface
-	// noManagedFields is for requests whose answer is of interest but for its
-	// managedFields, brief for those of which only the metadata is.
+	// noManagedFields decodes answers without managedFields, metadataOnly asks for the metadata
+	// only.
 	noManagedFields dynamic.Interface
 	metadataOnly    dynamic.Interface
 	core            *corev1.CoreV1Client
 	leases          *coordinationv1.CoordinationV1Client
 	access          *authorizationv1.AuthorizationV1Client
 	kinds           *kinds
-	// reads are the requests of read.
+	// reads limits the concurrent requests of read.
 	reads *retry.Flow
-	// known says that the server has answered before.
+	// known says that the server has answered a request.
 	known atomic.Bool
 }
 
-// Connect prepares a client; it sends nothing yet. All of its parts share one
-// connection pool. Errors: a configuration that makes no sense.
+// Connect prepares a client; it sends nothing. All parts of the client share one connection pool.
+// Errors: an invalid configuration.
 func Connect(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = -1, 0
@@ -123,24 +121,24 @@ func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
 	return nil
 }
 
-// objectClient is the REST client under a dynamic one.
+// objectClient returns a REST client for requests with whole paths.
 func objectClient(config *rest.Config, httpClient *http.Client) (rest.Interface, error) {
 	config.GroupVersion = &schema.GroupVersion{}
-	config.APIPath = "/unused" // the dynamic client writes whole paths
+	config.APIPath = "/unused" // callers give whole paths
 	return rest.RESTClientForConfigAndClient(config, httpClient)
 }
 
-// Authority identifies the certificate authorities that the API server's
-// certificate is checked by, in the form of plan.Cluster.
+// Authority identifies the certificate authorities that verify the API server's certificate, in the
+// form of plan.Cluster.
 func (c *Client) Authority() string { return c.ca }
 
-// CoreV1 is the typed client that release records and logs go through.
+// CoreV1 is the typed client for release records and logs.
 func (c *Client) CoreV1() corev1.CoreV1Interface { return c.core }
 
-// CoordinationV1 is the typed client of the lock's Leases.
+// CoordinationV1 is the typed client for the lock's Leases.
 func (c *Client) CoordinationV1() coordinationv1.CoordinationV1Interface { return c.leases }
 
-// warnings passes each distinct warning of the API server on once.
+// warnings passes on each distinct warning of the API server once.
 type warnings struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -151,8 +149,8 @@ func newWarnings(warn func(string)) *warnings {
 	return &warnings{seen: map[string]bool{}, warn: warn}
 }
 
-// HandleWarningHeader implements rest.WarningHandler. Code 299 is the only one
-// that the API server uses.
+// HandleWarningHeader implements rest.WarningHandler. The API server only uses code 299
+// (https://kubernetes.io/blog/2020/09/03/warnings/).
 func (w *warnings) HandleWarningHeader(code int, _, text string) {
 	if code != 299 || text == "" || w.warn == nil {
 		return

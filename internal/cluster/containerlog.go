@@ -11,15 +11,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// Bounds of the end of a log that explains why an object is not ready.
+// Limits for the end of a log that explains why an object is not ready.
 const (
 	containerLogLines = 5
 	containerLogWidth = 400
 )
 
-// failingContainerLog is the end of the log of the first container that has run and is
-// not well. A container that is being started again may have said nothing yet: then it
-// is what the one before said.
+// failingContainerLog returns the end of the log of the first container that has run and is
+// failing. If a restarted container has not logged anything yet, it is the log of the previous run.
 func (c *Client) failingContainerLog(ctx context.Context, pods []corev1.Pod) apply.Log {
 	for _, pod := range pods {
 		for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -43,7 +42,7 @@ func (c *Client) failingContainerLog(ctx context.Context, pods []corev1.Pod) app
 	return apply.Log{}
 }
 
-// unwell says whether a container has run and is not as it should be.
+// unwell reports whether a container has run and has failed or is not ready.
 func unwell(s corev1.ContainerStatus) bool {
 	switch {
 	case s.State.Terminated != nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// Bounds of what is told of one object.
+// Limits for the diagnosis of one object.
 const (
 	maxReasons = 6
 	maxEvents  = 3
@@ -22,10 +22,9 @@ const (
 	troublesTimeout = 15 * time.Second
 )
 
-// reasons explain why an object is not ready: container states and conditions of its
-// pods, and the last warning events of both, by cause. pods are those of its newest
-// revision. Pods of older revisions and events from before are history, not reasons.
-// What can't be read is left out.
+// reasons explain why an object is not ready: states of its pods and their containers, and the last
+// warning events about all of these, grouped by cause. pods are those of its newest revision. Pods
+// of older revisions and older events do not count. What can't be read is left out.
 func (s *survey) reasons(ctx context.Context, a apply.Asked) (reasons []apply.Reason, pods []corev1.Pod) {
 	events := warner{s, a.Namespace, a.Since}
 	found := events.about(ctx, a.Kind, func(name string) bool { return name == a.Name })
@@ -34,7 +33,7 @@ func (s *survey) reasons(ctx context.Context, a apply.Asked) (reasons []apply.Re
 		return last(apply.Grouped(found), maxReasons), nil
 	}
 	if b.replicaSet != nil && len(b.pods) == 0 {
-		// Why no pod comes into being is told of the ReplicaSet.
+		// Events about pods that can't be created are recorded for the ReplicaSet.
 		found = append(found, events.about(ctx, "ReplicaSet", b.replicaSet)...)
 	}
 	troubled := map[string]bool{}
@@ -56,15 +55,14 @@ func (s *survey) reasons(ctx context.Context, a apply.Asked) (reasons []apply.Re
 	return last(apply.Grouped(found), maxReasons), b.pods
 }
 
-// warner reads the warning events of a namespace that were last seen at since or
-// after.
+// warner reads the warning events of a namespace that were last seen no earlier than since.
 type warner struct {
 	*survey
 	namespace string
 	since     time.Time
 }
 
-// about are the last three warnings about objects of a kind, newest last.
+// about returns the last few warnings about objects of a kind, newest last.
 func (w warner) about(ctx context.Context, kind string, which func(name string) bool) []apply.Reason {
 	namespace := w.namespace
 	if namespace == "" {
@@ -91,12 +89,12 @@ func (w warner) about(ctx context.Context, kind string, which func(name string) 
 	return last(apply.Grouped(reasons), maxEvents)
 }
 
-// ownName is where the kubelet names the pod in its events, which say so anyway: " in
-// pod web-1_shop(4f3c…)".
+// ownName matches the pod's name in the kubelet's messages, which repeat it: " in pod
+// web-1_shop(4f3c…)".
 var ownName = regexp.MustCompile(` in pod \S+_\S+\([-0-9a-f]+\)`)
 
-// happened is when an event was last seen; old and new recorders write it down
-// in different places.
+// happened returns when an event was last seen; old and new recorders set different fields
+// (k8s.io/api/core/v1/types.go, Event).
 func happened(e corev1.Event) time.Time {
 	switch {
 	case e.Series != nil:
@@ -110,8 +108,8 @@ func happened(e corev1.Event) time.Time {
 
 func last[T any](items []T, n int) []T { return items[max(0, len(items)-n):] }
 
-// podStates are the states of a pod's containers that are not running well, or of the
-// pod where it has come to none.
+// podStates returns the states of a pod's containers that are not running well or, if there are
+// none, the state of a pod that is failed or not started.
 func podStates(pod corev1.Pod) []apply.Reason {
 	var out []apply.Reason
 	add := func(trouble bool, format string, args ...any) *apply.Reason {

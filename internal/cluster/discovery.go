@@ -14,14 +14,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// acceptDiscovery is what client-go's own discovery accepts, to the letter: the
-// cache of HTTP answers tells answers apart by it, so that they are shared with
-// kubectl 1.37 and later. Older ones accept a beta as well; they and we fetch anew
-// what the other one has put there. That is rare: all of them find the files of
-// cache first.
+// acceptDiscovery is exactly what client-go's own discovery accepts: it is part of the key of the
+// cache of HTTP answers, which is thereby shared with kubectl 1.37 and later. Older versions accept
+// a beta as well, so they and we don't use each other's entries. That rarely matters: all of them
+// look into the files of cache first.
 const acceptDiscovery = discovery.AcceptV2 + "," + discovery.AcceptV1
 
-// answers are what discovery said.
+// answers are the results of discovery.
 type answers struct {
 	Groups    []*metav1.APIGroup
 	Resources []*metav1.APIResourceList
@@ -29,13 +28,13 @@ type answers struct {
 	Failed map[schema.GroupVersion]string
 }
 
-// errSeparate says that a server does not aggregate its discovery.
+// errSeparate says that a server does not support aggregated discovery.
 var errSeparate = errors.New("discovery is not aggregated")
 
-// ask reads the whole API: two requests side by side where the server
-// aggregates its discovery (Kubernetes 1.30 and later), else one for each group
-// version besides. Group versions that fail are remembered with the reason and do
-// not hinder the rest.
+// ask reads the whole API: by two requests side by side if the server aggregates its discovery
+// (Kubernetes 1.30 and later,
+// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery), else by one
+// for each group version besides. Group versions that fail are noted with the reason.
 func ask(ctx context.Context, server rest.Interface) (answers, error) {
 	a, err := askAggregated(ctx, server)
 	if errors.Is(err, errSeparate) || apierrors.IsNotFound(err) || apierrors.IsNotAcceptable(err) {
@@ -71,7 +70,7 @@ func askAggregated(ctx context.Context, server rest.Interface) (answers, error) 
 	return whole, nil
 }
 
-// part is what one of the two roots of the API says.
+// part reads one of the two roots of the API.
 func part(ctx context.Context, server rest.Interface, path string) (answers, error) {
 	var contentType string
 	body, err := server.Get().AbsPath(path).SetHeader("Accept", acceptDiscovery).MaxRetries(0).Do(ctx).ContentType(&contentType).Raw()
@@ -116,8 +115,8 @@ func askSeparately(ctx context.Context, server rest.Interface) (answers, error) 
 	return a, err
 }
 
-// failure is why a group version can't be discovered. An aggregated answer
-// only says that it is stale.
+// failure explains why a group version can't be discovered. An aggregated answer only says that it
+// is stale.
 func failure(reason error) string {
 	var stale discovery.StaleGroupVersionError
 	if errors.As(reason, &stale) {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// dryRunReplacement asks what would become of an object if it were not there yet. It is
-// there, so one of another name is asked about, which the answer is rid of again.
+// dryRunReplacement asks how the API server would create an object that exists already. The dry run
+// uses a generated name, which is replaced in the answer.
 func (c *Client) dryRunReplacement(ctx context.Context, body *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	namesake := body.DeepCopy()
 	namesake.SetName("")
@@ -24,8 +24,8 @@ func (c *Client) dryRunReplacement(ctx context.Context, body *unstructured.Unstr
 	return &unstructured.Unstructured{Object: renamed}, nil
 }
 
-// rename puts a name in the place of another wherever a text is just that: some
-// kinds write their name into labels, too.
+// rename replaces a name in all texts that consist of nothing else: some kinds copy their name into
+// labels.
 func rename(v any, from, to string) any {
 	switch v := v.(type) {
 	case string:

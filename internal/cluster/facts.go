@@ -15,21 +15,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Facts are what is known of a cluster as a whole.
+// Facts are properties of a cluster as a whole.
 type Facts struct {
 	// KubeVersion is the server's version, "v1.36.3".
 	KubeVersion string
-	// APIVersions are "apps/v1" and "apps/v1/Deployment", for every kind, those of
-	// subresources too. Group versions that do not answer are in it without kinds.
+	// APIVersions are "apps/v1" and "apps/v1/Deployment", for every kind, those of subresources
+	// included. Group versions that do not answer are listed without kinds.
 	APIVersions []string
 	Cluster     plan.Cluster
 }
 
-// Facts reads the server's version, its API and its identity, side by side: four
-// requests. The API never comes from the cache on disk, as with Helm (4.3.1): a
-// chart that asks for an API whose CRDs have just been installed would silently
-// render without what needs them. Not being allowed to see the namespace
-// kube-system only leaves its UID empty.
+// Facts reads the server's version, its API and its identity, side by side: four requests. The API
+// is never taken from the cache on disk, as with Helm (4.3.1, pkg/action/action.go,
+// getCapabilities): a chart that asks for an API whose CRDs have just been installed would silently
+// render without what needs them. If the namespace kube-system may not be read, the UID is empty.
 func (c *Client) Facts(ctx context.Context) (Facts, error) {
 	facts := Facts{Cluster: plan.Cluster{Context: c.context, Server: c.host, CA: c.Authority()}}
 	group, ctx := errgroup.WithContext(ctx)
@@ -52,8 +51,8 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 	return facts, group.Wait()
 }
 
-// identity is the UID of the namespace kube-system, "" when it is not for this user
-// to see: any other error is one, or a plan would be bound to less than it could.
+// identity returns the UID of the namespace kube-system, "" if this user may not read it. All other
+// errors are returned, or the plan would be bound to less than it could be.
 func (c *Client) identity(ctx context.Context) (uid string, err error) {
 	err = c.read(ctx, func(ctx context.Context) error {
 		ns, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
@@ -71,7 +70,7 @@ func (c *Client) identity(ctx context.Context) (uid string, err error) {
 	return uid, nil
 }
 
-// version asks /version, which discovery does not cache.
+// version requests /version, which discovery does not cache.
 func (c *Client) version(ctx context.Context) (string, error) {
 	var raw []byte
 	err := c.read(ctx, func(ctx context.Context) (err error) {

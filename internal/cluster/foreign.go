@@ -9,9 +9,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// ForeignConfig reads a kubeconfig that somebody else has written, as the content of a
-// Secret: one that runs programs, names files or leaves out the check of certificates is
-// refused. Errors do not quote it.
+// ForeignConfig parses a kubeconfig that another user has written, such as the content of a Secret.
+// It refuses one that runs programs, names files or skips the check of certificates. Errors do not
+// quote it.
 func ForeignConfig(kubeconfig []byte) (*rest.Config, error) {
 	parsed, err := clientcmd.Load(kubeconfig)
 	if err != nil {

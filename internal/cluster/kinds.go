@@ -18,13 +18,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// refreshPause keeps unknown kinds from asking discovery again and again.
+// refreshPause keeps unknown kinds from causing discovery requests again and again.
 const refreshPause = 300 * time.Millisecond
 
-// kinds is the run's REST mapping. It knows what the cache on disk knows, and
-// asks the server when there is none, when a kind is unknown, and when somebody
-// insists on what is true now. Nobody holds the mutex while a request is under
-// way, and one download serves all who wait for it.
+// kinds is this process's REST mapping. It starts with the cache on disk, and asks the server when
+// there is none, when a kind is unknown, and when a caller needs the present state. The mutex is
+// not held during requests, and all callers that wait share one download.
 type kinds struct {
 	server rest.Interface
 	cache  cache
@@ -34,10 +33,9 @@ type kinds struct {
 	pending *download
 }
 
-// newKinds shares kubectl's cache below root: what it knows of the API and the
-// HTTP answers beside it, which spare a server to send again what it has sent.
-// Only client-go's own cached client has the door to the latter. Without a root
-// nothing is cached.
+// newKinds shares kubectl's cache below root: discovery's answers, and the cache of HTTP answers
+// beside them, by which a server need not send again what has not changed. Only client-go's cached
+// client gives access to the latter. Without a root nothing is cached.
 func newKinds(config *rest.Config, root string) (*kinds, error) {
 	dir, answers := "", ""
 	if root != "" {
@@ -50,17 +48,17 @@ func newKinds(config *rest.Config, root string) (*kinds, error) {
 	return &kinds{server: noRetry{cached.RESTClient()}, cache: cache{dir}}, nil
 }
 
-// download is one look at the server's API, which all who need it share.
+// download is one run of discovery, shared by all callers that need it.
 type download struct {
 	done  chan struct{}
 	known *catalog
 	err   error
-	// waiting is how many wait for it; when the last one leaves, cancel ends it.
+	// waiting is the number of callers that wait for it; when the last one leaves, cancel ends it.
 	waiting int
 	cancel  context.CancelFunc
 }
 
-// find maps a kind, asking the server when it is not known.
+// find returns the resource of a kind, asking the server if the kind is not known.
 func (k *kinds) find(ctx context.Context, gvk schema.GroupVersionKind) (served, error) {
 	known, err := k.covering(ctx, gvk)
 	if err != nil {
@@ -75,7 +73,7 @@ func (k *kinds) find(ctx context.Context, gvk schema.GroupVersionKind) (served, 
 	return served{}, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 }
 
-// covering is a catalog that knows the kinds, or one that is fresh.
+// covering returns a catalog that knows the kinds, or a fresh one.
 func (k *kinds) covering(ctx context.Context, gvks ...schema.GroupVersionKind) (*catalog, error) {
 	k.mu.Lock()
 	if k.known == nil {
@@ -92,7 +90,7 @@ func (k *kinds) covering(ctx context.Context, gvks ...schema.GroupVersionKind) (
 	return known, nil
 }
 
-// renew is a catalog that the server gave a moment ago at most.
+// renew returns a catalog that is at most refreshPause old.
 func (k *kinds) renew(ctx context.Context) (*catalog, error) {
 	k.mu.Lock()
 	if k.known != nil && time.Since(k.known.fetched) < refreshPause {
@@ -128,7 +126,7 @@ func (k *kinds) leave(d *download) {
 	}
 }
 
-// download asks the server and, while the error is one that passes, asks again.
+// download asks the server, with retries after transient errors.
 func (k *kinds) download(ctx context.Context, d *download) {
 	defer d.cancel()
 	var a answers
@@ -156,8 +154,8 @@ func (k *kinds) download(ctx context.Context, d *download) {
 	close(d.done)
 }
 
-// Kinds tells scope and served versions of kinds. Kinds that the cluster does
-// not know are in the answer without versions.
+// Kinds returns scope and served versions of kinds. Kinds that the cluster does not know have no
+// versions.
 func (c *Client) Kinds(ctx context.Context, gvks []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
 	known, err := c.kinds.covering(ctx, gvks...)
 	if err != nil {

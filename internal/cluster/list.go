@@ -19,37 +19,34 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Bounds of LISTs: how many objects of a kind in a namespace make one LIST
-// cheaper than GETs, the size of a page, and how many missing objects are worth
-// a further page.
+// Limits for LISTs: the number of objects of a kind in a namespace from which one LIST is cheaper
+// than GETs, the size of a page, and the number of missing objects for which another page is read.
 const (
 	listFrom    = 3
 	pageSize    = 1000
 	getsPerPage = 16
 )
 
-// listing reads the objects of one kind and namespace, page by page, until it
-// has all that are wanted.
+// listing reads objects of one kind and namespace, page by page, until all wanted ones are found.
 type listing struct {
 	client *Client
 	gvk    schema.GroupVersionKind
 	path   string
-	// continued is the token of the next page, selector a field selector; limit
-	// is 0 for everything in one page.
+	// continued is the token of the next page, selector a field selector; limit 0 is no limit.
 	continued, selector string
 	limit               int64
-	// wanted are the names not found yet.
+	// wanted are the names that have not been found yet.
 	wanted map[string]bool
 	found  map[string]plan.Observation
-	// last is the object found last: the next one shares with it what they have in common.
+	// last is the object found last, with whose content the next one shares memory.
 	last map[string]any
-	// managed are its managedFields, as they were written and decoded.
+	// managed are that object's managedFields in JSON, managers the same decoded.
 	managed  []byte
 	managers []metav1.ManagedFieldsEntry
 }
 
-// list reads wanted objects. rest are those that it did not look for to the end
-// because the namespace is full of others: a GET each is cheaper.
+// list reads the wanted objects. rest are those that were not found in the first pages because the
+// namespace is full of other objects: a GET for each is cheaper.
 func (c *Client) list(ctx context.Context, at listKey, names []string) (found map[string]plan.Observation, rest []string, err error) {
 	path, err := c.path(ctx, at)
 	if err != nil {
@@ -57,7 +54,7 @@ func (c *Client) list(ctx context.Context, at listKey, names []string) (found ma
 	}
 	l := &listing{client: c, gvk: at.gvk, path: path, limit: pageSize, wanted: map[string]bool{}, found: map[string]plan.Observation{}}
 	if (manifest.ID{Group: at.gvk.Group, Kind: at.gvk.Kind}).IsSecret() {
-		// Release records are large and never part of a release.
+		// Release records are large and never objects of a release.
 		l.selector = "type!=helm.sh/release.v1"
 	}
 	for _, name := range names {
@@ -66,7 +63,7 @@ func (c *Client) list(ctx context.Context, at listKey, names []string) (found ma
 	for {
 		more, err := l.page(ctx)
 		if apierrors.IsResourceExpired(err) && l.continued != "" {
-			l.continued, l.limit = "", 0 // the list changed too much on the way
+			l.continued, l.limit = "", 0 // the continue token has expired
 			continue
 		}
 		if err != nil {
@@ -84,7 +81,7 @@ func (c *Client) list(ctx context.Context, at listKey, names []string) (found ma
 	}
 }
 
-// path is where the objects of a kind in a namespace are listed.
+// path returns the path for LISTs of a kind in a namespace.
 func (c *Client) path(ctx context.Context, at listKey) (string, error) {
 	s, err := c.kinds.find(ctx, at.gvk)
 	if err != nil {
@@ -100,15 +97,14 @@ func (c *Client) path(ctx context.Context, at listKey) (string, error) {
 	return path + "/" + s.resource.Resource, nil
 }
 
-// page reads one page; more is false when there are no more, or none are wanted.
-// The objects' managedFields, half of the text, are kept apart: as maps they would
-// take most of the memory.
+// page reads one page; more is false after the last one, or when all wanted objects are found.
+// managedFields, half of the text, are kept apart: as maps they would take most of the memory.
 func (l *listing) page(ctx context.Context) (more bool, err error) {
 	var page listPage
 	err = l.client.read(ctx, func(ctx context.Context) error {
 		result := l.request().Do(ctx)
 		if err := result.Error(); err != nil {
-			return err // Raw would know less of it
+			return err // Raw's error has less detail
 		}
 		text, err := result.Raw()
 		if err != nil {
@@ -142,14 +138,14 @@ func (l *listing) request() *rest.Request {
 	return r
 }
 
-// take keeps an object when it is wanted.
+// take keeps an object if it is wanted.
 func (l *listing) take(item []byte) error {
 	rest, managed := cutManagedFields(item)
 	object := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(rest, &object.Object); err != nil {
 		return err
 	}
-	if object.GetKind() == "" { // lists of built-in kinds leave it out
+	if object.GetKind() == "" { // lists of built-in kinds omit it
 		object.SetGroupVersionKind(l.gvk)
 	}
 	name := object.GetName()
@@ -161,7 +157,7 @@ func (l *listing) take(item []byte) error {
 	o := plan.Observed(object)
 	switch {
 	case managed == nil:
-	case bytes.Equal(managed, l.managed): // as objects written in the same second mostly have them
+	case bytes.Equal(managed, l.managed): // objects written in the same second mostly have equal ones
 		o.Managers = l.managers
 	default:
 		if err := json.Unmarshal(managed, &o.Managers); err != nil {

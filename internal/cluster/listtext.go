@@ -7,15 +7,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// listPage is one page of a LIST, the items as the server wrote them.
+// listPage is one page of a LIST, with the items as JSON.
 type listPage struct {
 	Metadata metav1.ListMeta   `json:"metadata"`
 	Items    []json.RawMessage `json:"items"`
 }
 
-// readPage cuts a page into its items, which are parts of text: each is decoded by itself,
-// so that decoding all of them here would be reading everything twice more. What is not cut that
-// simply is decoded.
+// readPage splits a page into its items, which are parts of text and are decoded one by one later.
+// A page that can't be split in this simple way is decoded by encoding/json, which reads the text
+// twice more.
 func readPage(text []byte) (page listPage, err error) {
 	metadata, described := member(text, 0, `"metadata"`)
 	items, ok := elements(text)
@@ -26,7 +26,7 @@ func readPage(text []byte) (page listPage, err error) {
 	return page, json.Unmarshal(text[metadata.value:metadata.end], &page.Metadata)
 }
 
-// elements are the items of a list, as parts of text; ok is false when they are not found.
+// elements returns the items of a list, as parts of text; ok is false when they are not found.
 func elements(text []byte) (items []json.RawMessage, ok bool) {
 	list, found := member(text, 0, `"items"`)
 	if !found || text[list.value] != '[' {
@@ -46,7 +46,7 @@ func elements(text []byte) (items []json.RawMessage, ok bool) {
 	return items, at+1 == list.end && closed(text, list.end)
 }
 
-// closed says whether an object ends well behind one of its members.
+// closed reports whether the rest of an object after one of its members is complete.
 func closed(text []byte, at int) bool {
 	for at = skipSpace(text, at); at < len(text) && (text[at] == ',' || text[at] == ':'); {
 		at = skipSpace(text, skipValue(text, skipSpace(text, at+1)))
@@ -54,7 +54,7 @@ func closed(text []byte, at int) bool {
 	return at < len(text) && text[at] == '}'
 }
 
-// shareFields keeps once what entries and others, in the same places, say alike.
+// shareFields makes equal FieldsV1 of entries at the same positions share memory.
 func shareFields(entries, others []metav1.ManagedFieldsEntry) {
 	for i := range min(len(entries), len(others)) {
 		own, other := entries[i].FieldsV1, others[i].FieldsV1

@@ -14,16 +14,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// Bounds of Logs: a node that is away must not hold up a run, and a container
-// that writes without line breaks must not fill the memory.
+// Limits for Logs: an unreachable node must not delay a run, and a container that writes without
+// line breaks must not fill the memory.
 const (
 	logTimeout = 15 * time.Second
 	maxLogSize = 1 << 20
 )
 
-// Logs reads the last lines of every container of a pod, or of the pods behind
-// a Job, oldest pod first. Where there are several, each begins with a line that
-// names it. It is an error only when nothing at all could be read.
+// Logs reads the last lines of every container of a pod, or of the pods of a Job, oldest pod first.
+// If there are several containers, a line with the name precedes each log. It returns an error only
+// when nothing could be read.
 func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()

@@ -23,12 +23,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// MigrateOwnership makes what managers own of the object by plain updates, and the fields
-// that are named, o.FieldManager's by server-side apply. Who owns what is read anew, since
-// controllers write the object all the time; the server answers with a conflict
-// when that changes in between. Nothing is sent when nothing is left to hand
-// over, so that it can be called again. An object that is gone, or another one
-// than uid by now, is left for the apply itself to refuse.
+// MigrateOwnership transfers the ownership of fields to o.FieldManager, as if that had applied
+// them: what other managers own by plain updates, and the named fields. It reads the present owners
+// first, since controllers write the object all the time; the server answers with a conflict when
+// they change in between. It sends nothing when nothing is left to transfer, so it can be repeated.
+// An object that is gone, or has another UID, is left to the apply itself to refuse.
 func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.UID, fields apply.Fields, o apply.WriteOptions) error {
 	live, err := c.Get(ctx, ref)
 	switch {
@@ -50,9 +49,9 @@ func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.
 	return err
 }
 
-// ownershipPatch is the JSON patch of MigrateOwnership, nil when there is nothing to do. A
-// resourceVersion makes the server answer with a conflict where the object has
-// been written since.
+// ownershipPatch returns the JSON patch for MigrateOwnership, nil when there is nothing to do. It
+// contains the resourceVersion, so that the server answers with a conflict if the object has been
+// written since.
 func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manager string) ([]byte, error) {
 	before := live.GetManagedFields()
 	upgraded := live.DeepCopy()
@@ -80,12 +79,11 @@ func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manage
 	return json.Marshal(append(operations, map[string]any{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()}))
 }
 
-// dryRunAfterMigration asks about a server-side apply that first takes over fields.
-// A dry run can't do both, so two are asked: the apply
-// for what speaks against it, apart from conflicts that the handing over
-// settles, and a replace by the merged object for what comes of it. Whether that
-// is valid is the replace's to say: the apply alone leaves in place what would
-// have gone, and so may be refused for two ports of one name.
+// dryRunAfterMigration predicts a server-side apply that first takes over fields. One dry run can't
+// do both, so there are two: the apply shows refusals, except for conflicts that the migration
+// resolves, and a replace with the merged object shows the outcome. Whether the object is valid is
+// decided by the replace: the apply alone leaves fields that the migration would remove, and may be
+// refused for two ports of the same name.
 func (c *Client) dryRunAfterMigration(ctx context.Context, ref apply.Ref, p apply.Patch, s *plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	_, err := c.Patch(ctx, ref, p, o)
 	if err = withoutMigrated(err, s.MigrateOwnership); err != nil && !apierrors.IsInvalid(err) {
@@ -95,16 +93,16 @@ func (c *Client) dryRunAfterMigration(ctx context.Context, ref apply.Ref, p appl
 	body.SetManagedFields(nil)
 	after, err := c.replaceNow(ctx, body, ref, o)
 	if apierrors.IsForbidden(err) || apierrors.IsConflict(err) {
-		// The apply itself would do: only its outcome can't be told.
+		// The apply itself would succeed: only its outcome can't be predicted.
 		return nil, errors.New(message(err))
 	}
 	return after, err
 }
 
-// withoutMigrated drops the conflicts with managers' plain updates from an
-// error; nothing is left of it when it held no others. That a conflict is about
-// an update, not an apply, shows by the apiVersion in its text (Kubernetes 1.36:
-// `conflict with "helm" using apps/v1`).
+// withoutMigrated removes the conflicts with managers' plain updates from an error; it returns nil
+// if there were no others. A conflict with an update, not an apply, has the apiVersion in its text
+// (Kubernetes 1.36: `conflict with "helm" using apps/v1`;
+// k8s.io/apimachinery/pkg/util/managedfields/internal/conflict.go, printManager).
 func withoutMigrated(err error, managers []string) error {
 	var refused *apierrors.StatusError
 	if !errors.As(err, &refused) || refused.ErrStatus.Details == nil {

@@ -17,14 +17,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// resource is the client for one kind in one namespace.
+// resource returns the client for one kind in one namespace.
 func (c *Client) resource(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
 	return c.resourceBy(ctx, c.dynamic, gvk, namespace)
 }
 
-// written is the same for a request that writes. A dry run is answered by the
-// whole object but for its managedFields, a write by the object's metadata,
-// where the whole is not asked for.
+// written is resource for a write. The answer to a dry run is the object without managedFields,
+// that to a write the object's metadata; with o.Whole it is the whole object.
 func (c *Client) written(ctx context.Context, gvk schema.GroupVersionKind, namespace string, o apply.WriteOptions) (dynamic.ResourceInterface, error) {
 	by := c.metadataOnly
 	switch {
@@ -80,8 +79,8 @@ func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name s
 	return found, err
 }
 
-// Create posts an object and returns its metadata; a dry run, all but its
-// managedFields; with o.Whole, all. Replace and Patch do so, too.
+// Create posts an object and returns its metadata; for a dry run the object without managedFields,
+// with o.Whole the whole object. So do Replace and Patch.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o)
 	if err != nil {
@@ -115,9 +114,9 @@ func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o appl
 	return patched, c.explain(misfit(err))
 }
 
-// misfit turns the API server's 500 for a server-side apply whose fields have
-// the wrong types (Kubernetes 1.36: "failed to create typed patch object") into
-// the refusal of a bad request that it is: trying again would not help.
+// misfit turns the API server's status 500 for a server-side apply whose fields have the wrong
+// types (Kubernetes 1.36: "failed to create typed patch object") into a bad request: a retry would
+// not help.
 func misfit(err error) error {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) && strings.HasPrefix(api.Status().Message, "failed to create typed patch object") {

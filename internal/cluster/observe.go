@@ -18,10 +18,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Observe reads the live state of objects: one LIST per kind and namespace
-// where that is cheaper than GETs, all side by side. A version that is no
-// longer served is read through one that is. What can't be read is said in the
-// observation; only a cluster that can't be reached is an error.
+// Observe reads the live state of objects: by one LIST per kind and namespace if that is cheaper
+// than GETs, all side by side. An object in a version that is no longer served is read in another
+// one. Read errors are part of the observation; only an unreachable cluster is an error.
 func (c *Client) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error) {
 	o := &observer{client: c, seen: make(map[manifest.ID]plan.Observation, len(refs))}
 	known, err := c.kinds.covering(ctx, gvks(refs)...)
@@ -29,7 +28,7 @@ func (c *Client) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID
 		err = o.observe(ctx, known, refs)
 	}
 	if err == nil && len(o.again) > 0 {
-		// The cache on disk knew a kind or version that is gone by now.
+		// The cache on disk has a kind or version that no longer exists.
 		if known, err = c.kinds.renew(ctx); err == nil {
 			refs, o.again = o.again, nil
 			err = o.observe(ctx, known, refs)
@@ -52,7 +51,7 @@ func gvks(refs []apply.Ref) []schema.GroupVersionKind {
 	return out
 }
 
-// listKey is what one LIST covers.
+// listKey is the scope of one LIST.
 type listKey struct {
 	gvk       schema.GroupVersionKind
 	namespace string
@@ -62,7 +61,7 @@ type observer struct {
 	client *Client
 	mu     sync.Mutex
 	seen   map[manifest.ID]plan.Observation
-	// again are objects whose resource the server does not know.
+	// again are objects whose resource the server does not know, to be read with fresh discovery.
 	again []apply.Ref
 }
 
@@ -88,8 +87,8 @@ func (o *observer) getEach(ctx context.Context, at listKey, refs []apply.Ref) er
 	return group.Wait()
 }
 
-// places groups refs by what one LIST covers. Objects of kinds that the cluster
-// does not know are not there, unless it may only not know them just now.
+// places groups refs by the LISTs that cover them. Objects of unknown kinds do not exist, unless
+// their group just fails to answer.
 func (o *observer) places(known *catalog, refs []apply.Ref) map[listKey][]apply.Ref {
 	out := map[listKey][]apply.Ref{}
 	for _, ref := range refs {
@@ -144,8 +143,7 @@ func (o *observer) get(ctx context.Context, at listKey, ref apply.Ref) error {
 	return nil
 }
 
-// list reads all objects of the kind in the namespace and picks its own. Where
-// LIST is forbidden, GETs may not be.
+// list reads the objects by a LIST. If LIST is forbidden, it tries GETs.
 func (o *observer) list(ctx context.Context, at listKey, refs []apply.Ref) error {
 	names := make([]string, 0, len(refs))
 	byName := make(map[string]apply.Ref, len(refs))

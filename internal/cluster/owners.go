@@ -15,16 +15,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// behind is what stands behind an object: the pods of its newest revision, older
-// ones that are in the way of these, and, of a Deployment, whether a name is that
-// of the newest revision's ReplicaSet.
+// behind are the pods that a workload runs: those of its newest revision, and older ones that hold
+// these up. For a Deployment, replicaSet reports whether a name is that of the newest revision's
+// ReplicaSet.
 type behind struct {
 	pods, inTheWay []corev1.Pod
 	replicaSet     func(name string) bool
 }
 
-// behind finds the pods behind an object. Where it can't be read which revision
-// is the newest, pods that were created at Since or after are taken to be of it.
+// behind finds the pods of an object. If the newest revision can't be read, pods that were created
+// since Since are assumed to belong to it.
 func (s *survey) behind(ctx context.Context, a apply.Asked) (behind, error) {
 	owner, pods, err := s.podsOf(ctx, a)
 	if err != nil || owner == nil {
@@ -55,9 +55,9 @@ func (s *survey) behind(ctx context.Context, a apply.Asked) (behind, error) {
 	return b, nil
 }
 
-// newest is the label of pods by which a workload's controller tells revisions
-// apart, and its value for the newest: "" as long as the controller has not seen
-// that. The label is "" for kinds without revisions.
+// newest returns the label by which a workload's controller marks the pods of a revision, and its
+// value for the newest revision: "" until the controller has created that. The label is "" for
+// kinds without revisions.
 func (s *survey) newest(ctx context.Context, owner *unstructured.Unstructured) (label, value string, err error) {
 	switch gk := owner.GroupVersionKind().GroupKind(); gk.String() {
 	case "Deployment.apps":
@@ -74,8 +74,8 @@ func (s *survey) newest(ctx context.Context, owner *unstructured.Unstructured) (
 	return label, value, err
 }
 
-// newestOf reads the label of the newest of the objects that hold an owner's
-// revisions: a Deployment's ReplicaSets, a DaemonSet's ControllerRevisions.
+// newestOf reads the label of the newest of the objects that hold a workload's revisions: a
+// Deployment's ReplicaSets, a DaemonSet's ControllerRevisions.
 func (s *survey) newestOf(ctx context.Context, owner *unstructured.Unstructured, kind, label string) (string, string, error) {
 	holders, err := s.holdersBy(ctx, kind, owner.GetNamespace(), PodSelector(owner))
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *survey) newestOf(ctx context.Context, owner *unstructured.Unstructured,
 	return label, newest.GetLabels()[label], nil
 }
 
-// revisionOf is the number of a ReplicaSet's or ControllerRevision's revision.
+// revisionOf returns the revision number of a ReplicaSet or ControllerRevision.
 func revisionOf(o *unstructured.Unstructured) int64 {
 	if n, ok, _ := unstructured.NestedInt64(o.Object, "revision"); ok {
 		return n
@@ -103,8 +103,8 @@ func revisionOf(o *unstructured.Unstructured) int64 {
 	return n
 }
 
-// podsOf finds the pods behind an object by the selector of its spec, and gives
-// the object, too, unless it is a pod itself.
+// podsOf finds the pods of an object by its spec.selector, and returns the object as well, unless
+// it is a pod itself.
 func (s *survey) podsOf(ctx context.Context, a apply.Asked) (*unstructured.Unstructured, []corev1.Pod, error) {
 	if a.Kind == "Pod" {
 		var pod *corev1.Pod
@@ -135,9 +135,9 @@ func (s *survey) podsOf(ctx context.Context, a apply.Asked) (*unstructured.Unstr
 	return owner, pods, nil
 }
 
-// PodSelector is the selector of an object's pods: that of spec.selector with
-// matchLabels and matchExpressions, or as a plain map (ReplicationController,
-// Service). It is empty where there is none.
+// PodSelector is the selector of an object's pods: spec.selector with matchLabels and
+// matchExpressions, or as a plain map (ReplicationController, Service). It selects everything if
+// there is none.
 func PodSelector(owner *unstructured.Unstructured) labels.Selector {
 	raw, ok, _ := unstructured.NestedMap(owner.Object, "spec", "selector")
 	if !ok {

@@ -26,9 +26,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Predict asks the server what each step would do, side by side. Refusals and
-// what could not be asked are in the answers; only a cluster that can't be
-// reached is an error.
+// Predict makes a dry run of each step, side by side. Refusals, and reasons why a dry run was not
+// possible, are in the answers; only an unreachable cluster is an error.
 func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
 	o.DryRun = true
 	answers := make(map[string]plan.Prediction, len(steps))
@@ -36,7 +35,7 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 	alike := map[schema.GroupKind]map[string]any{} // the last answer of each kind
 	next := make(chan *plan.Step)
 	group, ctx := errgroup.WithContext(ctx)
-	for range min(retry.Concurrency, len(steps)) { // a goroutine for each step would grow its stack for each
+	for range min(retry.Concurrency, len(steps)) { // goroutines are reused: one for each step would grow a new stack every time
 		group.Go(func() error {
 			for s := range next {
 				answer, err := c.predict(ctx, s, o)
@@ -72,9 +71,9 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 	return answers, nil
 }
 
-// predict is what the server answers about one step; an error is about the whole cluster.
+// predict makes the dry run of one step; an error is about the whole cluster.
 func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions) (plan.Prediction, error) {
-	o.Force = o.Force || s.InPlace() // as apply does it
+	o.Force = o.Force || s.InPlace() // as package apply does
 	after, err := c.foresee(ctx, s, o)
 	drift := managedfields.OnlyKubectlConflicts(err)
 	if drift {
@@ -89,7 +88,7 @@ func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions
 	return told, nil
 }
 
-// nearest is what is most like the answer to a step: the object as it is now, else what is sent.
+// nearest returns what most resembles the outcome of a step: the live object, else the body.
 func nearest(s *plan.Step) any {
 	switch {
 	case s.Before != nil:
@@ -100,7 +99,7 @@ func nearest(s *plan.Step) any {
 	return nil
 }
 
-// foresee is dryRun, again while its error passes.
+// foresee is dryRun with retries.
 func (c *Client) foresee(ctx context.Context, s *plan.Step, o apply.WriteOptions) (after *unstructured.Unstructured, err error) {
 	err = c.read(ctx, func(ctx context.Context) (err error) {
 		after, err = c.dryRun(ctx, s, o)
@@ -137,8 +136,8 @@ func (c *Client) dryRun(ctx context.Context, s *plan.Step, o apply.WriteOptions)
 	}
 }
 
-// dryReplace replaces what is there now: controllers that write an object's
-// status between observation and dry run are no reason to refuse.
+// dryReplace replaces the object in its present version: a controller that writes the status
+// between observation and dry run is no reason for a refusal.
 func (c *Client) dryReplace(ctx context.Context, s *plan.Step, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	body := manifest.Sharing(s.Body)
 	body.SetResourceVersion(s.Expect.ResourceVersion)
@@ -146,10 +145,10 @@ func (c *Client) dryReplace(ctx context.Context, s *plan.Step, ref apply.Ref, o 
 	return c.replaceNow(ctx, body, ref, o)
 }
 
-// replaceAttempts is how often a replace is sent again because somebody else wrote.
+// replaceAttempts is how often a replace is repeated after conflicts with other writers.
 const replaceAttempts = 6
 
-// replaceNow replaces the object with the body's UID whatever it has become.
+// replaceNow replaces the object with the body's UID in whatever version it is.
 func (c *Client) replaceNow(ctx context.Context, body *unstructured.Unstructured, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	after, err := c.Replace(ctx, body, o)
 	for range replaceAttempts {
@@ -166,7 +165,7 @@ func (c *Client) replaceNow(ctx context.Context, body *unstructured.Unstructured
 	return after, err
 }
 
-// answer translates the server's reply.
+// answer converts the server's reply.
 func answer(after *unstructured.Unstructured, err error) plan.Prediction {
 	if err == nil {
 		return plan.Prediction{After: after}
@@ -187,15 +186,15 @@ func answer(after *unstructured.Unstructured, err error) plan.Prediction {
 	return plan.Prediction{Refused: refusal(err, status)}
 }
 
-// wholeObject is how the API server prints the path of a complaint that is
-// about no field.
+// wholeObject is how the API server prints the path of a cause that concerns no field
+// (k8s.io/apimachinery/pkg/util/validation/field/path.go, Path.String).
 const wholeObject = "<nil>"
 
 func refusal(err error, status metav1.Status) *plan.Refusal {
 	r := &plan.Refusal{Reason: string(status.Reason), Message: message(err)}
 	if d := status.Details; d != nil {
 		for _, cause := range d.Causes {
-			field := strings.TrimPrefix(cause.Field, ".") // as in server-side-apply conflicts
+			field := strings.TrimPrefix(cause.Field, ".") // the paths of server-side-apply conflicts begin with a dot
 			if field != "" && field != wholeObject && !slices.Contains(r.Fields, field) {
 				r.Fields = append(r.Fields, field)
 			}
@@ -228,7 +227,7 @@ func appendManager(managers []string, cause string) []string {
 	return append(managers, name)
 }
 
-// message is what an error says, shortened to what its reader needs.
+// message is an error's message, shortened to what users need.
 func message(err error) string {
 	var api apierrors.APIStatus
 	if !errors.As(err, &api) {

@@ -20,10 +20,10 @@ import (
 // for a server that has not answered any request yet, and for one that has.
 const stalls, stallsOfKnown = 2, 3
 
-// noRetry is a REST client that sends every request a single time. client-go's
-// own repeats up to ten times whatever is answered with Retry-After, writes
-// too, and can't be interrupted by those who count attempts. Whoever calls
-// knows better, see docs/retries.md.
+// noRetry is a REST client that sends every request once. client-go's own client repeats a request
+// up to ten times when the answer has Retry-After (client-go, rest/request.go, maxRetries), writes
+// included, and callers that count attempts can't interrupt it. Retries are up to our callers, see
+// docs/retries.md.
 type noRetry struct{ rest.Interface }
 
 func (o noRetry) Verb(verb string) *rest.Request { return o.Interface.Verb(verb).MaxRetries(0) }
@@ -35,11 +35,12 @@ func (o noRetry) Patch(t types.PatchType) *rest.Request {
 	return o.Interface.Patch(t).MaxRetries(0)
 }
 
-// metadataOnly is a REST client whose answers are the metadata of objects: the
-// server need not send, nor we read, what is not used. A server that can't
-// do so answers with the whole object.
+// metadataOnly is a REST client that asks for the metadata of objects only, to save time and
+// memory. A server that does not support that answers with the whole object.
 type metadataOnly struct{ rest.Interface }
 
+// acceptMetadata: see
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches.
 const acceptMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 func (m metadataOnly) Post() *rest.Request {
@@ -58,8 +59,8 @@ func (m metadataOnly) Patch(t types.PatchType) *rest.Request {
 	return m.Interface.Patch(t).SetHeader("Accept", acceptMetadata)
 }
 
-// read sends a request that changes nothing, and again while the error is one
-// that passes. No more than Concurrency of them are under way at once.
+// read sends a request that changes nothing, and repeats it after transient errors. At most
+// retry.Concurrency of them are under way at once.
 func (c *Client) read(ctx context.Context, send func(ctx context.Context) error) error {
 	stalled := 0
 	again := func(err error) bool {
@@ -77,18 +78,18 @@ func (c *Client) read(ctx context.Context, send func(ctx context.Context) error)
 	}))
 }
 
-// givesUp says whether a request has come to nothing often enough.
+// givesUp reports whether a read has timed out often enough.
 func (c *Client) givesUp(stalled int) bool {
 	return stalled >= stallsOfKnown || stalled >= stalls && !c.known.Load()
 }
 
-// send sends a request that changes nothing when there is room for one more.
+// send sends a request that changes nothing once fewer than the limit are under way.
 func (c *Client) send(ctx context.Context, send func(ctx context.Context) error) error {
 	return c.reads.Do(ctx, func(ctx context.Context) error { return retry.Attempt(ctx, send) })
 }
 
-// passes says whether a read may well succeed the next time. A webhook that is
-// away stays away for longer, and may take its time to say so.
+// passes reports whether a repeated read may succeed. A webhook that can't be reached usually stays
+// so for longer, and every attempt may take until its timeout.
 func passes(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) && awayWebhook(api.Status()) {
@@ -97,13 +98,13 @@ func passes(err error) bool {
 	return retry.Passes(err)
 }
 
-// awayWebhook says whether an admission webhook could not be asked. The API
-// server tells so by its words alone (Kubernetes 1.36).
+// awayWebhook reports whether an admission webhook could not be called. Only the message says so
+// (Kubernetes 1.36, staging/src/k8s.io/apiserver/pkg/util/webhook/error.go, ErrCallingWebhook).
 func awayWebhook(s metav1.Status) bool {
 	return s.Code >= 500 && strings.Contains(s.Message, "failed calling webhook")
 }
 
-// unreachable says whether an error is about the whole cluster, not an object.
+// unreachable reports whether an error is about the whole cluster, not an object.
 func unreachable(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) {
@@ -113,14 +114,14 @@ func unreachable(err error) bool {
 	return errors.As(err, &netErr) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// pathGone says whether the server knows no such resource, not merely no such
-// object: it answers with a bare page then.
+// pathGone reports whether the server does not know the resource at all. For a missing object it
+// would answer with a Status, for a missing resource it answers with plain text.
 func pathGone(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// unreachableError is an error about the whole cluster, in words. It unwraps to
-// the original one.
+// unreachableError is an error about the whole cluster with a readable text. It unwraps to the
+// original error.
 type unreachableError struct {
 	text string
 	err  error
@@ -129,8 +130,8 @@ type unreachableError struct {
 func (e *unreachableError) Error() string { return e.text }
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// explain puts an error about the whole cluster into one clear sentence, and leaves
-// every other error as it is.
+// explain turns an error about the whole cluster into a clear sentence, and returns other errors
+// unchanged.
 func (c *Client) explain(err error) error {
 	var told *unreachableError
 	if err == nil || errors.As(err, &told) || !unreachable(err) || errors.Is(err, context.Canceled) {

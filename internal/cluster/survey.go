@@ -15,9 +15,8 @@ import (
 	kindtable "github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// survey reads what stands behind objects. Of many objects it lists whole namespaces,
-// each list once; of a single one, only what is its own. It is not safe for concurrent
-// use.
+// survey reads pods, ReplicaSets and events of objects. For many objects it lists whole namespaces,
+// each list once; for a single one, only what belongs to it. It is not safe for concurrent use.
 type survey struct {
 	*Client
 	many    bool
@@ -38,7 +37,7 @@ func (c *Client) survey(many bool) *survey {
 	}
 }
 
-// once is a list that is read once: its key says what is in it.
+// once returns a list that is read at most once; the key identifies it.
 func once[T any](ctx context.Context, s *survey, memo map[string]listed[T], key string, read func(context.Context) ([]T, error)) ([]T, error) {
 	known, ok := memo[key]
 	if !ok {
@@ -51,8 +50,9 @@ func once[T any](ctx context.Context, s *survey, memo map[string]listed[T], key 
 	return known.items, known.err
 }
 
-// options are those of the request for the objects of a selector, and the key of what
-// it lists. Whole namespaces come from the API server's cache.
+// options returns the list options for a selector, and the key of the list. Lists of whole
+// namespaces are answered from the API server's cache
+// (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
 func (s *survey) options(namespace string, selector labels.Selector) (metav1.ListOptions, string) {
 	if s.many {
 		return metav1.ListOptions{ResourceVersion: "0"}, namespace
@@ -60,7 +60,7 @@ func (s *survey) options(namespace string, selector labels.Selector) (metav1.Lis
 	return metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize}, namespace + "\n" + selector.String()
 }
 
-// podsBy are the pods of a selector.
+// podsBy returns the pods that a selector selects.
 func (s *survey) podsBy(ctx context.Context, namespace string, selector labels.Selector) ([]corev1.Pod, error) {
 	options, key := s.options(namespace, selector)
 	all, err := once(ctx, s, s.pods, key, func(ctx context.Context) ([]corev1.Pod, error) {
@@ -82,7 +82,7 @@ func (s *survey) podsBy(ctx context.Context, namespace string, selector labels.S
 	return out, err
 }
 
-// holdersBy are the ReplicaSets or ControllerRevisions of a selector.
+// holdersBy returns the ReplicaSets or ControllerRevisions that a selector selects.
 func (s *survey) holdersBy(ctx context.Context, kind, namespace string, selector labels.Selector) ([]unstructured.Unstructured, error) {
 	r, err := s.resource(ctx, schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind}, namespace)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *survey) holdersBy(ctx context.Context, kind, namespace string, selector
 	return out, err
 }
 
-// warnings are the warning events about objects of a kind.
+// warnings returns the warning events about objects of a kind.
 func (s *survey) warnings(ctx context.Context, kind, namespace string) ([]corev1.Event, error) {
 	return once(ctx, s, s.events, kind+"\n"+namespace, func(ctx context.Context) ([]corev1.Event, error) {
 		list, err := s.core.Events(namespace).List(ctx, metav1.ListOptions{

@@ -9,9 +9,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// withoutManagedFields decodes objects as if they had no managedFields, which
-// are about half of what the API server answers with: cut out of the text, they
-// cost neither time nor memory.
+// withoutManagedFields decodes objects without their managedFields. These are about half of the API
+// server's answers; cut out of the text, they cost neither time nor memory.
 type withoutManagedFields struct{ runtime.NegotiatedSerializer }
 
 // DecoderToVersion implements runtime.NegotiatedSerializer.
@@ -31,8 +30,9 @@ func (d unmanagedDecoder) Decode(data []byte, defaults *schema.GroupVersionKind,
 	return d.Decoder.Decode(data, defaults, into)
 }
 
-// decodeObject decodes an object as the API machinery's decoder does, which reads the text a second time
-// for its kind. false says that it is no object with a kind and a version: the decoder tells what is wrong with it.
+// decodeObject decodes an object as apimachinery's decoder does, but reads the text once, not
+// twice. It returns false for anything but an object with a kind and a version, for which that
+// decoder reports the error.
 func decodeObject(data []byte, into *unstructured.Unstructured) bool {
 	var decoded map[string]any
 	if utiljson.Unmarshal(data, &decoded) != nil {
@@ -44,9 +44,8 @@ func decodeObject(data []byte, into *unstructured.Unstructured) bool {
 	return ok && err == nil && into.GetKind() != ""
 }
 
-// cutManagedFields returns a JSON object without its metadata.managedFields, as
-// a new text, and these, which are nil when there are none. What is not JSON of
-// that shape is returned as it is.
+// cutManagedFields returns a JSON object without its metadata.managedFields, as a new text, and the
+// managedFields, nil if there are none. Any other JSON is returned unchanged.
 func cutManagedFields(text []byte) (rest, managed []byte) {
 	metadata, ok := member(text, 0, `"metadata"`)
 	if !ok {
@@ -66,15 +65,15 @@ func cutManagedFields(text []byte) (rest, managed []byte) {
 	return append(append(rest, text[:from]...), text[to:]...), text[fields.value:fields.end]
 }
 
-// lastByte is where b is in text for the last time, -1 when it is not.
+// lastByte returns the last index of b in text, -1 if there is none.
 func lastByte(text []byte, b byte) int { return bytes.LastIndexByte(text, b) }
 
-// span says where a member of a JSON object is: its key, its value and what
-// follows.
+// span is the position of a member in a JSON object: the beginnings of its key and value, and the
+// end of its value.
 type span struct{ key, value, end int }
 
-// member finds a key, with its quotes, in the JSON object that begins at or after
-// at. Keys written with escapes are not found.
+// member finds a key, given with its quotes, in the JSON object that begins at at or after white
+// space there. Keys that are written with escapes are not found.
 func member(text []byte, at int, key string) (span, bool) {
 	at = skipSpace(text, at)
 	if at >= len(text) || text[at] != '{' {
@@ -112,8 +111,8 @@ func skipSpace(text []byte, at int) int {
 	return at
 }
 
-// skipString returns where the string that begins at at has ended, and more than
-// the length of text when it does not end.
+// skipString returns the end of the string that begins at at; it is beyond the text if the string
+// is not closed.
 func skipString(text []byte, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {

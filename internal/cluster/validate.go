@@ -17,22 +17,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// Verdict is what the API server says of an object that it was asked to create
-// in a dry run with strict field validation. Both texts are empty when it would
-// take the object.
+// Verdict is the API server's answer to a dry run of creating an object with strict field
+// validation. Both texts are empty when it would accept the object.
 type Verdict struct {
 	Object manifest.Object
-	// Refused is why it would not.
+	// Refused is the reason for a refusal.
 	Refused string
-	// Unasked is why nobody knows.
+	// Unasked is why the answer is not known.
 	Unasked string
 }
 
-// Validate asks the API server of every object, side by side, and writes
-// nothing. The answers are in the order of the objects. That an object exists
-// already is no refusal: the server looks at that after all else. Kinds that
-// the cluster does not serve are refused, unless one of crds brings them. Only a
-// cluster that can't be reached is an error.
+// Validate makes dry runs for all objects, side by side, and writes nothing. The answers are in the
+// order of the objects. An object that exists already is not refused: the server checks that after
+// everything else. Kinds that the cluster does not serve are refused, unless one of crds defines
+// them. Only an unreachable cluster is an error.
 func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, namespace string) ([]Verdict, error) {
 	gvks := make([]schema.GroupVersionKind, len(objects))
 	for i, o := range objects {
@@ -83,7 +81,7 @@ func (v *Verdict) judge(err error, coming bool) {
 	case NamespaceMissing(err, v.Object.Namespace):
 		v.Unasked = fmt.Sprintf("namespace %s does not exist", v.Object.Namespace)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource"):
-		// By RBAC, not by admission.
+		// RBAC has refused, not admission.
 		v.Unasked = message(err)
 	default:
 		p := answer(nil, err)
@@ -94,10 +92,10 @@ func (v *Verdict) judge(err error, coming bool) {
 	}
 }
 
-// NamespaceMissing says whether a request was refused since there is no namespace of this name,
-// which admission tells before the object is looked for (NamespaceLifecycle, in Kubernetes'
-// staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go). Other
-// things that are not found, such as the API or the object, are not meant.
+// NamespaceMissing reports whether a request was refused because its namespace does not exist,
+// which admission checks before the object is looked for (NamespaceLifecycle, in Kubernetes'
+// staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go). A missing
+// API or object does not count.
 func NamespaceMissing(err error, namespace string) bool {
 	var api apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &api) {
@@ -107,7 +105,7 @@ func NamespaceMissing(err error, namespace string) bool {
 	return details != nil && details.Kind == "namespaces" && details.Group == "" && details.Name == namespace
 }
 
-// definedKinds are the kinds that CustomResourceDefinitions among objects define.
+// definedKinds returns the kinds that the CustomResourceDefinitions among objects define.
 func definedKinds(objects []manifest.Object) map[schema.GroupKind]bool {
 	out := map[schema.GroupKind]bool{}
 	for _, o := range objects {

@@ -18,12 +18,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// Pauses of a watch. Between attempts: the first, doubled each time until one
-// lives longer than steady, and the longest, which depends on whether a
-// connection was closed or not to be had. Between looks where watching is
-// forbidden and only GET is allowed: pollPause. watchAge is how long one
-// connection is used: however alive a dead one looks, a proxy that stalls is
-// noticed after that.
+// Pauses of a watch. Between attempts it waits resumePause, doubled each time until a connection
+// lasts longer than steady, but at most maxClosedPause after a closed connection and maxErrorPause
+// after an error. Where only GET is allowed, it reads every pollPause. A connection is used for
+// watchAge, so that a proxy that stalls is noticed after that time.
 const (
 	resumePause    = 50 * time.Millisecond
 	maxClosedPause = 200 * time.Millisecond
@@ -33,16 +31,16 @@ const (
 	watchAge       = 60 * time.Second
 )
 
-// Watch tells every state of the named objects, the present ones first: see
-// apply.Cluster. One LIST and one WATCH serve all names. Where the kind itself
-// is gone, so are its objects.
+// Watch reports every state of the named objects, beginning with the present one: see
+// apply.Cluster. One LIST and one WATCH serve all names. If the kind no longer exists, neither do
+// its objects.
 func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
 	w := &watcher{names: names, among: make(map[string]bool, len(names)), see: see}
 	for _, name := range names {
 		w.among[name] = true
 	}
 	if len(names) == 1 {
-		// Also what a role that is restricted to one name allows.
+		// A role that is restricted to one name allows this, too.
 		w.selector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
 	}
 	for wait := resumePause; ; {
@@ -62,10 +60,10 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 		case gone, apierrors.IsUnauthorized(err), apierrors.IsBadRequest(err):
 			return fmt.Errorf("watch %s: %w", gvk.Kind, c.explain(err))
 		case err == nil && time.Since(began) > steady:
-			wait = resumePause // it went well for a while
+			wait = resumePause // the connection lasted for a while
 			continue
 		}
-		// Whoever closes a connection as soon as it is open does it again.
+		// A connection that is closed right after it was opened may be closed again.
 		if retry.Pause(ctx, delay(wait, err)) != nil {
 			return context.Cause(ctx)
 		}
@@ -73,8 +71,7 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	}
 }
 
-// delay is how long to wait before the next attempt: longer than wait if the
-// server asks for it.
+// delay returns the pause before the next attempt: longer than wait if the server asks for it.
 func delay(wait time.Duration, err error) time.Duration {
 	if err == nil {
 		return min(wait, maxClosedPause)
@@ -84,16 +81,15 @@ func delay(wait time.Duration, err error) time.Duration {
 
 type watcher struct {
 	names []string
-	// among are the names again, for the events of a namespace that is full of others.
+	// among has the same names as a set, for events of namespaces with many other objects.
 	among    map[string]bool
 	selector string
 	see      func(string, *unstructured.Unstructured) bool
-	// version is where a broken watch resumes; "" lists anew.
+	// version is where a broken watch resumes; "" starts with a new LIST.
 	version string
 }
 
-// allGone tells that none of the objects is there; false when nobody wants to
-// see more.
+// allGone reports all objects as missing. more is false when see wants no more states.
 func (w *watcher) allGone() (more bool) {
 	for _, name := range w.names {
 		if !w.see(name, nil) {
@@ -103,8 +99,8 @@ func (w *watcher) allGone() (more bool) {
 	return true
 }
 
-// once lists (unless there is something to resume) and watches until the
-// connection ends. more is false when nobody wants to see more.
+// once lists, unless there is something to resume, and watches until the connection ends. more is
+// false when see wants no more states.
 func (w *watcher) once(ctx context.Context, c *Client, gvk schema.GroupVersionKind, namespace string) (more bool, err error) {
 	r, err := c.resource(ctx, gvk, namespace)
 	if err != nil {
@@ -151,13 +147,13 @@ func (w *watcher) list(ctx context.Context, r dynamic.ResourceInterface) (more b
 	return true, nil
 }
 
-// follow tells what happens until the connection ends. An error in the stream,
-// be it that it broke or that its start is too old by now, is such an end.
+// follow reports events until the connection ends. An error in the stream ends it as well: the
+// stream broke, or its resource version is too old.
 func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool) {
 	for {
 		select {
 		case <-ctx.Done():
-			return true // old, or called off: the caller knows which
+			return true // its time is over, or it was cancelled: the caller knows which
 		case event, open := <-events.ResultChan():
 			if !open {
 				return true
@@ -185,8 +181,8 @@ func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool
 	}
 }
 
-// poll looks again and again where LIST or WATCH is not permitted: the only way
-// to wait with a role that has nothing but get.
+// poll reads the objects again and again if LIST or WATCH is not permitted, which is the only way
+// to wait with a role that only allows get.
 func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKind, namespace string, forbidden error) error {
 	r, err := c.resource(ctx, gvk, namespace)
 	if err != nil {
@@ -204,7 +200,7 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 			case apierrors.IsUnauthorized(err):
 				return fmt.Errorf("watch %s: %w", gvk.Kind, c.explain(err))
 			case err != nil && !apierrors.IsNotFound(err):
-				continue // the next look may be luckier
+				continue // the next attempt may succeed
 			}
 			if !w.see(name, objects[i]) {
 				return nil
@@ -216,7 +212,7 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 	}
 }
 
-// look reads every object once, side by side. One that is not there is nil.
+// look reads every object once, side by side. A missing object is nil.
 func (w *watcher) look(ctx context.Context, c *Client, r dynamic.ResourceInterface) ([]*unstructured.Unstructured, []error) {
 	objects := make([]*unstructured.Unstructured, len(w.names))
 	errs := make([]error, len(w.names))

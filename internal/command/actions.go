@@ -9,16 +9,16 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// run is what a command does when its flags are parsed: into the structs that declare
-// them. No *cli.Context goes further than into the action, which a test sees to.
+// run is what a command does once its flags are parsed into the structs that declare them. No
+// *cli.Context is passed further than the action; a test checks that.
 type run func(ctx context.Context, args []string) error
 
-// takes is the action of a command that takes so many arguments.
+// takes returns the action of a command that accepts from least to most arguments.
 func takes(least, most int, run run) cli.ActionFunc {
 	return takesBetween(func() (int, int) { return least, most }, run)
 }
 
-// takesBetween is takes where flags say how many arguments there are.
+// takesBetween is takes for commands whose flags decide how many arguments they accept.
 func takesBetween(bounds func() (least, most int), run run) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		args := c.Args().Slice()
@@ -33,7 +33,7 @@ func takesBetween(bounds func() (least, most int), run run) cli.ActionFunc {
 	}
 }
 
-// only is the action of a command that does nothing but by those below it.
+// only is the action of a command that consists of subcommands and does nothing itself.
 func only(c *cli.Context) error {
 	if c.Args().Present() {
 		return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
@@ -41,20 +41,21 @@ func only(c *cli.Context) error {
 	return cli.ShowSubcommandHelp(c)
 }
 
-// optional is the value of a flag for which it counts that it was given, be it empty.
+// optional is the value of a flag that makes a difference by being given, even if the value is
+// empty.
 type optional[T any] struct {
 	value T
 	given bool
 }
 
-// note is the Action of such a flag: it is called when the flag was given.
+// note is the Action of such a flag; the parser calls it if the flag was given.
 func (o *optional[T]) note(*cli.Context, T) error {
 	o.given = true
 	return nil
 }
 
-// joined makes one list of flags, in which one that several lists have, of one name and
-// for one field, is the first one's.
+// joined concatenates lists of flags. Of flags with the same name and destination it keeps the
+// first.
 func joined(lists ...[]cli.Flag) []cli.Flag {
 	type bound struct {
 		name string

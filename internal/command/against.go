@@ -20,7 +20,7 @@ import (
 
 const againstCategory = "Comparing"
 
-// againstFlags compare a chart with something else than live objects.
+// againstFlags make plan compare a chart with something other than live objects.
 type againstFlags struct {
 	against string
 	version optional[string]
@@ -29,7 +29,7 @@ type againstFlags struct {
 	lookup  optional[string]
 }
 
-// flags has --offline fetch no charts, either.
+// flags returns the flags; its --offline also forbids fetching charts.
 func (o *againstFlags) flags(fetch *fetchFlags) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "against", Destination: &o.against, Usage: "compare with a `REVISION, FILE or CHART` in the place of live objects: a number, rendered YAML or a saved plan (- for standard input), a chart, wherever it is", Category: againstCategory},
@@ -42,7 +42,7 @@ func (o *againstFlags) flags(fetch *fetchFlags) []cli.Flag {
 	}
 }
 
-// chartPlanFlags are those of plan NAME CHART.
+// chartPlanFlags are the flags of plan NAME CHART.
 type chartPlanFlags struct {
 	planningFlags
 	source  sourceFlags
@@ -50,14 +50,14 @@ type chartPlanFlags struct {
 	against againstFlags
 }
 
-// planning are the flags that say what is planned, and compared with what.
+// planning returns the flags for what is planned and what it is compared with.
 func (o *chartPlanFlags) planning(paths *pathFlags) []cli.Flag {
 	chart := &o.source.chart
 	return joined(o.against.flags(&chart.fetchFlags), o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), chart.flags(paths))
 }
 
-// planChart is plan NAME CHART in all its forms: with a cluster, against
-// something else, offline.
+// planChart is plan NAME CHART in all its forms: with a cluster, against something else, or
+// offline.
 func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path string) error {
 	if err := errors.Join(o.check(), o.files.check(), o.show.check()); err != nil {
 		return err
@@ -87,12 +87,12 @@ func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path s
 	})
 }
 
-// withoutCluster says whether no cluster is asked for anything.
+// withoutCluster reports whether the plan is made without any request to a cluster.
 func (o *chartPlanFlags) withoutCluster() bool {
 	return o.source.chart.offline || o.against.version.given
 }
 
-// check refuses flags that mean nothing together.
+// check refuses combinations of flags that make no sense.
 func (o *chartPlanFlags) check() error {
 	against := &o.against
 	switch {
@@ -124,6 +124,7 @@ func (o *chartPlanFlags) check() error {
 	return nil
 }
 
+// planOffline plans a chart against a file or another chart, without a cluster.
 func (p *program) planOffline(ctx context.Context, o *chartPlanFlags, asked deployment) (*plan.Plan, error) {
 	caps, err := o.against.capable.capabilities()
 	if err != nil {
@@ -149,8 +150,8 @@ func (p *program) planOffline(ctx context.Context, o *chartPlanFlags, asked depl
 	return p.hideRead(d.Source.Values, made, err)
 }
 
-// baseline reads what --against names: a number is a revision, a folder or an
-// archive a chart, a file a saved plan or rendered YAML.
+// baseline reads what --against names. A number is a revision, a folder or an archive is a chart,
+// and any other file is a saved plan or rendered YAML.
 func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, d engine.Deployment) (engine.Baseline, error) {
 	name := cmp.Or(o.against.against, path)
 	b := engine.Baseline{Against: plan.Against{Name: name}}
@@ -185,7 +186,7 @@ func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, 
 	return b, o.against.onlyChart()
 }
 
-// onlyChart refuses values for what is not rendered.
+// onlyChart refuses --against-values if the baseline is not a chart, which alone is rendered.
 func (o *againstFlags) onlyChart() error {
 	if len(o.values.Value()) > 0 {
 		return usage("--against-values goes with a chart; --against %s is none", o.against)
@@ -193,11 +194,10 @@ func (o *againstFlags) onlyChart() error {
 	return nil
 }
 
-// chartBaseline is another chart with the same values, or with those of
-// --against-values and no others.
+// chartBaseline renders another chart with the same values, or with only those of --against-values.
 func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine.Baseline, d engine.Deployment) (engine.Baseline, error) {
 	fetch, request := &o.source.chart.fetchFlags, o.source.chart.request(b.Name)
-	request.Version = o.against.version.value // its own
+	request.Version = o.against.version.value // not the --version of the chart that is planned
 	found, err := p.located(ctx, fetch, request)
 	if err != nil {
 		return b, fmt.Errorf("--against %s: it is no revision number or file, and as a chart: %w", b.Name, err)

@@ -1,5 +1,5 @@
-// Package command is the command line: it parses flags into requests for the
-// engine, prints what comes back, asks questions, and chooses exit codes.
+// Package command is the command line: it parses flags into requests for the engine, prints
+// results, asks questions and chooses exit codes.
 //
 // It is the only room that prints. It decides nothing about releases.
 package command
@@ -25,17 +25,17 @@ import (
 // Version is the program's version; release builds set it by -ldflags -X.
 var Version = "0.1.0-dev"
 
-// Streams are where the program reads and prints.
+// Streams are the program's standard streams.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// Main runs the program with args (args[0] is its name) and returns its exit
-// code: see the table in exit.go. When ctx ends, it comes to an end in order; when
-// leave is closed, it says what it leaves behind and returns at once.
+// Main runs the program with args (args[0] is its name) and returns its exit code (see the table in
+// exit.go). When ctx ends, the program stops in an orderly way. When leave is closed, it prints the
+// state that it leaves behind and returns at once.
 func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) int {
-	cli.FlagStringer = flagLine // the library has no other door for it
+	cli.FlagStringer = flagLine // the library offers only this global variable
 	s.Out, s.Err = outlived(s.Out), outlived(s.Err)
 	if completes(ctx, args, s) {
 		return exitDone
@@ -45,7 +45,7 @@ func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) 
 	return p.main(ctx, leave, args)
 }
 
-// main runs the program, see Main.
+// main runs the program; see Main.
 func (p *program) main(ctx context.Context, leave <-chan struct{}, args []string) int {
 	app := p.appFor(args[1:])
 	done := make(chan error, 1)
@@ -67,41 +67,40 @@ func (p *program) run(ctx context.Context, app *cli.App, args []string) (err err
 
 // program is one run of the command line.
 type program struct {
-	// streams are safe: see cleaned. raw are those that the program was given, for
-	// what is safe already, or has to stay as it is.
+	// streams remove control characters (see cleaned). raw are the streams that the program was
+	// given, for text that is safe already or must not be changed.
 	streams, raw Streams
-	// invocation is how the program was called, for hints that can be pasted.
+	// invocation is how the program was called, for hints that can be pasted into a shell.
 	invocation invocation.Invocation
-	// commandLine is what was typed.
+	// commandLine is the parsed command line.
 	commandLine *flagOrder
-	// underway is what the program would leave behind if it left now.
+	// underway is the state that the program would leave behind if it stopped now.
 	underway underway
-	// connection, paths and showSecrets are flags that mean the same to every command
-	// that has them.
+	// connection, paths and showSecrets are flags that mean the same for every command that has
+	// them.
 	connection  connectionFlags
 	paths       pathFlags
 	showSecrets bool
-	// mask hides secrets in what is printed beside a plan, as soon as they are
-	// known.
+	// mask hides secrets in all output other than a plan, from the moment they are known.
 	mask atomic.Pointer[redact.Mask]
-	// hidden is the plan whose secrets mask knows.
+	// hidden is the plan whose secrets mask hides.
 	hidden *plan.Plan
-	// lastMask is that of lastMasked, see maskOf.
+	// lastMask is the mask of lastMasked; see maskOf.
 	lastMask   *redact.Mask
 	lastMasked *plan.Plan
-	// dial prepares a client of the cluster that flags name, and says which namespace
-	// is meant.
+	// dial prepares a client for the cluster that the flags name, and returns the namespace as
+	// well.
 	dial func(*connectionFlags) (api, string, error)
-	// flags are those of every command, less those for the connection and those of Helm's
-	// that mean nothing here.
+	// flags are the flags of every command, by its name, without the connection flags and the flags
+	// of Helm's that have no effect here.
 	flags map[string][]cli.Flag
-	// presenter shows what is done.
+	// presenter shows the progress and the result of a command that applies.
 	presenter presenter
-	// charts are those that this run has fetched.
+	// charts are the charts that this run has fetched.
 	charts map[resolve.Request]located
-	// unknownPlugins are told once.
+	// unknownPlugins makes the warning about unknown plugins appear once.
 	unknownPlugins sync.Once
-	// brokenPipes has the program outlive its output, see outlivePipes.
+	// brokenPipes lets the program outlive its output; see outlivePipes.
 	brokenPipes chan os.Signal
 }
 
@@ -111,20 +110,21 @@ func newProgram(s Streams, name string) *program {
 	return p
 }
 
-// app is the command line with all its commands and flags.
+// app returns the command line with all its commands and flags.
 func (p *program) app() *cli.App {
 	return p.appOf(func(*cli.Command) bool { return true })
 }
 
-// appFor is app for one line: commands that no word of it names have their names and usages
-// alone. The flags of all would take more processor time than many a command.
+// appFor is app for one command line: a command that no word of the line names has only its name
+// and usage. Building the flags of all commands would take more processor time than many a command
+// itself.
 func (p *program) appFor(line []string) *cli.App {
 	return p.appOf(func(c *cli.Command) bool {
 		return slices.ContainsFunc(c.Names(), func(name string) bool { return slices.Contains(line, name) })
 	})
 }
 
-// appOf is the command line with those commands whole that are wanted.
+// appOf returns the command line; only the wanted commands are complete.
 func (p *program) appOf(wanted func(*cli.Command) bool) *cli.App {
 	app := &cli.App{
 		Name:                      p.invocation.Program,
@@ -167,13 +167,13 @@ func (p *program) appOf(wanted func(*cli.Command) bool) *cli.App {
 	return app
 }
 
-// inItsName makes examples show what people type, also as Helm's plugin.
+// inItsName replaces "kubectl release" in a text with the name that the program was called by.
 func (p *program) inItsName(text string) string {
 	return strings.ReplaceAll(text, "kubectl release", p.invocation.Program)
 }
 
-// finishCommands gives every command below parent the connection flags, so that help
-// shows them and they can stand anywhere on the line, and those that are Helm's.
+// finishCommands adds to every command below parent the connection flags, so that they can stand
+// anywhere on the line, and the flags of Helm's that it accepts and ignores.
 func (p *program) finishCommands(parent string, commands []*cli.Command) {
 	for _, c := range commands {
 		path := strings.TrimSpace(parent + " " + c.Name)
@@ -196,9 +196,9 @@ func (p *program) finishCommands(parent string, commands []*cli.Command) {
 	}
 }
 
-// without takes away from flags the names that a command uses itself: the -s of
-// template is Helm's --show-only, not kubectl's --server, and
-// --insecure-skip-tls-verify is about the server of a chart where one is named.
+// without removes names from flags that a command uses itself: the -s of template is Helm's
+// --show-only, not kubectl's --server, and for commands that take a chart
+// --insecure-skip-tls-verify is about the chart's server.
 func without(flags, own []cli.Flag) []cli.Flag {
 	taken := flagIndex(own)
 	free := func(aliases []string) []string {
@@ -226,7 +226,7 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")
 }
 
-// describe is a command's long help: what it does and examples of it.
+// describe returns a command's long help: a description and examples.
 func describe(text, examples string) string {
 	return fmt.Sprintf("%s\n\nExamples:\n%s", text, indent(examples))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// applyFlags are those of apply.
+// applyFlags are the flags of apply.
 type applyFlags struct {
 	runFlags
 	source              sourceFlags
@@ -56,6 +56,7 @@ func (p *program) applyCommand() *cli.Command {
 	}
 }
 
+// applySaved applies the plan saved in a file.
 func (p *program) applySaved(ctx context.Context, o *applyFlags, file string) error {
 	saved, err := p.openSaved(&o.planningFlags, &o.files, &o.approval, file)
 	if err != nil {
@@ -74,6 +75,7 @@ func (p *program) applySaved(ctx context.Context, o *applyFlags, file string) er
 	return p.reviewed(ctx, s, &o.options, saved)
 }
 
+// applyChart plans, shows the plan, asks and applies.
 func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path string) error {
 	if err := o.effect.check(); err != nil {
 		return err
@@ -105,7 +107,7 @@ func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path stri
 	return p.reviewed(ctx, s, &o.options, made)
 }
 
-// reviewed applies a plan that somebody has seen before.
+// reviewed applies a plan that the user has reviewed.
 func (p *program) reviewed(ctx context.Context, s *session, o *optionFlags, made *plan.Plan) error {
 	p.underway.begin(made)
 	outcome, err := s.engine.ApplyReviewed(ctx, made, o.lock)
@@ -117,8 +119,8 @@ func (p *program) confirmPlan(yes bool, made *plan.Plan) error {
 	return p.confirm(yes, fmt.Sprintf("\nApply these changes to %s in %s?", made.Release, made.Cluster), "not applied; nothing was written")
 }
 
-// confirm asks a question; an error says what has not happened when the answer is not
-// yes. Without a terminal only --yes is an answer.
+// confirm asks the user a question. If the answer is not yes, it returns an error with the text
+// otherwise. Without a terminal only --yes is accepted.
 func (p *program) confirm(yes bool, question, otherwise string) error {
 	if yes {
 		return nil
@@ -134,7 +136,7 @@ func (p *program) confirm(yes bool, question, otherwise string) error {
 	return nil
 }
 
-// finish tells how a run has ended.
+// finish reports how a run has ended.
 func (p *program) finish(ctx context.Context, how ending) error {
 	var back *engine.RolledBackError
 	switch {

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// applyManyFlags are those of apply many.
+// applyManyFlags are the flags of apply many.
 type applyManyFlags struct {
 	show      showFlags
 	files     planFileFlags
@@ -55,7 +55,7 @@ func (p *program) applyManyCommand() *cli.Command {
 	}
 }
 
-// applyMany checks and applies a set, and tells how it went.
+// applyMany checks and applies a set, and reports the result.
 func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) error {
 	if o.show.output != "text" && o.show.output != "json" {
 		return usage("-o %s: it is text or json", o.show.output)
@@ -97,19 +97,19 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 	return setFailure(done)
 }
 
-// setRuns are the runs of a set, each with an output of its own.
+// setRuns are the runs of a set, each with its own output.
 type setRuns struct {
 	program  *program
 	show     *showFlags
 	saved    *setrun.Saved
 	clusters *manyClusters
-	// begun says that the set is applied, not checked.
+	// begun is set while the set is applied, not just checked.
 	begun bool
-	// out is held while a line is printed.
+	// out is locked while a line is printed.
 	out sync.Mutex
 }
 
-// runner implements setrun.Applier's.
+// runner is the Runner of setrun.Applier.
 func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, func(apply.Outcome, error), error) {
 	asked, err := r.clusters.Engine(key.Cluster, r.saved.Clusters[key.Cluster], "")
 	if err != nil || !r.begun {
@@ -136,7 +136,8 @@ func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, f
 	}, nil
 }
 
-// of is a program like the one that runs, for one release: what it prints says so.
+// of returns a copy of the program for one release, whose output is prefixed with the release's
+// name.
 func (r *setRuns) of(key releaseset.Key) *program {
 	out := newProgram(Streams{
 		In: r.program.raw.In, Out: &lineWriter{to: r.program.raw.Out, lock: &r.out},
@@ -154,7 +155,7 @@ func (r *setRuns) of(key releaseset.Key) *program {
 	return out
 }
 
-// tellSkipped has the stream say what was not begun.
+// tellSkipped reports the releases that were not begun as warnings in the event stream.
 func (r *setRuns) tellSkipped(done []setrun.Applied) {
 	for _, d := range done {
 		if d.Skipped != "" {
@@ -163,8 +164,7 @@ func (r *setRuns) tellSkipped(done []setrun.Applied) {
 	}
 }
 
-// lineWriter writes whole lines, each with a prefix, while others write to the same
-// stream.
+// lineWriter writes whole lines, each with a prefix, to a stream that it shares with other writers.
 type lineWriter struct {
 	to     io.Writer
 	lock   *sync.Mutex
@@ -191,7 +191,7 @@ func (w *lineWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// setResult is the table at the end.
+// setResult prints the table at the end of apply many.
 func (p *program) setResult(done []setrun.Applied) {
 	width := 0
 	for _, d := range done {
@@ -205,7 +205,7 @@ func (p *program) setResult(done []setrun.Applied) {
 	}
 }
 
-// resultOf is what has become of a release.
+// resultOf says in a few words how the run of a release has ended.
 func resultOf(d setrun.Applied) string {
 	var back *engine.RolledBackError
 	switch {
@@ -227,7 +227,7 @@ func resultOf(d setrun.Applied) string {
 	return fmt.Sprintf("%s, revision %d", d.Plan.Operation, d.Plan.ToRevision)
 }
 
-// setFailure is the exit code of a set by the gravest of its errors.
+// setFailure returns the exit code of a set: that of its gravest error.
 func setFailure(done []setrun.Applied) error {
 	code := exitDone
 	for _, grave := range []int{exitRollbackFailed, exitRolledBack, exitLocked, exitStale, exitError} {

@@ -15,7 +15,7 @@ import (
 
 const approvalCategory = "Approval"
 
-// unapprovedError says that a plan is not the one that was approved.
+// unapprovedError reports that a plan is not the one that was approved.
 type unapprovedError struct{ what string }
 
 func (e *unapprovedError) Error() string { return e.what }
@@ -24,14 +24,14 @@ func unapproved(format string, args ...any) error {
 	return &unapprovedError{fmt.Sprintf(format, args...)}
 }
 
-// approvalFlags are what a saved plan has to be to be applied.
+// approvalFlags are the conditions that a saved plan has to meet to be applied.
 type approvalFlags struct {
 	digest, commit string
 	maxAge         time.Duration
 	signerFlags
 }
 
-// signerFlags say by whom it has to be signed.
+// signerFlags say who has to have signed the plan.
 type signerFlags struct{ signers, signer string }
 
 func (o *signerFlags) flags(name string) []cli.Flag {
@@ -41,7 +41,7 @@ func (o *signerFlags) flags(name string) []cli.Flag {
 	}
 }
 
-// check finds mistakes in the flags themselves.
+// check refuses flags that make no sense together.
 func (o *signerFlags) check() error {
 	if o.signer != "" && o.signers == "" {
 		return usage("--signer needs --allowed-signers: the file of the keys")
@@ -57,7 +57,7 @@ func (o *approvalFlags) flags() []cli.Flag {
 	}, o.signerFlags.flags("FILE")...)
 }
 
-// check finds mistakes in the flags themselves.
+// check refuses flags with values that make no sense.
 func (o *approvalFlags) check() error {
 	if o.maxAge < 0 {
 		return usage("--max-age=%s: it is a time, such as 24h", o.maxAge)
@@ -65,7 +65,7 @@ func (o *approvalFlags) check() error {
 	return errors.Join(o.signerFlags.check(), checkDigest("expect-digest", o.digest))
 }
 
-// sealed judges a saved plan by its bytes, before anything of it is read.
+// sealed checks the bytes of a saved plan, before they are parsed.
 func (o *approvalFlags) sealed(file string, data []byte) error {
 	digest := plan.Digest(data)
 	if o.signers != "" {
@@ -79,7 +79,7 @@ func (o *approvalFlags) sealed(file string, data []byte) error {
 	return nil
 }
 
-// allows judges a saved plan by where it comes from.
+// allows checks the origin of a saved plan: its commit and its age.
 func (o *approvalFlags) allows(file string, saved *plan.Plan, now time.Time) error {
 	from := saved.Origin
 	switch {
@@ -95,7 +95,7 @@ func (o *approvalFlags) allows(file string, saved *plan.Plan, now time.Time) err
 	return nil
 }
 
-// effectFlags are about the digest of what a plan does.
+// effectFlags are about the effect digest of a plan.
 type effectFlags struct{ expect, keyFile string }
 
 func (o *effectFlags) flags() []cli.Flag {
@@ -109,10 +109,10 @@ func (o *effectFlags) keyFlag() cli.Flag {
 	return &cli.StringFlag{Name: "effect-key-file", Destination: &o.keyFile, Usage: "have the effect's digest cover the values of secrets, too, by a key that is all of this `FILE`", Category: approvalCategory}
 }
 
-// check finds mistakes in the flags themselves.
+// check refuses a digest that is malformed.
 func (o *effectFlags) check() error { return checkDigest("expect-effect", o.expect) }
 
-// effectDigest is that of the plan's effect.
+// effectDigest returns the digest of the plan's effect.
 func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) {
 	var key []byte
 	if o.keyFile != "" {
@@ -127,7 +127,7 @@ func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) 
 	return p.maskOf(made).EffectDigest(made, key), nil
 }
 
-// withEffect is the plan with the digest of its effect.
+// withEffect returns the plan with the digest of its effect in it.
 func (p *program) withEffect(o *effectFlags, made *plan.Plan) (*plan.Plan, error) {
 	digest, err := p.effectDigest(o, made)
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *program) withEffect(o *effectFlags, made *plan.Plan) (*plan.Plan, error
 	return stamped, err
 }
 
-// approved compares a plan that is going to be applied with what was approved.
+// approved compares a plan that is about to be applied with the effect that was approved.
 func (p *program) approved(o *effectFlags, made *plan.Plan) error {
 	if o.expect == "" {
 		return nil

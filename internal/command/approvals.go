@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// approvalsFlags are those of approvals.
+// approvalsFlags are the flags of approvals.
 type approvalsFlags struct {
 	outputFlags
 	allNamespaces bool
@@ -36,7 +36,7 @@ func (p *program) approvalsCommand() *cli.Command {
 	}
 }
 
-// approvals lists what waits, what has waited for the longest time first.
+// approvals lists the plans that wait for an approval, the one that has waited longest first.
 func (p *program) approvals(ctx context.Context, o *approvalsFlags) error {
 	format, err := o.format()
 	if err != nil {

@@ -37,7 +37,7 @@ func (p *program) chartCommand() *cli.Command {
 	}
 }
 
-// bundleFlags are those of chart bundle.
+// bundleFlags are the flags of chart bundle.
 type bundleFlags struct {
 	destination string
 	capable     capabilityFlags
@@ -58,7 +58,7 @@ func (p *program) bundleCommand() *cli.Command {
 	}
 }
 
-// bundled is a chart of a bundle.
+// bundled is one chart of a bundle.
 type bundled struct {
 	name     string
 	data     []byte
@@ -104,7 +104,7 @@ func (p *program) bundle(ctx context.Context, o *bundleFlags, args []string) err
 	return nil
 }
 
-// bundled brings one chart, and finds its images.
+// bundled fetches one chart and lists its images.
 func (p *program) bundled(ctx context.Context, o *bundleFlags, name string) (bundled, error) {
 	data, evidence, err := p.archive(ctx, &o.chart, name)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *program) bundled(ctx context.Context, o *bundleFlags, name string) (bun
 	return bundled{name: file, data: data, evidence: evidence, images: images}, err
 }
 
-// archive is that of a chart, wherever it is; of a folder it is made.
+// archive returns the archive of a chart from anywhere; a folder is packed.
 func (p *program) archive(ctx context.Context, o *chartFlags, name string) (data []byte, evidence map[string][]byte, err error) {
 	found, err := p.located(ctx, &o.fetchFlags, o.request(name))
 	if err != nil {
@@ -143,8 +143,8 @@ func (p *program) archive(ctx context.Context, o *chartFlags, name string) (data
 	return data, nil, err
 }
 
-// imagesOf renders a chart without a cluster and lists the images that its objects and
-// hooks name.
+// imagesOf renders a chart without a cluster and returns the images that its objects and hooks
+// name.
 func (p *program) imagesOf(ctx context.Context, o *bundleFlags, loaded *chart.Chart) ([]string, error) {
 	caps, err := o.capable.capabilities()
 	if err != nil {

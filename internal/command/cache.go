@@ -20,7 +20,7 @@ func (p *program) cacheCommand() *cli.Command {
 	}
 }
 
-// cacheFlags are those of commands that list files of the cache.
+// cacheFlags are the flags of commands that list files of the cache.
 type cacheFlags struct {
 	outputFlags
 	width int
@@ -46,7 +46,7 @@ func (p *program) cacheListCommand() *cli.Command {
 	}
 }
 
-// pruneFlags are those of cache prune.
+// pruneFlags are the flags of cache prune.
 type pruneFlags struct {
 	cacheFlags
 	olderThan   optional[time.Duration]
@@ -67,7 +67,7 @@ func (p *program) cachePruneCommand() *cli.Command {
 	}
 }
 
-// cached is the answer for machines.
+// cached is a file of the cache in JSON and YAML output.
 type cached struct {
 	Kind    string    `json:"kind"`
 	Name    string    `json:"name,omitempty"`
@@ -112,7 +112,7 @@ func (p *program) cacheFiles(o *cacheFlags) (*source.Sources, []source.CacheFile
 	return s, files, err
 }
 
-// showCache prints files, and on standard error how many there are and their size.
+// showCache prints the files, and their number and total size on standard error.
 func (p *program) showCache(o *cacheFlags, files []source.CacheFile, sum string) error {
 	form, err := o.format()
 	if err != nil {
@@ -143,7 +143,7 @@ func (p *program) showCache(o *cacheFlags, files []source.CacheFile, sum string)
 	return nil
 }
 
-// byteSize is a number of bytes for people.
+// byteSize formats a number of bytes for users.
 func byteSize(n int64) string {
 	switch {
 	case n < 1<<10:

@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// capabilityFlags are what templates see of a cluster where none is asked.
+// capabilityFlags are the capabilities that templates see when no cluster is asked.
 type capabilityFlags struct {
 	kubeVersion optional[string]
 	apiVersions cli.StringSlice
 }
 
-// flags has the help of --kube-version.
+// flags returns the flags; usage is the help of --kube-version.
 func (o *capabilityFlags) flags(usage string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "kube-version", Destination: &o.kubeVersion.value, Action: o.kubeVersion.note, Usage: usage},
@@ -24,7 +24,7 @@ func (o *capabilityFlags) flags(usage string) []cli.Flag {
 	}
 }
 
-// capabilities are those of no cluster in particular, with what flags say.
+// capabilities returns the default capabilities, changed by the flags.
 func (o *capabilityFlags) capabilities() (*templating.Capabilities, error) {
 	caps := templating.DefaultCapabilities()
 	if text := o.kubeVersion.value; text != "" {
@@ -42,7 +42,7 @@ func (o *capabilityFlags) capabilities() (*templating.Capabilities, error) {
 	return caps, nil
 }
 
-// live are the cluster's, with what flags add to them.
+// live returns the cluster's capabilities, extended by the flags.
 func (o *capabilityFlags) live(ctx context.Context, s *session, loaded *chart.Chart) (*templating.Capabilities, error) {
 	caps, err := s.engine.Capabilities(ctx, loaded)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// chartArgument is the chart that was typed: the last argument wherever there is one, and
-// this folder otherwise.
+// chartArgument returns the chart that the user typed: the last argument, or the current folder if
+// there is none.
 func (p *program) chartArgument() string {
 	if n := len(p.commandLine.arguments); n > 0 {
 		return p.commandLine.arguments[n-1]
@@ -16,7 +16,8 @@ func (p *program) chartArgument() string {
 	return "."
 }
 
-// hintMissing is how dependencies come into charts/. Only a folder can be given them.
+// hintMissing says how to get missing dependencies into charts/, which is possible in a folder
+// only.
 func (p *program) hintMissing() string {
 	folder := p.chartArgument()
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -25,18 +26,18 @@ func (p *program) hintMissing() string {
 	return "bring them: " + p.clusterless("dependency", "build", folder)
 }
 
-// readIndexAnew says whether the index that lacks a chart was fetched by this very command,
-// so that repo update would fetch the same.
+// readIndexAnew reports whether this very command has fetched the index in which a chart is
+// missing. In that case repo update would fetch the same index again.
 func (p *program) readIndexAnew() bool {
 	return p.commandLine.path[0] == "dependency" || p.hasFlag("repo")
 }
 
-// hasFlag says whether a flag was given, by its first name.
+// hasFlag reports whether a flag was given; flag is its first name.
 func (p *program) hasFlag(flag string) bool {
 	return slices.ContainsFunc(p.commandLine.flags, func(f givenFlag) bool { return f.name == flag })
 }
 
-// hintLogin is what to do when a registry wants other credentials.
+// hintLogin says what to do if a registry refuses the credentials.
 func (p *program) hintLogin() string {
 	if p.commandLine.path[0] == "registry" {
 		return "check the user name and the password; nothing was changed"

@@ -41,12 +41,12 @@ func (o *fetchFlags) mismatchFlag(promised string) cli.Flag {
 
 const outsideLinks = "allow-outside-symlinks"
 
-// outsideLinksFlag is for charts and files of values that are one's own.
+// outsideLinksFlag allows symbolic links in the user's own charts and values files.
 func (o *fetchFlags) outsideLinksFlag() cli.Flag {
 	return &cli.BoolFlag{Name: outsideLinks, Destination: &o.load.OutsideLinks, Usage: "follow symbolic links that lead out of a chart's folder, or out of the folder of a values file", Category: valuesCategory}
 }
 
-// chartFlags are those of every command that takes a chart, with Helm's names.
+// chartFlags are the flags of every command that takes a chart, with Helm's names.
 type chartFlags struct {
 	version, repo, tag string
 	devel              bool
@@ -65,7 +65,7 @@ func (o *chartFlags) flags(paths *pathFlags) []cli.Flag {
 	}, o.verify.flags(), o.access.flags(), paths.flags())
 }
 
-// request is what the flags say of a chart.
+// request returns what the flags say about a chart.
 func (o *chartFlags) request(name string) resolve.Request {
 	return resolve.Request{Chart: name, Repo: o.repo, Version: o.version, Devel: o.devel, Tag: o.tag}
 }
@@ -74,7 +74,7 @@ func chartText(name string, to *string, usage string) *cli.StringFlag {
 	return &cli.StringFlag{Name: name, Destination: to, Usage: usage, Category: chartCategory}
 }
 
-// accessFlags say how the server of a chart is spoken to.
+// accessFlags say how to connect to the server of a chart.
 type accessFlags struct{ source.Access }
 
 func (o *accessFlags) flags() []cli.Flag {
@@ -93,13 +93,13 @@ func (o *accessFlags) plainHTTPFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "plain-http", Destination: &o.PlainHTTP, Usage: "speak to the registry without TLS", Category: chartCategory}
 }
 
-// located is a chart that is here: at a path, or fetched.
+// located is a chart on this machine: at a path, or fetched.
 type located struct {
-	// name stands for it in messages.
+	// name is the chart's name in messages.
 	name    string
 	options chartload.Options
-	// fetched is nil for what is still to be read at a path. pin is what a plan keeps of
-	// where it is from; nil for a path, but for an archive whose signature was verified.
+	// fetched is nil for a chart that is still to be read from a path. pin is the chart's origin as
+	// a plan stores it; it is nil for a path, unless it is an archive whose signature was verified.
 	fetched *source.Fetched
 	pin     *plan.ChartSource
 }
@@ -118,7 +118,7 @@ func (l located) files() ([]*chart.File, error) {
 	return chartload.ArchiveFiles(bytes.NewReader(l.fetched.Data), l.name)
 }
 
-// loadChart loads the chart that an argument means, wherever it is.
+// loadChart loads the chart that an argument names, from wherever it is.
 func (p *program) loadChart(ctx context.Context, o *chartFlags, name string) (*chart.Chart, []chart.Warning, error) {
 	found, err := p.located(ctx, &o.fetchFlags, o.request(name))
 	if err != nil {
@@ -127,8 +127,8 @@ func (p *program) loadChart(ctx context.Context, o *chartFlags, name string) (*c
 	return found.load()
 }
 
-// located finds a chart, and fetches it where it is not here, or verifies it; once a run,
-// although a plan may be made again.
+// located finds a chart. It fetches a chart that is not on this machine, and verifies an archive if
+// signatures are demanded; each only once per run, even if a plan is made again.
 func (p *program) located(ctx context.Context, o *fetchFlags, request resolve.Request) (located, error) {
 	if known, ok := p.charts[request]; ok {
 		return known, nil
@@ -165,7 +165,7 @@ func (p *program) located(ctx context.Context, o *fetchFlags, request resolve.Re
 	return out, nil
 }
 
-// understood is the reference that a request is. Plugins are looked at for URLs alone.
+// understood parses a request into a reference. Plugins are read only if the chart is a URL.
 func understood(s *source.Sources, request resolve.Request, local func(string) bool) (resolve.Reference, error) {
 	var schemes []string
 	if strings.Contains(request.Chart, "://") {
@@ -182,7 +182,7 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// tellLocal says what somebody may not expect of a chart that is at a path.
+// tellLocal warns about surprises with a chart that was found at a path.
 func (p *program) tellLocal(s *source.Sources, ref resolve.Reference) {
 	if ref.Version.Version != "" || ref.Digest != "" {
 		p.warn(fmt.Sprintf("%s is a file or folder here, so --version says nothing about it", ref.Path))
@@ -193,14 +193,14 @@ func (p *program) tellLocal(s *source.Sources, ref resolve.Reference) {
 	}
 	all, err := s.Repositories()
 	if err != nil {
-		return // it is not needed
+		return // the list is needed for the warning only
 	}
 	if _, known := all.Find(repository); known {
 		p.warn(fmt.Sprintf("%s is a file or folder here, and is taken; chart %s of repository %s is not meant", ref.Path, name, repository))
 	}
 }
 
-// fetch brings a chart here and says which it is.
+// fetch fetches a chart and prints which one it is.
 func (p *program) fetch(ctx context.Context, s *source.Sources, ref resolve.Reference) (source.Fetched, error) {
 	found, err := s.Find(ctx, ref)
 	p.warnAll(found.Warnings)
@@ -218,12 +218,12 @@ func (p *program) fetch(ctx context.Context, s *source.Sources, ref resolve.Refe
 	return fetched, nil
 }
 
-// clusterless is a command that needs no cluster.
+// clusterless returns a command line that needs no cluster, without connection flags.
 func (p *program) clusterless(args ...string) string {
 	return invocation.Invocation{Program: p.invocation.Program}.Command(args...)
 }
 
-// hintSource is what to do when a chart could not be had.
+// hintSource says what to do if a chart could not be fetched.
 func (p *program) hintSource(err error) string {
 	var noIndex *source.NoIndexError
 	var noRepository *source.NoRepositoryError

@@ -14,22 +14,21 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// completionTime is how long somebody who has pressed TAB waits for a cluster.
+// completionTime limits how long a user who has pressed TAB waits for a cluster.
 const completionTime = 3 * time.Second
 
-// candidate is a word that may come next, and what it means.
+// candidate is a word that may come next, with its description.
 type candidate struct{ word, meaning string }
 
-// completion is what can come next on a line, in the terms of cobra's protocol
+// completion lists what can come next on a line, in the terms of cobra's protocol
 // (https://github.com/spf13/cobra/blob/v1.10.2/completions.go).
 type completion struct {
 	candidates []candidate
-	// directive tells the shell what it may add by itself: nothing, where it is zero
-	// files of any kind.
+	// directive tells the shell what it may add itself. Zero allows files of any kind.
 	directive cobra.ShellCompDirective
 }
 
-// words are a completion of nothing but these.
+// words returns a completion with these words only.
 func words(all ...string) completion {
 	out := completion{directive: cobra.ShellCompDirectiveNoFileComp}
 	for _, w := range all {
@@ -38,15 +37,15 @@ func words(all ...string) completion {
 	return out
 }
 
-// line is a line of which the last word is still to be completed.
+// line is a line whose last word is still to be completed.
 type line struct {
 	*flagOrder
 	flag cli.Flag // the flag whose value the last word is, or nil
-	last string   // what there is of that word, or of the value
+	last string   // what has been typed of that word or value
 }
 
-// completes answers the request of a completion script, if args are one: the hidden
-// first argument, then the words of the line so far, the last one unfinished.
+// completes answers a completion script if args are its request: the hidden first argument, then
+// the words of the line so far, the last one unfinished.
 func completes(ctx context.Context, args []string, s Streams) bool {
 	described := len(args) > 1 && args[1] == cobra.ShellCompRequestCmd
 	if !described && (len(args) < 2 || args[1] != cobra.ShellCompNoDescRequestCmd) {
@@ -54,14 +53,14 @@ func completes(ctx context.Context, args []string, s Streams) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	// Whatever goes wrong, there is nobody who could read of it.
+	// Errors are dropped: a shell shows none during completion.
 	p := newProgram(Streams{In: strings.NewReader(""), Out: s.Out, Err: io.Discard}, args[0])
 	p.complete(ctx, slices.Concat([]string{args[0]}, args[2:])).print(p.streams.Out, described)
 	return true
 }
 
-// complete runs the command line with a command that only finds what can come next:
-// it reads flags and the environment as any other does.
+// complete runs the command line with an action that only finds what can come next, so that flags
+// and the environment are read as for any other command.
 func (p *program) complete(ctx context.Context, args []string) completion {
 	app := p.appFor(args)
 	l, err := unfinished(app, args)
@@ -81,7 +80,7 @@ func (p *program) complete(ctx context.Context, args []string) completion {
 	return out.beginning(l.last)
 }
 
-// unfinished reads a line whose last word is not finished.
+// unfinished parses a line whose last word is not finished.
 func unfinished(app *cli.App, args []string) (*line, error) {
 	l := &line{flagOrder: newFlagOrder(app)}
 	if len(args) > 1 {
@@ -100,7 +99,7 @@ func unfinished(app *cli.App, args []string) (*line, error) {
 	return l, err
 }
 
-// candidates is what can come next on a line.
+// candidates returns what can come next on a line.
 func (p *program) candidates(ctx context.Context, l *line) completion {
 	switch {
 	case l.flag != nil:
@@ -117,13 +116,12 @@ func (p *program) candidates(ctx context.Context, l *line) completion {
 	return out
 }
 
-// has says whether a flag was given.
+// has reports whether a flag was given, by any of its names.
 func (l *line) has(name string) bool {
 	return slices.ContainsFunc(l.flags, func(g givenFlag) bool { return l.known[g.name] == l.known[name] })
 }
 
-// flagNames are the flags that the command has, without those that were given and
-// can't be given twice.
+// flagNames returns the command's flags, without those that were given and cannot be repeated.
 func (l *line) flagNames() completion {
 	out := words()
 	for name, f := range l.known {
@@ -140,14 +138,14 @@ func (l *line) flagNames() completion {
 	return out
 }
 
-// beginning keeps the candidates that begin as the last word does.
+// beginning keeps the candidates that begin with what was typed of the last word.
 func (c completion) beginning(last string) completion {
 	c.candidates = slices.DeleteFunc(c.candidates, func(w candidate) bool { return !strings.HasPrefix(w.word, last) })
 	return c
 }
 
-// plainWord is what any shell reads as one word and as nothing else: a name that a
-// cluster or a repository gives is put on somebody's command line.
+// plainWord matches what every shell reads as one plain word. Names from a cluster or a repository
+// end up on the user's command line, so anything else is not offered.
 var plainWord = regexp.MustCompile(`^[\w@%+=:,./*-]+$`)
 
 func (c completion) print(w io.Writer, described bool) {

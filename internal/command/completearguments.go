@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// placeholders are what the usage line says of the argument that comes next, such as
-// CHART of "NAME CHART"; of "FILE | NAME CHART", FILE and NAME.
+// placeholders returns what the usage line calls the next argument, such as CHART in "NAME CHART",
+// or FILE and NAME in "FILE | NAME CHART".
 func (l *line) placeholders(generated bool) []string {
 	if l.command == nil {
 		return nil
@@ -29,7 +29,7 @@ func (l *line) placeholders(generated bool) []string {
 		switch {
 		case len(all) == 0:
 			continue
-		case generated && all[0] != "CHART": // the name is made up
+		case generated && all[0] != "CHART": // the release's name is generated, so NAME is not typed
 			n++
 		case strings.HasPrefix(all[0], "[") && len(all) == 2 && n == 0:
 			out = append(out, strings.Trim(all[1], "[]"))
@@ -44,10 +44,10 @@ func (l *line) placeholders(generated bool) []string {
 	return out
 }
 
-// namesOfChoice are usage lines such as "bash|zsh|fish".
+// namesOfChoice matches usage lines such as "bash|zsh|fish".
 var namesOfChoice = regexp.MustCompile(`^[a-z|]+$`)
 
-// argument is what the argument that comes next can be.
+// argument returns what the next argument can be.
 func (p *program) argument(ctx context.Context, l *line) completion {
 	out := words()
 	for _, placeholder := range l.placeholders(l.has("generate-name") || l.has("name-template")) {
@@ -60,6 +60,7 @@ func (p *program) argument(ctx context.Context, l *line) completion {
 	return out
 }
 
+// meant returns the completions for a placeholder.
 func (p *program) meant(ctx context.Context, l *line, placeholder string) completion {
 	switch {
 	case placeholder == "NAME":
@@ -84,12 +85,11 @@ func (p *program) meant(ctx context.Context, l *line, placeholder string) comple
 	return words()
 }
 
-// names are those of releases; of repositories and of settings for commands that are
-// about these.
+// names returns the names of releases; of repositories or settings for the commands about these.
 func (p *program) names(ctx context.Context, l *line) completion {
 	out := words()
 	switch path := strings.Join(l.path, " "); path {
-	case "install", "template", "repo add": // it is a new one
+	case "install", "template", "repo add": // the name is a new one
 	case "repo update", "repo remove":
 		for _, r := range p.knownRepositories() {
 			out.candidates = append(out.candidates, candidate{r.Name, r.URL})
@@ -104,7 +104,7 @@ func (p *program) names(ctx context.Context, l *line) completion {
 		if err != nil {
 			return out
 		}
-		found, _ := s.store.List(ctx, releasestore.Query{Namespace: s.namespace}) // those that can be read
+		found, _ := s.store.List(ctx, releasestore.Query{Namespace: s.namespace}) // despite an error it returns what is readable
 		for _, r := range found {
 			if !slices.Contains(l.arguments, r.Name) {
 				out.candidates = append(out.candidates, candidate{r.Name, r.ChartLabel() + ", " + string(r.Info.Status)})
@@ -114,7 +114,7 @@ func (p *program) names(ctx context.Context, l *line) completion {
 	return out
 }
 
-// revisions are those of the release that was named, the newest first.
+// revisions returns the revisions of the release on the line, newest first.
 func (p *program) revisions(ctx context.Context, l *line) completion {
 	out := words()
 	if len(l.arguments) == 0 {
@@ -135,11 +135,11 @@ func (p *program) revisions(ctx context.Context, l *line) completion {
 	return out
 }
 
-// isPath is how a path begins that can be nothing else.
+// isPath matches the beginning of words that can only be paths.
 var isPath = regexp.MustCompile(`^(\.|/|~)`)
 
-// chartNames are folders and archives here, and repositories and their charts; in a registry
-// the tags of a chart. What can only be a path is the shell's.
+// chartNames returns local folders and archives, repositories and their charts, and for a registry
+// the tags of the chart. Words that can only be paths are left to the shell.
 func (p *program) chartNames(ctx context.Context, l *line) completion {
 	last := l.last
 	if resolve.IsRegistry(last) {
@@ -167,7 +167,8 @@ func (p *program) chartNames(ctx context.Context, l *line) completion {
 	return out
 }
 
-// localCharts are folders with a Chart.yaml and archives whose path begins so.
+// localCharts returns the folders with a Chart.yaml and the archives whose paths begin with this
+// text.
 func localCharts(beginning string) []string {
 	var out []string
 	found, _ := filepath.Glob(globbed.Replace(beginning) + "*")
@@ -179,11 +180,11 @@ func localCharts(beginning string) []string {
 	return out
 }
 
-// isChart says whether a path is that of a folder with a Chart.yaml, or of an archive.
+// isChart reports whether a path is a folder with a Chart.yaml or an archive.
 func isChart(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "Chart.yaml"))
 	return err == nil || filepath.Ext(path) == ".tgz"
 }
 
-// globbed takes a pattern's letters as they are.
+// globbed escapes the special characters of glob patterns.
 var globbed = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)

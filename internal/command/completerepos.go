@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// knownRepositories are those that repo add has written.
+// knownRepositories returns the repositories that repo add has stored.
 func (p *program) knownRepositories() []resolve.Repository {
 	from, err := p.repositories()
 	if err != nil {
@@ -24,17 +24,17 @@ func (p *program) knownRepositories() []resolve.Repository {
 	return known.All()
 }
 
-// loggedIn are the registries whose credentials login has kept.
+// loggedIn returns the registries with stored credentials.
 func (p *program) loggedIn(ctx context.Context) completion {
 	from, err := p.repositories()
 	if err != nil {
 		return words()
 	}
-	hosts, _ := from.LoggedIn(ctx) // what can't be read has none to offer
+	hosts, _ := from.LoggedIn(ctx) // without credentials that can be read there is nothing to offer
 	return words(hosts...)
 }
 
-// chartsOf are the charts of a repository by the names that commands take.
+// chartsOf returns the charts of a repository as REPOSITORY/NAME.
 func (p *program) chartsOf(repository string) []candidate {
 	from, err := p.repositories()
 	if err != nil {
@@ -51,8 +51,8 @@ func (p *program) chartsOf(repository string) []candidate {
 	return out
 }
 
-// chartVersions are those of the charts on the line, the newest first: of REPOSITORY/NAME by
-// the cached index, of oci://HOST/PATH by the tags in the registry, which is asked.
+// chartVersions returns the versions of the charts on the line, newest first: of REPOSITORY/NAME
+// from the cached index, of oci://HOST/PATH from the tags that the registry returns.
 func (p *program) chartVersions(ctx context.Context, l *line) completion {
 	out := words()
 	from, err := p.repositories()
@@ -97,7 +97,7 @@ func (p *program) tagged(ctx context.Context, last string) completion {
 	return out
 }
 
-// tagsOf are the versions of a chart in a registry, the newest first.
+// tagsOf returns the versions of a chart in a registry, newest first.
 func tagsOf(ctx context.Context, from *source.Sources, chart string) []resolve.Tag {
 	image, _, err := resolve.ParseImage(chart)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// choices are the values of flags that have few.
+// choices are the values of flags that accept only a few.
 var choices = map[string][]string{
 	"cascade":     {"background", "foreground", "orphan"},
 	"color":       {"auto", "always", "never"},
@@ -23,14 +23,15 @@ var choices = map[string][]string{
 	"wait":        {"true", "false", "watcher", "hookOnly", "legacy"},
 }
 
-// outputs are the values of -o: of what is read, of plans, and of their graph alone.
+// outputs, planOutputs and graphOutputs are the values of -o: for records and lists, for plans, and
+// for plan graph.
 var (
 	outputs      = []string{"text", "json", "yaml"}
 	planOutputs  = append([]string{"text", "json", "yaml", "markdown", "summary", "html", "mermaid", "dot"}, findings.Formats()...)
 	graphOutputs = []string{"mermaid", "dot"}
 )
 
-// flagValues are what a flag's value can be.
+// flagValues returns the possible values of the flag that is being completed.
 func (p *program) flagValues(ctx context.Context, l *line) completion {
 	name := l.flag.Names()[0]
 	if few, ok := choices[name]; ok {
@@ -52,7 +53,7 @@ func (p *program) flagValues(ctx context.Context, l *line) completion {
 	case "against":
 		out, charts := p.revisions(ctx, l), p.chartNames(ctx, l)
 		out.candidates = append(out.candidates, charts.candidates...)
-		out.directive = charts.directive // what is neither may be a file
+		out.directive = charts.directive // a value that is neither may be a file
 		return out
 	case "version", "against-version":
 		return p.chartVersions(ctx, l)
@@ -60,6 +61,7 @@ func (p *program) flagValues(ctx context.Context, l *line) completion {
 	return filesFor(l.flag)
 }
 
+// outputs returns the values of -o for the command on the line.
 func (l *line) outputs() []string {
 	switch {
 	case l.command != nil && l.command.Name == "graph":
@@ -70,7 +72,7 @@ func (l *line) outputs() []string {
 	return outputs
 }
 
-// inList completes the last word of a list that is separated by commas.
+// inList completes the last word of a comma-separated list.
 func inList[T ~string](given string, all []T) completion {
 	before := given[:strings.LastIndexByte(given, ',')+1]
 	out := words()
@@ -91,8 +93,7 @@ func kindNames() []string {
 	return slices.Compact(names)
 }
 
-// filesFor leaves files and folders to the shell, where the flag's help says that its
-// value is one.
+// filesFor leaves files and folders to the shell if the flag's help names such a value.
 func filesFor(flag cli.Flag) completion {
 	out := words()
 	doc, ok := flag.(cli.DocGenerationFlag)
@@ -124,7 +125,7 @@ func (p *program) namespaces(ctx context.Context) completion {
 	return out
 }
 
-// fromKubeconfig are the contexts, clusters or users of the kubeconfig.
+// fromKubeconfig returns the contexts, clusters or users of the kubeconfig.
 func (p *program) fromKubeconfig(what string) completion {
 	config, err := p.connection.config().ToRawKubeConfigLoader().RawConfig()
 	if err != nil {

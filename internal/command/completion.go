@@ -30,15 +30,15 @@ func (p *program) completionCommand() *cli.Command {
 	}
 }
 
-// oneOf lists words, such as "text, json or yaml".
+// oneOf joins words for a message, such as "text, json or yaml".
 func oneOf(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// completionScripts write a shell's script, with what words mean or without. They are
-// cobra's, as those of kubectl and Helm: they hand the words of a line to
-// "kubectl-release __complete" and offer what it answers.
+// completionScripts returns functions that write a shell's script, with or without descriptions.
+// The scripts are cobra's, as those of kubectl and Helm are: they pass the words of a line to
+// "kubectl-release __complete" and offer what it prints.
 func completionScripts() map[string]func(w io.Writer, described bool) error {
 	shells := &cobra.Command{Use: "kubectl-release"}
 	return map[string]func(io.Writer, bool) error{
@@ -60,9 +60,9 @@ func completionScripts() map[string]func(w io.Writer, described bool) error {
 	}
 }
 
-// kubectlCompletion writes the program that kubectl looks for:
-// https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins, "Adding support for
-// command-line completion".
+// kubectlCompletion writes the program that kubectl runs to complete a plugin; see
+// https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins, "Adding support for command-line
+// completion".
 func kubectlCompletion(w io.Writer, described bool) error {
 	request := cobra.ShellCompNoDescRequestCmd
 	if described {

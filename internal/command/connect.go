@@ -22,10 +22,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// command is a command of ours as a line to paste.
+// command returns a command of this program as a line to paste into a shell.
 func (p *program) command(args ...string) string { return p.invocation.Command(args...) }
 
-// api is what the engine and commands ask of a cluster.
+// api is the interface to a cluster that the engine and the commands use.
 type api interface {
 	engine.Cluster
 	CoreV1() corev1.CoreV1Interface
@@ -34,7 +34,7 @@ type api interface {
 	Validate(ctx context.Context, objects, crds []manifest.Object, namespace string) ([]cluster.Verdict, error)
 }
 
-// session is a connection with what most commands need of it.
+// session is a connection to a cluster, with what most commands need of it.
 type session struct {
 	cluster   api
 	store     *releasestore.Store
@@ -43,10 +43,10 @@ type session struct {
 	progress  watcher
 }
 
-// connect prepares a session with the cluster that flags name; nothing is sent yet.
+// connect prepares a session with the cluster that the flags name. It sends nothing yet.
 func (p *program) connect() (*session, error) { return p.connectAs(&p.connection) }
 
-// connectAs is connect with other flags than those that were given.
+// connectAs is connect with flags other than those on the command line.
 func (p *program) connectAs(o *connectionFlags) (*session, error) {
 	silenceClient(o.verbosity(), logWriter{to: p.streams.Err, mask: &p.mask, open: p.showSecrets})
 	client, namespace, err := p.dial(o)
@@ -70,8 +70,7 @@ func (p *program) connectAs(o *connectionFlags) (*session, error) {
 
 var errNoCluster = errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
 
-// dialKubeconfig reads the kubeconfig and prepares clients, and says which namespace is
-// meant.
+// dialKubeconfig reads the kubeconfig, prepares a client and returns the namespace as well.
 func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
 	if o.foreign != nil {
 		return p.dialForeign(o)
@@ -94,8 +93,8 @@ func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
 	return client, namespace, err
 }
 
-// dialForeign prepares clients for the cluster of a kubeconfig that somebody else has
-// written.
+// dialForeign prepares a client for a cluster whose kubeconfig is not the user's own and so is not
+// trusted.
 func (p *program) dialForeign(o *connectionFlags) (api, string, error) {
 	config, err := cluster.ForeignConfig(o.foreign)
 	if err != nil {
@@ -114,7 +113,7 @@ func (p *program) client(config *rest.Config, o *connectionFlags, context string
 	})
 }
 
-// openStore opens the store that HELM_DRIVER names.
+// openStore opens the record store that HELM_DRIVER names.
 func openStore(client releasestore.Client) (*releasestore.Store, error) {
 	driver, clock := os.Getenv("HELM_DRIVER"), releasestore.SystemClock{}
 	if driver == "sql" {
@@ -125,8 +124,8 @@ func openStore(client releasestore.Client) (*releasestore.Store, error) {
 
 func toolVersion() string { return "kubectl-release " + version() }
 
-// runText tells people whose run this is: user, host and process. In containers these
-// are often those of another run, too.
+// runText describes this run to other users: user, host and process. In containers these are often
+// the same for another run.
 func runText() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -139,7 +138,7 @@ func runText() string {
 	return fmt.Sprintf("%s on %s, process %d", user, host, os.Getpid())
 }
 
-// silenceClient keeps client-go's own log quiet unless -v asks for it.
+// silenceClient silences client-go's own log unless -v asks for it.
 func silenceClient(verbosity int, w io.Writer) {
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)

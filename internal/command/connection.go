@@ -12,11 +12,12 @@ import (
 
 const connectionCategory = "Connection"
 
-// tokenVariable is where Helm puts the bearer token for its plugins.
+// tokenVariable is the environment variable in which Helm passes the bearer token to its plugins
+// (Helm 4.3.1, pkg/cli/environment.go, EnvVars).
 const tokenVariable = "HELM_KUBETOKEN"
 
-// connectionFlags say which cluster and namespace a command is for, and how the API
-// server is spoken to.
+// connectionFlags say which cluster and namespace a command works on, and how to connect to the API
+// server.
 type connectionFlags struct {
 	namespace, kubeconfig, context, cluster, user string
 	server, token, as, asUID                      string
@@ -27,12 +28,12 @@ type connectionFlags struct {
 	qps                                           float64
 	burst, v                                      int
 	debug                                         bool
-	// foreign is a kubeconfig that somebody else has written, in the place of the user's own.
+	// foreign is a kubeconfig that replaces the user's own and is not trusted.
 	foreign []byte
 }
 
-// flags are kubectl's, with Helm's names where these differ, and the environment that
-// Helm gives its plugins.
+// flags returns kubectl's flags, also under Helm's names if these differ. Their defaults come from
+// the environment variables that Helm sets for its plugins.
 func (o *connectionFlags) flags() []cli.Flag {
 	text := func(name string, to *string, usage string, env []string, aliases ...string) cli.Flag {
 		return &cli.StringFlag{Name: name, Destination: to, Aliases: aliases, Usage: usage, EnvVars: env, Category: connectionCategory}
@@ -62,15 +63,15 @@ func (o *connectionFlags) flags() []cli.Flag {
 	}
 }
 
-// insecureAPI is the flag that leaves the API server's certificate unchecked.
+// insecureAPI is the flag that skips the check of the API server's certificate.
 const insecureAPI = "kube-insecure-skip-tls-verify"
 
-// helmPlugin is set by Helm where it runs us as its plugin.
+// helmPlugin is set by Helm when it runs this program as a plugin.
 const helmPlugin = "HELM_PLUGIN_NAME"
 
-// words are the flags that say which cluster and namespace a command is for, as they
-// are repeated in hints. A token is not, nor what the environment tells the next
-// command as well; that of Helm's plugins is Helm's, made from its flags.
+// words returns the flags for cluster and namespace as they are repeated in hints. It leaves out
+// the token, and values that the next command gets from the environment as well. Helm's plugin
+// variables do not count as such: Helm sets them from its own flags.
 func (o *connectionFlags) words() []string {
 	var words []string
 	for _, flag := range o.flags() {
@@ -93,8 +94,8 @@ func (o *connectionFlags) words() []string {
 	return words
 }
 
-// config translates our flags into those of cli-runtime, which reads the kubeconfig as
-// kubectl does.
+// config translates the flags into those of cli-runtime, which reads the kubeconfig as kubectl
+// does.
 func (o *connectionFlags) config() *genericclioptions.ConfigFlags {
 	f := genericclioptions.NewConfigFlags(true)
 	set := func(field **string, value string) {
@@ -126,8 +127,7 @@ func (o *connectionFlags) config() *genericclioptions.ConfigFlags {
 	return f
 }
 
-// impersonated are the groups to impersonate; Helm hands them to its plugins
-// separated by commas.
+// impersonated returns the groups to impersonate. Helm passes them to plugins separated by commas.
 func (o *connectionFlags) impersonated() []string {
 	if groups := o.asGroups.Value(); len(groups) > 0 {
 		return groups
@@ -135,8 +135,8 @@ func (o *connectionFlags) impersonated() []string {
 	return strings.FieldsFunc(os.Getenv("HELM_KUBEASGROUPS"), func(r rune) bool { return r == ',' })
 }
 
-// contextName is the context by whose name people know the cluster. One whose cluster is
-// overruled by flags says nothing of it.
+// contextName returns the context by which the user knows the cluster. It is empty if flags name
+// another server or cluster than the context does.
 func (o *connectionFlags) contextName(current string) string {
 	if o.server != "" || o.cluster != "" {
 		return ""
@@ -144,10 +144,10 @@ func (o *connectionFlags) contextName(current string) string {
 	return cmp.Or(o.context, current)
 }
 
-// debugVerbosity is that of --debug: a line for each request.
+// debugVerbosity is the verbosity of --debug: client-go logs a line for each request.
 const debugVerbosity = 6
 
-// verbosity is that of the client library.
+// verbosity returns the log level of client-go.
 func (o *connectionFlags) verbosity() int {
 	if o.v > 0 || !o.debug {
 		return o.v

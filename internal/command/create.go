@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/scaffold"
 )
 
-// createFlags are those of create.
+// createFlags are the flags of create.
 type createFlags struct {
 	starter string
 	schema  bool
@@ -61,7 +61,7 @@ func (p *program) create(o *createFlags, folder string) error {
 	return os.MkdirAll(filepath.Join(dir, "charts"), 0o755)
 }
 
-// pattern are the files of the new chart.
+// pattern returns the files of the new chart.
 func (p *program) pattern(o *createFlags, name string) ([]*chart.File, error) {
 	starter := o.starter
 	switch {
@@ -88,8 +88,8 @@ func (p *program) pattern(o *createFlags, name string) ([]*chart.File, error) {
 	return out, nil
 }
 
-// overwrite writes files into a folder that is there. Nothing is written where one of
-// them, or a folder in it, is a link.
+// overwrite writes files into an existing folder. It writes nothing if one of them, or a folder on
+// its path, is a symbolic link.
 func (p *program) overwrite(files []*chart.File, dir string) error {
 	for _, f := range append(files, &chart.File{Name: "charts"}) {
 		for at := f.Name; at != "."; at = path.Dir(at) {

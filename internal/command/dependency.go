@@ -23,7 +23,7 @@ func (p *program) dependencyCommand() *cli.Command {
 	}
 }
 
-// dependencyFlags are those of update and build.
+// dependencyFlags are the flags of dependency update and dependency build.
 type dependencyFlags struct {
 	bringFlags
 	outputFlags
@@ -74,10 +74,10 @@ func (p *program) dependencyBuildCommand() *cli.Command {
 	}
 }
 
-// bring is dependency.Update or dependency.Build.
+// bring is the signature of dependency.Update and dependency.Build.
 type bring func(ctx context.Context, path string, o dependency.Options) ([]dependency.Outcome, error)
 
-// folder is the one that is named, or the current one.
+// folder returns the folder in args, or the current one.
 func folder(args []string) string {
 	if len(args) > 0 {
 		return args[0]
@@ -122,8 +122,7 @@ func (p *program) dependencies(ctx context.Context, o *dependencyFlags, path str
 	return nil
 }
 
-// dependencyOptions are what the flags say that every command has which brings
-// dependencies.
+// dependencyOptions returns the options that all commands which fetch dependencies have in common.
 func (p *program) dependencyOptions(o *fetchFlags) (dependency.Options, error) {
 	s, err := p.sources(o)
 	if err != nil {
@@ -136,7 +135,8 @@ func (p *program) dependencyOptions(o *fetchFlags) (dependency.Options, error) {
 	return dependency.Options{Sources: s, Load: o.load, Now: now}, err
 }
 
-// tellDependencies says what has become of a chart's dependencies, or would.
+// tellDependencies prints what was done with a chart's dependencies, or with check what would be
+// done.
 func tellDependencies(w io.Writer, out dependency.Outcome, check bool) {
 	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	for _, d := range out.Dependencies {

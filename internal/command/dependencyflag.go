@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/pack"
 )
 
-// completeChart loads a chart that is going to be rendered: with --dependency-update
-// its dependencies are brought first, when one is missing, as in Helm 4.3.1; and those
-// that are there have to be the ones in its lock.
+// completeChart loads a chart that is about to be rendered. With --dependency-update it fetches the
+// dependencies first if one is missing, as in Helm 4.3.1 (pkg/cmd/install.go). The dependencies in
+// charts/ have to be those of its lock.
 func (p *program) completeChart(ctx context.Context, o *sourceFlags, path string) (*chart.Chart, []chart.Warning, error) {
 	loaded, warnings, err := p.loadChart(ctx, &o.chart, path)
 	if err == nil && o.render.dependencyUpdate && len(pack.Missing(loaded)) > 0 {
@@ -28,7 +28,7 @@ func (p *program) completeChart(ctx context.Context, o *sourceFlags, path string
 	return loaded, warnings, dependency.Verify(loaded)
 }
 
-// updateDependencies is dependency update for a command that has another purpose.
+// updateDependencies runs dependency update as part of another command.
 func (p *program) updateDependencies(ctx context.Context, fetch *fetchFlags, path string) error {
 	o, err := p.dependencyOptions(fetch)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
 )
 
-// dependencyListFlags are those of dependency list.
+// dependencyListFlags are the flags of dependency list.
 type dependencyListFlags struct {
 	outputFlags
 	fetch fetchFlags
@@ -52,7 +52,7 @@ func (p *program) dependencyList(o *dependencyListFlags, path string) error {
 	return table(p.streams.Out, []string{"NAME", "VERSION", "REPOSITORY", "STATUS"}, rows)
 }
 
-// shortened cuts the cells of a row to a width; 0 is any.
+// shortened cuts the cells of a row to a width; 0 means no limit.
 func shortened(row []string, width int) []string {
 	for i, cell := range row {
 		if runes := []rune(cell); width > 3 && len(runes) > width {

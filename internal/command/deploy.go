@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// planAndApply is plan and apply in one. With --dry-run the plan is shown instead.
+// planAndApply plans and applies at once. With --dry-run it shows the plan instead.
 func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(context.Context, *session) (*plan.Plan, error)) error {
 	if err := o.effect.check(); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(co
 	return p.finish(ctx, ending{made: made, outcome: outcome, err: err})
 }
 
-// blocked is the error of a plan that can't be applied: all that stands in its
-// way, and what to do about it.
+// blocked returns the error of a plan that cannot be applied: all its blocking problems, and what
+// to do about them.
 func (p *program) blocked(made *plan.Plan) error {
 	made = p.masked(made)
 	var text strings.Builder
@@ -76,12 +76,12 @@ func (p *program) blocked(made *plan.Plan) error {
 	return errors.New(text.String())
 }
 
-// headline is the plan in one line, for runs that show no plan.
+// headline describes the plan in one line, for commands that show no plan.
 func headline(made *plan.Plan) string {
 	return fmt.Sprintf("%s %s: %s", made.Operation, made.Release, counts(made.Summary))
 }
 
-// counts is what a plan does, such as "create 1, change 2".
+// counts summarizes a plan, such as "create 1, change 2".
 func counts(s plan.Summary) string {
 	var parts []string
 	for _, part := range []struct {
@@ -113,7 +113,7 @@ func counts(s plan.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// runFlags are those of commands that plan and apply in one.
+// runFlags are the flags of commands that plan and apply at once.
 type runFlags struct {
 	planningFlags
 	effect effectFlags
@@ -128,7 +128,7 @@ func (o *runFlags) flags(secrets *bool) []cli.Flag {
 	}, o.effect.flags(), o.show.flags(secrets))
 }
 
-// installFlags are those of install.
+// installFlags are the flags of install.
 type installFlags struct {
 	runFlags
 	source     sourceFlags
@@ -245,7 +245,7 @@ func (p *program) testCommand() *cli.Command {
 		Flags: joined([]cli.Flag{
 			&cli.StringSliceFlag{Name: "filter", Destination: &filter, Usage: "run the test of that name (name=NAME), or all but it (!name=NAME)", Category: applyCategory},
 			applyToggle("logs", &o.options.HookLogs, "print the logs of tests that succeed, too"),
-			&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Hidden: true}, // as with Helm: none are printed anyway
+			&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Hidden: true}, // Helm's test has the flag, too; no notes are printed anyway
 		}, o.flags(&p.showSecrets), o.options.applying()),
 		Action: p.presented(&o, takes(1, 1, func(ctx context.Context, args []string) error {
 			return p.planAndApply(ctx, &o, func(ctx context.Context, s *session) (*plan.Plan, error) {
@@ -263,8 +263,8 @@ func (p *program) testCommand() *cli.Command {
 	}
 }
 
-// testFilters reads --filter as Helm does: name=NAME or !name=NAME, several by
-// commas or by repeating the flag.
+// testFilters parses --filter as Helm does (Helm 4.3.1, pkg/cmd/release_testing.go): name=NAME or
+// !name=NAME, several separated by commas or in repeated flags.
 func testFilters(filters []string) (only, skip []string, err error) {
 	for _, filter := range strings.Split(strings.Join(filters, ","), ",") {
 		if name, ok := strings.CutPrefix(filter, "name="); ok {

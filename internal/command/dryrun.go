@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// dryRun says whether --dry-run asks for a plan in the place of a run.
+// dryRun reports whether --dry-run asks for a plan instead of a run.
 func dryRun(text string) (bool, error) {
 	switch text {
 	case "", "none", "false":
@@ -19,8 +19,7 @@ func dryRun(text string) (bool, error) {
 	return false, usage("--dry-run=%s: it is none, client or server", text)
 }
 
-// installOffline is install --dry-run=client: it asks no cluster and prints what
-// template prints.
+// installOffline is install --dry-run=client: it asks no cluster and prints what template prints.
 func (p *program) installOffline(ctx context.Context, o *installFlags, name, path string) error {
 	if f := o.show.output; !o.show.isText() {
 		return usage("--dry-run=client prints the manifest; with -o %s give --dry-run=server, which shows the plan", f)
@@ -37,8 +36,8 @@ func (p *program) installOffline(ctx context.Context, o *installFlags, name, pat
 	return p.printRendered(&t, resources, hooks)
 }
 
-// hideSecrets are documents with a comment in the place of Secrets, as in Helm
-// 4.3.1 (pkg/action/action.go), which prints those that are hooks.
+// hideSecrets replaces Secrets in documents with a comment, as Helm 4.3.1 does
+// (pkg/action/action.go). Helm prints Secrets that are hooks.
 func hideSecrets(docs []manifest.Document) []manifest.Document {
 	docs = slices.Clone(docs)
 	for i, d := range docs {

@@ -26,7 +26,7 @@ func (p *program) env(_ context.Context, args []string) error {
 	all := p.settings()
 	if len(args) == 1 {
 		value, known := all[args[0]]
-		if !known { // Helm says nothing of it, and scripts may count on exit code 0
+		if !known { // Helm prints no error, and scripts may rely on exit code 0
 			p.warn(fmt.Sprintf("there is no setting %s", args[0]))
 		}
 		fmt.Fprintln(p.streams.Out, value)
@@ -41,11 +41,11 @@ func (p *program) env(_ context.Context, args []string) error {
 	return nil
 }
 
-// settings are the variables of Helm 4.3.1's env, and those that Helm reads without
-// naming them there, or that are ours.
+// settings returns the variables of helm env (Helm 4.3.1, pkg/cmd/env.go), those that Helm reads
+// but does not list there, and our own.
 func (p *program) settings() map[string]string {
 	o := &p.connection
-	// The namespace of a kubeconfig that can't be read is Helm's default.
+	// If the kubeconfig cannot be read, the namespace is Helm's default.
 	namespace, _, _ := o.config().ToRawKubeConfigLoader().Namespace()
 	paths := p.paths.find()
 	return map[string]string{
@@ -66,7 +66,7 @@ func (p *program) settings() map[string]string {
 	}
 }
 
-// number is a variable's, or the default where it has none.
+// number returns the integer in an environment variable, or a default.
 func number(variable string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
 		return n

@@ -28,18 +28,18 @@ import (
 const (
 	exitDone           = 0
 	exitError          = 1
-	exitChanges        = 2 // with --detailed-exitcode: there are changes
-	exitRecordOnly     = 3 // with it: no object changes, only the record would
-	exitStale          = 4 // a plan no longer holds, or is not the one that was approved
+	exitChanges        = 2 // with --detailed-exitcode: objects change
+	exitRecordOnly     = 3 // with --detailed-exitcode: only the record changes
+	exitStale          = 4 // a plan no longer holds, or is not the approved one
 	exitRolledBack     = 5
 	exitRollbackFailed = 6
 	exitLocked         = 7
-	exitUntrusted      = 8 // a chart is not what was promised, or not signed as demanded
+	exitUntrusted      = 8 // a chart has another digest than promised, or lacks a demanded signature
 	exitOffline        = 9
-	exitNotThere       = 10  // a server does not have it
-	exitRefused        = 11  // a server wants other credentials
-	exitUnlocked       = 12  // Chart.lock is not that of Chart.yaml
-	exitLeft           = 130 // by the second Ctrl-C or SIGTERM, as shells tell of the first
+	exitNotThere       = 10  // a server does not have what was asked for
+	exitRefused        = 11  // a server refuses the credentials
+	exitUnlocked       = 12  // Chart.lock does not match Chart.yaml
+	exitLeft           = 130 // ended by a second Ctrl-C or SIGTERM; 128+SIGINT, as shells report it
 )
 
 // codeError ends the program with a code and without a message.
@@ -47,7 +47,7 @@ type codeError int
 
 func (e codeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// exit prints an error with what to do about it and picks the exit code.
+// exit prints an error with a hint and returns the exit code.
 func (p *program) exit(err error) int {
 	if err == nil {
 		return exitDone
@@ -60,7 +60,7 @@ func (p *program) exit(err error) int {
 	return exitCode(err)
 }
 
-// tell prints an error with what to do about it, each command on a line of its own.
+// tell prints an error with a hint; each command in the hint is on its own line.
 func (p *program) tell(err error) {
 	mask := p.mask.Load()
 	fmt.Fprintf(p.streams.Err, "Error: %s\n", mask.Text(err.Error()))
@@ -105,7 +105,7 @@ func exitCode(err error) int {
 	}
 }
 
-// codedError is an error whose exit code does not follow from what it is.
+// codedError is an error whose exit code differs from that of its type.
 type codedError struct {
 	error
 	code int
@@ -113,7 +113,8 @@ type codedError struct {
 
 func (e *codedError) Unwrap() error { return e.error }
 
-// sourceCode is the exit code of what kept a chart from being fetched, or its dependencies.
+// sourceCode returns the exit code of an error that kept a chart or its dependencies from being
+// fetched.
 func sourceCode(err error) int {
 	var unsynced *resolve.OutOfSyncError
 	var status *source.StatusError
@@ -139,7 +140,7 @@ func sourceCode(err error) int {
 	return exitError
 }
 
-// hint is the next command to type, "" when there is nothing to say.
+// hint returns what to do about an error, usually the next command to type, or "".
 func (p *program) hint(err error) string {
 	var usage *usageError
 	var outside *inputfile.OutsideError
@@ -209,24 +210,24 @@ func (p *program) hint(err error) string {
 	}
 }
 
-// unreached says whether there was no connection: it was refused, the host has no address, or
+// unreached reports whether no connection was made: it was refused, the host has no address, or
 // nothing answered in time.
 func unreached(err error) bool {
 	if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.ECONNREFUSED) {
 		return true
 	}
-	operation, ok := errors.AsType[*net.OpError](err) // a context's deadline is a net.Error, too
+	operation, ok := errors.AsType[*net.OpError](err) // not net.Error, which a context's deadline is as well
 	return ok && operation.Timeout()
 }
 
-// untrusted says whether a server's certificate was refused.
+// untrusted reports whether a server's certificate was rejected.
 func untrusted(err error) bool {
 	var refused *tls.CertificateVerificationError
 	return errors.As(err, &refused)
 }
 
-// hintStale is how to go on from a plan that no longer holds: see what is different now,
-// or, of one that was not saved, see it again.
+// hintStale says how to go on from a plan that no longer holds: see what has changed or, if the
+// plan was not saved, see the new plan.
 func (p *program) hintStale() string {
 	args := p.commandLine.arguments
 	if slices.Contains(p.commandLine.path, "many") {
@@ -239,7 +240,7 @@ func (p *program) hintStale() string {
 	return "nothing was written; see what is different now, and apply that: " + p.command(look...)
 }
 
-// hintAfter is what to do about a run that was rolled back, or was to be.
+// hintAfter says what to do about a run that was rolled back, or whose rollback failed.
 func (p *program) hintAfter(back *engine.RolledBackError) string {
 	r, to := back.Back.Revision, strconv.Itoa(back.To)
 	switch {

@@ -8,20 +8,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// optionalValue are the flags with an optional value, and what they mean without
-// one. They are written --flag or --flag=value, as in Helm 4.
+// optionalValue lists the flags that may be given without a value, and what they mean then. They
+// are written --flag or --flag=value, as in Helm 4.
 var optionalValue = map[string]string{
 	"wait": "true", "server-side": "true", "dry-run": "unset",
 }
 
-// separateValues may follow such a flag as the next word: --server-side has an
-// optional value in Helm's install only, and needs one in its upgrade and rollback.
+// separateValues lists the values that may follow such a flag as the next word. In Helm the value
+// of --server-side is optional for install but required for upgrade and rollback.
 var separateValues = map[string][]string{"server-side": {"auto", "true", "false"}}
 
-// flagsFirst puts flags before arguments. urfave/cli stops at the first argument,
-// and people write flags anywhere: "upgrade web ./chart -n shop --wait" must
-// mean the same as "-n shop upgrade --wait web ./chart". Unknown flags are
-// errors with a suggestion.
+// flagsFirst moves flags before the arguments. urfave/cli stops at the first argument, but users
+// write flags anywhere: "upgrade web ./chart -n shop --wait" must mean the same as "-n shop upgrade
+// --wait web ./chart". Unknown flags are errors with a suggestion.
 func flagsFirst(app *cli.App, args []string) (*flagOrder, error) {
 	o := newFlagOrder(app)
 	return o, o.takeAll(args)
@@ -31,7 +30,7 @@ func newFlagOrder(app *cli.App) *flagOrder {
 	return &flagOrder{commands: app.Commands, known: flagIndex(app.Flags)}
 }
 
-// words are the command line with the flags first, as urfave/cli reads it.
+// words returns the command line with the flags first, as urfave/cli expects it.
 func (o *flagOrder) words() []string {
 	out := slices.Clone(o.path)
 	for _, f := range o.flags {
@@ -43,23 +42,24 @@ func (o *flagOrder) words() []string {
 	return out
 }
 
-// help says whether help is asked for: urfave/cli would look for a topic of the first
-// argument's name.
+// help reports whether help is asked for. With an argument, urfave/cli would look for a help topic
+// of that name.
 func (o *flagOrder) help() bool {
 	return slices.ContainsFunc(o.flags, func(f givenFlag) bool { return f.name == "h" || f.name == "help" })
 }
 
-// noValueError says that the last word is a flag whose value is missing.
+// noValueError reports that the last word is a flag whose value is missing.
 type noValueError struct{ flag cli.Flag }
 
 func (e *noValueError) Error() string {
 	return fmt.Sprintf("flag --%s needs a value", e.flag.Names()[0])
 }
 
+// flagOrder is a command line, split into commands, flags and arguments.
 type flagOrder struct {
-	// commands are those below the path so far.
+	// commands are the subcommands of the path so far.
 	commands []*cli.Command
-	// command is the last one of the path, nil where no command has been named.
+	// command is the last command of the path, or nil.
 	command *cli.Command
 	known   map[string]cli.Flag
 
@@ -68,14 +68,13 @@ type flagOrder struct {
 	literal         bool
 }
 
-// givenFlag is a flag as it was written, without its dashes.
+// givenFlag is a flag as the user wrote it, without the dashes.
 type givenFlag struct {
 	name, value string
 	hasValue    bool
 }
 
-// word is the flag by its first name, as the command knows it: urfave/cli does
-// not take -f and --values on one line.
+// word returns the flag with its first name: urfave/cli refuses -f and --values on the same line.
 func (f givenFlag) word(known map[string]cli.Flag) string {
 	name := f.name
 	if flag, ok := known[name]; ok {
@@ -87,19 +86,19 @@ func (f givenFlag) word(known map[string]cli.Flag) string {
 	return "--" + name
 }
 
-// takeAll sorts in the words of a line. Errors: *noValueError, a flag is unknown.
+// takeAll parses the words of a line. It returns a *noValueError, or an error for an unknown flag.
 func (o *flagOrder) takeAll(rest []string) (err error) {
 	for len(rest) > 0 && err == nil {
 		rest, err = o.take(rest)
 	}
 	if o.literal && o.command != nil {
-		// Behind "--" no word is a command: urfave/cli would run one of that name.
+		// After "--" no word is a command, but urfave/cli would run a subcommand of that name.
 		o.command.Subcommands = nil
 	}
 	return err
 }
 
-// take sorts in the next word, with its value where it is a flag that has one.
+// take parses the next word, and its value if it is a flag that needs one.
 func (o *flagOrder) take(rest []string) ([]string, error) {
 	word := rest[0]
 	switch {
@@ -138,8 +137,8 @@ func (o *flagOrder) take(rest []string) ([]string, error) {
 	return rest[2:], nil
 }
 
-// find knows the flags of the program, of the command so far, and, for flags
-// that stand before the command, of the command that is still to come.
+// find looks up a flag: of the program, of the command so far, and, for a flag before the command,
+// of the command that follows.
 func (o *flagOrder) find(name string, rest []string) (cli.Flag, bool) {
 	if f, ok := o.known[name]; ok {
 		return f, true
@@ -156,7 +155,7 @@ func (o *flagOrder) find(name string, rest []string) (cli.Flag, bool) {
 	return nil, false
 }
 
-// short reads what kubectl's users write: -nshop, -ojson, and -Aq.
+// short parses the short forms that kubectl users write: -nshop, -ojson and -Aq.
 func (o *flagOrder) short(word string, rest []string) ([]string, error) {
 	letters := strings.TrimPrefix(word, "-")
 	if strings.HasPrefix(letters, "-") || len(letters) < 2 {
@@ -174,7 +173,7 @@ func (o *flagOrder) short(word string, rest []string) ([]string, error) {
 	return append([]string{"-" + letters[1:]}, rest[1:]...), nil
 }
 
-// enter goes down into a command when the word names one.
+// enter descends into a subcommand if the word names one.
 func (o *flagOrder) enter(word string) bool {
 	c := findCommand(o.commands, word)
 	if c == nil {
@@ -207,9 +206,9 @@ func flagIndex(flags []cli.Flag) map[string]cli.Flag {
 	return index
 }
 
-// namesOf is f.Names() of a flag without its regular expression, which cuts what cli v1 took
-// for further names: for the few thousand flags of all commands it is an eighth of what the
-// smallest command takes.
+// namesOf is f.Names() without its regular expression, which cuts off what urfave/cli v1 read as
+// further names. For the few thousand flags of all commands that expression takes an eighth of the
+// time of the smallest command.
 func namesOf(f cli.Flag) []string {
 	switch f := f.(type) {
 	case *cli.StringFlag:

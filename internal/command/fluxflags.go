@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 )
 
-// fluxFlags say how files of Flux's are read.
+// fluxFlags say how Flux's files are read.
 type fluxFlags struct {
 	kustomizations bool
 	sources        cli.StringSlice
@@ -22,8 +22,8 @@ func (o *fluxFlags) flags() []cli.Flag {
 	}
 }
 
-// add puts into the reading of a set what the flags say. Places of sources are paths
-// from root, where they are in it.
+// add sets what the flags say in the reading of a set. A source inside root gets its path relative
+// to root.
 func (o *fluxFlags) add(to *setrun.Reading, root string) error {
 	to.Flux, to.Sources = o.kustomizations, map[string]string{}
 	for _, arg := range o.sources.Value() {

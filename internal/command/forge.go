@@ -18,8 +18,8 @@ import (
 
 const forgeCategory = "Forge"
 
-// forgeFlags say which pull request of which forge is meant. Tokens come from the
-// environment alone: others can read command lines.
+// forgeFlags say which pull request of which forge is meant. Tokens come from the environment only:
+// other users of the machine can read command lines.
 type forgeFlags struct {
 	to, commit  string
 	pullRequest int
@@ -33,10 +33,10 @@ func (o *forgeFlags) flags() []cli.Flag {
 	}
 }
 
-// tokens are the variables that forges' tokens come from, as help tells them.
+// tokens is the part of the help about the variables that tokens come from.
 const tokens = "The token comes from\nGITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN, GITEA_TOKEN, BITBUCKET_TOKEN (with BITBUCKET_ACCOUNT,\nan address, when it is an API token) or SYSTEM_ACCESSTOKEN (Azure); what else is needed from\nthe variables of the job."
 
-// open is the forge that the flags and the job's variables mean.
+// open returns the forge that the flags and the job's variables describe.
 func (o *forgeFlags) open() (forge.Forge, forge.Environment, error) {
 	e := forge.Environment{
 		Lookup: os.Getenv, PullRequest: o.pullRequest, Head: o.commit, UserAgent: "kubectl-release/" + Version, Sleep: retry.Pause,
@@ -58,8 +58,8 @@ func (o *forgeFlags) open() (forge.Forge, forge.Environment, error) {
 	return f, e, nil
 }
 
-// event is what the event of a job on GitHub or Gitea says of its pull request: the commit
-// that the job has checked out is a merge of it, which nobody looks at.
+// event reads the number and the head commit of the pull request from the event of a job on GitHub
+// or Gitea. The job itself has checked out a merge commit, which is not part of the pull request.
 func event(file string) (number int, head string, err error) {
 	if file == "" {
 		return 0, "", nil
@@ -160,7 +160,7 @@ func (p *program) checkCommand() *cli.Command {
 	}
 }
 
-// done prints what was done, and where that can be looked at: "edited https://…".
+// done prints what was done, and the URL where it can be seen: "edited https://…".
 func (p *program) done(what, url, why string) {
 	if why != "" {
 		why = "(" + why + ")"

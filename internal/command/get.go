@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// getFlags are those of get. Each of its commands has the part that it declares.
+// getFlags are the flags of get. Each subcommand declares the part that it uses.
 type getFlags struct {
 	readFlags
 	computed bool
@@ -99,7 +99,8 @@ func printHooks(w io.Writer, r *release.Revision) error {
 	return nil
 }
 
-// metadata is a revision in the words of Helm's get metadata -o json.
+// metadata is a revision in the form of helm get metadata -o json (Helm 4.3.1,
+// pkg/action/get_metadata.go).
 type metadata struct {
 	Name         string            `json:"name"`
 	Chart        string            `json:"chart"`
@@ -145,7 +146,7 @@ func getMetadata(o *getFlags, w io.Writer, r *release.Revision) error {
 	return err
 }
 
-// applyMethod is how a revision's objects were sent, in Helm's words.
+// applyMethod says how a revision's objects were sent, in Helm's words.
 func applyMethod(m release.ApplyMethod) string {
 	switch m {
 	case release.ServerSide:

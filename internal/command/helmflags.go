@@ -9,26 +9,24 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// helmFlag is a flag of Helm 4.3.1 that commands of ours take and do not read. All of
-// its other flags are declared where they are read; a test holds both to what
-// helm COMMAND --help says.
+// helmFlag is a flag of Helm 4.3.1 that our commands accept but ignore. All other flags of Helm's
+// are declared where they are read. A test compares both with the output of helm COMMAND --help.
 type helmFlag struct {
-	// names are its name and what else it is called, such as "labels l".
+	// names are the flag's names, such as "labels l".
 	names string
-	// commands are those of ours that take it, such as "install, plan show"; "" is
-	// every command that does not declare it by itself.
+	// commands are our commands that accept it, such as "install, plan show". "" stands for every
+	// command that does not declare the flag itself.
 	commands string
-	// value says that it has one; those of optionalValue may go without.
+	// value is set if the flag has a value; for flags of optionalValue the value is optional.
 	value bool
-	// idle is why nothing is missed although it does nothing here; "" is where Helm
-	// makes nothing of it either.
+	// idle explains why the flag is not needed here. It is "" if Helm ignores the flag as well.
 	idle string
-	// reads refuses a value that install and upgrade refuse; nil is for any value.
+	// reads refuses a value that install and upgrade refuse; nil accepts any value.
 	reads func(text string) error
 }
 
-// installOnly are flags that Helm's template takes and makes nothing of, so that
-// scripts can have one list of flags for install, upgrade and template.
+// installOnly are flags that Helm's template accepts and ignores, so that scripts can use one list
+// of flags for install, upgrade and template.
 var installOnly = []helmFlag{
 	{names: "create-namespace"},
 	{names: "description", value: true},
@@ -44,26 +42,26 @@ var installOnly = []helmFlag{
 	{names: "wait-for-jobs"},
 }
 
-// helmFlags are the others.
+// helmFlags are the other flags that we accept and ignore.
 var helmFlags = []helmFlag{
-	{names: "color colour", value: true}, // lists and records are printed without colours
+	{names: "color colour", value: true}, // lists and records are never coloured
 	{names: "repository-config", value: true},
 	{names: "repository-cache", value: true},
 	{names: "registry-config", value: true},
 	{names: "content-cache", value: true},
-	{names: "hide-secret", commands: "upgrade"}, // a plan masks them
+	{names: "hide-secret", commands: "upgrade"}, // plans mask secrets anyway
 	{
 		names: "disable-openapi-validation", commands: "install, upgrade, template",
 		idle: "objects are not checked against the cluster's schema on this side in any case; the API server checks what it is sent",
 	},
 }
 
-// helmCommands are commands of Helm's that we do not have, and what to do instead.
+// helmCommands are commands of Helm's that this program lacks, and what to use instead.
 var helmCommands = map[string]string{
 	"plugin": "plugins are Helm's: use helm plugin",
 }
 
-// helmFlagsOf are the flags of Helm's that a command takes besides its own.
+// helmFlagsOf returns the flags of Helm's that a command accepts and ignores.
 func helmFlagsOf(path string, own []cli.Flag) []helmFlag {
 	all := helmFlags
 	if path == "template" {
@@ -77,7 +75,7 @@ func helmFlagsOf(path string, own []cli.Flag) []helmFlag {
 
 func (f helmFlag) name() string { return strings.Fields(f.names)[0] }
 
-// flag is what the parser is told of it. No help shows it.
+// flag declares the flag for the parser. No help shows it.
 func (f helmFlag) flag() cli.Flag {
 	names := strings.Fields(f.names)
 	if f.value {
@@ -86,8 +84,8 @@ func (f helmFlag) flag() cli.Flag {
 	return &cli.BoolFlag{Name: names[0], Aliases: names[1:], Hidden: true}
 }
 
-// take says in one warning which of the flags that were given do nothing. Errors: values
-// that make no sense, be they read or not.
+// take prints one warning that lists the given flags without effect. It returns an error for a
+// value that makes no sense, even if it is not used.
 func (p *program) take(c *cli.Context, given []helmFlag) error {
 	var idle []string
 	for _, f := range given {

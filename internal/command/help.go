@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagLine is how help shows a flag: short names first, what its value is, what
-// it is for, and a default that is worth telling.
+// flagLine formats a flag for help: short names first, the placeholder of its value, its
+// description, and the default if it is worth mentioning.
 func flagLine(f cli.Flag) string {
 	names := namesOf(f)
 	slices.SortStableFunc(names, func(a, b string) int { return min(len(a), 2) - min(len(b), 2) })
@@ -36,8 +36,7 @@ func flagLine(f cli.Flag) string {
 	return left + "\t" + usage
 }
 
-// quoted takes the placeholder for the value out of a usage text: the word in
-// backquotes, else VALUE.
+// quoted cuts the placeholder of the value out of a usage text: the word in backquotes, or VALUE.
 func quoted(usage string) (placeholder, text string) {
 	before, rest, found := strings.Cut(usage, "`")
 	if !found {
@@ -47,8 +46,8 @@ func quoted(usage string) (placeholder, text string) {
 	return name, before + name + after
 }
 
-// optionsCommand is kubectl's of that name: the help of other commands would be longest
-// where it says least.
+// optionsCommand is like kubectl options: listing these flags for each command would make its help
+// long without saying more.
 func (p *program) optionsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "options", Usage: "list the connection flags, which every command takes",

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// historical is a revision in the words of Helm's history -o json.
+// historical is a revision in the form of helm history -o json (Helm 4.3.1, pkg/cmd/history.go).
 type historical struct {
 	Revision    int       `json:"revision"`
 	Updated     time.Time `json:"updated"`
@@ -22,7 +22,7 @@ type historical struct {
 	Description string    `json:"description"`
 }
 
-// historyFlags are those of history.
+// historyFlags are the flags of history.
 type historyFlags struct {
 	outputFlags
 	max          int

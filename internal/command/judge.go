@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// readerFlags are of plans by somebody who may read and not write.
+// readerFlags are about plans by a user who may read but not write.
 type readerFlags struct {
 	readOnly    bool
 	judged      string
@@ -32,7 +32,8 @@ func (o *readerFlags) check() error {
 	return nil
 }
 
-// subject is who is judged, with the groups that everybody has, and service accounts
+// subject returns the user whose permissions are checked, with the groups that the API server adds
+// for every user and for service accounts
 // (https://kubernetes.io/docs/reference/access-authn-authz/authentication/).
 func (o *readerFlags) subject() plan.Subject {
 	groups := append(o.judgedGroup.Value(), "system:authenticated")
@@ -43,7 +44,7 @@ func (o *readerFlags) subject() plan.Subject {
 	return plan.Subject{User: o.judged, Groups: groups}
 }
 
-// apply has a session's plans be those of a reader, where that is asked for.
+// apply makes the session's plans read-only, without dry runs, if the flags ask for that.
 func (o *readerFlags) apply(s *session) {
 	s.engine.ReadOnly = o.readOnly || o.judged != ""
 	if o.judged != "" {
@@ -52,7 +53,7 @@ func (o *readerFlags) apply(s *session) {
 	}
 }
 
-// judging is a cluster that is asked what somebody else is allowed.
+// judging is a cluster whose permissions are checked for another user.
 type judging struct {
 	engine.Cluster
 	api api

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// lintFlags are those of lint.
+// lintFlags are the flags of lint.
 type lintFlags struct {
 	chart   chartFlags
 	values  valuesFlags
@@ -46,7 +46,7 @@ func (p *program) lintCommand() *cli.Command {
 	}
 }
 
-// linted is the answer for machines.
+// linted is the result in JSON and YAML output.
 type linted struct {
 	Charts   int            `json:"charts"`
 	Errors   int            `json:"errors"`
@@ -88,7 +88,7 @@ func (p *program) lint(ctx context.Context, o *lintFlags, args []string) error {
 	return nil
 }
 
-// linter is what all charts of one run share.
+// linter is what all charts of a run have in common.
 type linter struct {
 	*lintFlags
 	options lint.Options
@@ -122,8 +122,8 @@ func (p *program) newLinter(ctx context.Context, o *lintFlags) (*linter, error) 
 	return l, nil
 }
 
-// tree lints the chart at a path and, when asked, those in its charts/. It gives the
-// paths of them all.
+// tree lints the chart at a path and, if asked for, its subcharts. It returns the paths of all of
+// them.
 func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, []lint.Finding, error) {
 	refused := func(err error) ([]string, []lint.Finding, error) {
 		return []string{path}, []lint.Finding{{Severity: lint.Error, Chart: path, Message: err.Error()}}, nil
@@ -186,11 +186,11 @@ func (l *linter) lintChart(ctx context.Context, path string, in lint.Input) ([]s
 	return charts, findings, nil
 }
 
-// refused are the findings of the API server.
+// refused returns the objects that the API server refuses, as findings.
 func (l *linter) refused(ctx context.Context, loaded *chart.Chart, report lint.Report) ([]lint.Finding, error) {
 	crds, err := engine.ParseCRDs(loaded)
 	if err != nil {
-		return nil, nil //nolint:nilerr // lint itself has found it
+		return nil, nil //nolint:nilerr // lint has reported it already
 	}
 	verdicts, err := l.session.cluster.Validate(ctx, report.Objects, crds, l.options.Namespace)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/lint"
 )
 
-// printLinted prints the charts, a line a finding, and the count, with Helm's words
-// around them, which people look for in logs.
+// printLinted prints the charts, a line per finding, and the counts. The words around them are
+// Helm's (Helm 4.3.1, pkg/cmd/lint.go), because users look for them in logs.
 func (p *program) printLinted(o *lintFlags, out linted) error {
 	if o.quiet {
 		kept := []lint.Finding{}
@@ -57,7 +57,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// findingLine is "error    chart/templates/a.yaml:3: Service/web: message".
+// findingLine formats a finding: "error    chart/templates/a.yaml:3: Service/web: message".
 func findingLine(f lint.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-8s %s", f.Severity, joinChart(f.Chart, f.Path))
@@ -80,7 +80,7 @@ func findingLine(f lint.Finding) string {
 	return b.String()
 }
 
-// joinChart is the path of a file as people can open it.
+// joinChart returns the path of a chart's file as the user can open it.
 func joinChart(dir, inside string) string {
 	if inside == "" {
 		return dir

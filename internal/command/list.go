@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// listed is a release in the words of Helm's list -o json.
+// listed is a release in the form of helm list -o json (Helm 4.3.1, pkg/cmd/list.go).
 type listed struct {
 	Name       string `json:"name"`
 	Namespace  string `json:"namespace"`
@@ -31,7 +31,7 @@ type listed struct {
 	AppVersion string `json:"app_version"`
 }
 
-// listFlags are those of list.
+// listFlags are the flags of list.
 type listFlags struct {
 	outputFlags
 	allNamespaces, all                                               bool
@@ -131,7 +131,7 @@ func (o *listFlags) query(namespace string) (releasestore.Query, error) {
 	return q, nil
 }
 
-// statuses are those that flags name; none are all of them.
+// statuses returns the statuses that the flags name; nil stands for all.
 func (o *listFlags) statuses() []release.Status {
 	if o.all {
 		return nil
@@ -155,7 +155,7 @@ func (o *listFlags) statuses() []release.Status {
 	return out
 }
 
-// narrow filters, sorts and cuts what was found.
+// narrow filters, sorts and cuts the list of releases.
 func (o *listFlags) narrow(found []*release.Revision) ([]*release.Revision, error) {
 	if text := o.filter; text != "" {
 		pattern, err := regexp.Compile(text)

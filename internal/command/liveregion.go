@@ -10,20 +10,19 @@ import (
 	"golang.org/x/term"
 )
 
-// liveRegion is the bottom of a terminal: a few lines that are drawn anew in place,
-// while all that is written to it scrolls by above them. It moves the cursor and
-// uses no colour.
+// liveRegion is the bottom of a terminal: a few lines that are redrawn in place, while other output
+// scrolls by above them. It moves the cursor and uses no colour.
 type liveRegion struct {
 	mu sync.Mutex
 	to io.Writer
-	// size is that of the terminal.
+	// size returns the terminal's size.
 	size func() (columns, rows int)
-	// lines are those to see, drawn how many of them are on the screen.
+	// lines are the lines to show; drawn is how many of them are on the screen.
 	lines []string
 	drawn int
 }
 
-// newLiveRegion is nil when the stream is no terminal, or a dumb one.
+// newLiveRegion returns nil if the stream is not a terminal, or is a dumb one.
 func newLiveRegion(stream io.Writer) *liveRegion {
 	f, ok := stream.(descriptor)
 	if !ok || !isTerminal(stream) || os.Getenv("TERM") == "dumb" {
@@ -38,7 +37,7 @@ func newLiveRegion(stream io.Writer) *liveRegion {
 	}}
 }
 
-// Write implements io.Writer: the text stays, above the lines.
+// Write implements io.Writer: the text appears above the lines and stays.
 func (r *liveRegion) Write(text []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +75,7 @@ func (r *liveRegion) erase(out *bytes.Buffer) {
 	r.drawn = 0
 }
 
-// draw prints as many lines as there is room for, none of them wrapped.
+// draw prints as many lines as fit, none of them wrapped.
 func (r *liveRegion) draw(out *bytes.Buffer) {
 	columns, rows := r.size()
 	lines := r.lines
@@ -92,7 +91,7 @@ func (r *liveRegion) draw(out *bytes.Buffer) {
 	r.drawn = len(lines)
 }
 
-// cut shortens a line to so many characters.
+// cut shortens a line to the given number of characters.
 func cut(line string, most int) string {
 	if runes := []rune(line); len(runes) > most {
 		return string(runes[:max(0, most-1)]) + "…"

@@ -16,7 +16,8 @@ func lookupFlag(to *optional[string], category string) cli.Flag {
 	return &cli.StringFlag{Name: "lookup", Destination: &to.value, Action: to.note, Usage: "without a cluster: what the function lookup finds, `FILE` or folder of objects in YAML or JSON", Category: category}
 }
 
-// lookup answers templates from the objects of --lookup; nil without it.
+// lookup returns a function that answers templates' lookups from the objects of --lookup; nil
+// without the flag.
 func (p *program) lookup(name, namespace string) (templating.LookupFunc, error) {
 	if name == "" {
 		return nil, nil
@@ -42,8 +43,8 @@ func (p *program) lookup(name, namespace string) (templating.LookupFunc, error) 
 	return engine.LookupIn(objects, namespace), nil
 }
 
-// lookupFiles is the file itself, or the YAML and JSON files of a folder, as kubectl
-// -f takes them: not those of folders below.
+// lookupFiles returns the file itself, or the YAML and JSON files of a folder but not of its
+// subfolders, like kubectl apply -f.
 func lookupFiles(name string) ([]string, error) {
 	if name == "-" {
 		return []string{name}, nil

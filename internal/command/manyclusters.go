@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// manyClusters connects to each cluster of a set once. It implements setrun.Clusters.
+// manyClusters connects once to each cluster of a set. It implements setrun.Clusters.
 type manyClusters struct {
 	offline  bool
 	reader   *readerFlags
@@ -26,8 +26,8 @@ type manyClusters struct {
 	sessions map[address]func() (*session, error)
 }
 
-// address is a cluster, by its context or by a kubeconfig that somebody else has written, and
-// the user who is impersonated.
+// address identifies a cluster by its context, or by a kubeconfig that is not the user's own, and
+// the user to impersonate.
 type address struct{ context, foreign, user string }
 
 func (p *program) manyClusters(offline bool) *manyClusters {
@@ -47,7 +47,7 @@ func (p *program) manyClusters(offline bool) *manyClusters {
 	}
 }
 
-// session is the connection to a cluster, of which ready, unless it is nil, thinks well.
+// session returns the connection to a cluster, which ready (if not nil) has checked.
 func (m *manyClusters) session(to address, ready func(*session) error) (*session, error) {
 	m.mu.Lock()
 	once, ok := m.sessions[to]
@@ -68,7 +68,7 @@ func (m *manyClusters) session(to address, ready func(*session) error) (*session
 	return once()
 }
 
-// foreignWait is how long a cluster may take to answer that a Secret names.
+// foreignWait is how long a cluster whose kubeconfig is in a Secret may take to answer.
 const foreignWait = 10 * time.Second
 
 // Engine implements setrun.Clusters.
@@ -114,8 +114,7 @@ func (m *manyClusters) Offline(name string, c releaseset.Cluster) (engine.Offlin
 	return engine.Offline{Capabilities: &caps}, nil
 }
 
-// manyFetch fetches charts one after the other: fetching is told, and known charts are
-// not fetched again.
+// manyFetch fetches charts one after the other, because each is reported, and none twice.
 func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 	var mu sync.Mutex
 	return func(ctx context.Context, which releaseset.Chart) (setrun.Fetched, error) {

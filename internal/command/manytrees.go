@@ -16,13 +16,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 )
 
-// standardInput is its name as a file.
+// standardInput is the name of standard input on the command line.
 const standardInput = "-"
 
-// trees are the two versions of the files.
+// trees are the two versions of a set's files, the head and the base.
 type trees struct {
 	head, base             *setrun.Side
-	files                  []string // from the root of the head
+	files                  []string // relative to the root of the head
 	root                   string
 	baseName               string
 	headCommit, baseCommit string
@@ -42,24 +42,24 @@ func (t *trees) close() {
 		s.Close()
 	}
 	if t.temporary != "" {
-		_ = os.RemoveAll(t.temporary) // it is in the folder for temporary files
+		_ = os.RemoveAll(t.temporary) // a leftover would be in the system's temporary folder
 	}
 }
 
-// commit is that of what is taken to be deployed: of the base, of the checkout where there is
-// none, "" where nobody knows.
+// commit returns the commit that is assumed to be deployed: that of the base or, without a base, of
+// the checkout. It is "" if unknown.
 func (t *trees) commit(ctx context.Context) string {
 	if t.baseCommit != "" || t.base != nil {
 		return t.baseCommit
 	}
 	head, err := gittree.Head(ctx, t.root)
 	if err != nil {
-		return "" // no repository
+		return "" // not a repository
 	}
 	return head
 }
 
-// policyChanged says whether a policy file in the tree is another one in the base.
+// policyChanged reports whether a policy file differs between the head and the base.
 func (t *trees) policyChanged(files []string) bool {
 	return t.base != nil && slices.ContainsFunc(files, func(file string) bool {
 		name, err := setrun.Within(t.root, file)
@@ -75,10 +75,10 @@ func (t *trees) policyChanged(files []string) bool {
 	})
 }
 
-// openTrees reads the set, and what it was before. input stands for the file "-".
+// openTrees reads the set and its earlier version. input is the content of the file "-".
 func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, fetch setrun.Fetch) (*trees, error) {
 	t := &trees{reading: o.set.reading()}
-	root, inGit, err := rootOf(files[0]) // of "-", the working directory's
+	root, inGit, err := rootOf(files[0]) // for "-", the root of the working directory
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 	return t, nil
 }
 
-// rootOf is the folder that no file of a set may lead out of: the repository that it is
-// in, else the working directory, else the set's own folder.
+// rootOf returns the folder that the files of a set must not lead out of: the Git repository around
+// it, else the working directory if the set is in it, else the set's own folder.
 func rootOf(file string) (root string, inGit bool, err error) {
 	if root, inGit = gittree.Root(filepath.Dir(file)); inGit {
 		return root, true, nil
@@ -146,7 +146,7 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 			t.baseName = ""
 		}
 		dir := cmp.Or(t.temporary, o.baseDir)
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path.Join(files[:min(1, len(files))]...)))); err != nil { // the folder of FILE alone
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path.Join(files[:min(1, len(files))]...)))); err != nil { // DIR is the folder of FILE, not the whole repository
 			files = nil
 			for _, name := range t.files {
 				files = append(files, filepath.Base(name))

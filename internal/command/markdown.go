@@ -10,17 +10,18 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// smallestComment has room for the title, the counts and what is missing.
+// smallestComment is the least size that has room for the title, the counts and a note about what
+// is missing.
 const smallestComment = 1000
 
-// jobSummary is Markdown for the summary of a job, which on GitHub may have 1 MiB
+// jobSummary returns the options of Markdown for a job summary, which may have 1 MiB on GitHub
 // (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands#step-isolation-and-limits).
 func (o *showFlags) jobSummary() report.MarkdownOptions {
 	const room = 1_000_000
 	return report.MarkdownOptions{Budget: room, Marker: o.marker.value}
 }
 
-// checkMarkdown refuses what would be passed over in silence.
+// checkMarkdown refuses flags for Markdown that would have no effect.
 func (o *showFlags) checkMarkdown() error {
 	if !o.printsMarkdown() {
 		switch {
@@ -39,7 +40,7 @@ func (o *showFlags) checkMarkdown() error {
 	return nil
 }
 
-// markdown prints a comment, and writes what it has no room for to a file.
+// markdown prints a comment, and writes what does not fit to a file.
 func (o *showFlags) markdown(w io.Writer, made *plan.Plan) error {
 	file := o.spill.value
 	options := report.MarkdownOptions{Budget: o.maxBytes.value, Marker: o.marker.value, RestName: file}

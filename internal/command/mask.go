@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// masked is a plan as it may be printed.
+// masked returns the plan as it may be printed.
 func (p *program) masked(made *plan.Plan) *plan.Plan {
 	if p.showSecrets {
 		return made
@@ -22,7 +22,7 @@ func (p *program) masked(made *plan.Plan) *plan.Plan {
 	return p.maskOf(made).Plan(made)
 }
 
-// shownProblems are the plan's problems as they may be printed.
+// shownProblems returns the plan's problems as they may be printed.
 func (p *program) shownProblems(made *plan.Plan) []plan.Problem {
 	if p.showSecrets {
 		return made.Problems
@@ -30,7 +30,8 @@ func (p *program) shownProblems(made *plan.Plan) []plan.Problem {
 	return p.maskOf(made).Problems(made.Problems)
 }
 
-// maskOf hides the plan's secrets. It is made once for a plan: all that this holds is looked at.
+// maskOf returns the mask that hides the plan's secrets. It is kept for the plan, because building
+// it reads the whole plan.
 func (p *program) maskOf(made *plan.Plan) *redact.Mask {
 	if p.lastMasked != made {
 		p.lastMasked, p.lastMask = made, redact.NewMask(made)
@@ -38,10 +39,10 @@ func (p *program) maskOf(made *plan.Plan) *redact.Mask {
 	return p.lastMask
 }
 
-// sameMask has a plan that holds the same as another one masked as that is.
+// sameMask uses the mask of one plan for another plan with the same content.
 func (p *program) sameMask(as, made *plan.Plan) { p.lastMask, p.lastMasked = p.maskOf(as), made }
 
-// hide masks the plan's secrets in all that is printed from now on.
+// hide masks the plan's secrets in all output from now on.
 func (p *program) hide(made *plan.Plan) {
 	if !p.showSecrets {
 		p.hidden = made
@@ -49,26 +50,25 @@ func (p *program) hide(made *plan.Plan) {
 	}
 }
 
-// hideMore masks the secrets of a way back, too.
+// hideMore masks the secrets of a rollback's plan, too.
 func (p *program) hideMore(back *plan.Plan) {
 	if p.hidden != nil {
 		p.mask.Store(redact.NewMask(p.hidden, back))
 	}
 }
 
-// hideValues does the same before there is a plan: a chart that refuses its
-// values may quote them.
+// hideValues masks values before a plan exists: a chart that refuses its values may quote them.
 func (p *program) hideValues(values map[string]any) {
 	if !p.showSecrets && p.mask.Load() == nil {
 		p.mask.Store(redact.NewValuesMask(values))
 	}
 }
 
-// hideRead sees to it that what templates have read from Secrets is masked: in
-// the plan, which keeps what it has of that, or in the error that may quote it.
+// hideRead masks what templates have read from Secrets: in the plan that contains it, or in an
+// error that may quote it.
 func (p *program) hideRead(values map[string]any, made *plan.Plan, err error) (*plan.Plan, error) {
 	var quoting *engine.RenderError
-	if errors.As(err, &quoting) && p.mask.Load() != nil { // else --show-secrets
+	if errors.As(err, &quoting) && p.mask.Load() != nil { // no mask: --show-secrets
 		p.mask.Store(redact.NewValuesMask(values, quoting.Secrets...))
 	}
 	if made != nil {
@@ -77,7 +77,7 @@ func (p *program) hideRead(values map[string]any, made *plan.Plan, err error) (*
 	return made, err
 }
 
-// record prints the revision that a run has stored, in a format for machines.
+// record prints the revision that a run has stored, as JSON or YAML.
 func (p *program) record(format string, r *release.Revision) error {
 	tree, err := recordTree(r)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *program) record(format string, r *release.Revision) error {
 	return p.structured(format, p.mask.Load().Tree(tree))
 }
 
-// recordTree is a revision as its JSON decodes to.
+// recordTree returns a revision as decoded JSON.
 func recordTree(r *release.Revision) (any, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -101,9 +101,9 @@ func recordTree(r *release.Revision) (any, error) {
 	return tree, nil
 }
 
-// logWriter takes the client library's log. Bodies of requests and answers hold
-// Secrets and whole releases, in encodings that no mask sees through, so they
-// are left out unless secrets are to be shown.
+// logWriter receives client-go's log. Bodies of requests and responses contain Secrets and whole
+// releases in encodings that no mask recognizes, so they are left out unless secrets are to be
+// shown.
 type logWriter struct {
 	to   io.Writer
 	mask *atomic.Pointer[redact.Mask]
@@ -113,7 +113,7 @@ type logWriter struct {
 func (w logWriter) Write(entry []byte) (int, error) {
 	out := entry
 	if bytes.Contains(out, []byte("] \"Feature gate default state\" ")) {
-		return len(entry), nil // a dozen lines before the first request, and nobody's question
+		return len(entry), nil // a dozen lines before the first request (client-go, features/envvar.go) that help nobody
 	}
 	if !w.open {
 		for _, body := range []string{`"Request Body"`, `"Response Body"`} {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// nameFlags have a release's name made up.
+// nameFlags ask for a generated release name.
 type nameFlags struct {
 	generate bool
 	template string
@@ -24,7 +24,7 @@ type nameFlags struct {
 
 func (o *nameFlags) madeUp() bool { return o.generate || o.template != "" }
 
-// arguments are how many arguments there are: NAME CHART, or only CHART.
+// arguments returns how many arguments there may be: NAME CHART, or only CHART.
 func (o *nameFlags) arguments() (least, most int) {
 	if o.madeUp() {
 		return 1, 2
@@ -32,7 +32,7 @@ func (o *nameFlags) arguments() (least, most int) {
 	return 2, 2
 }
 
-// nameAndChart reads these arguments.
+// nameAndChart parses these arguments.
 func (o *nameFlags) nameAndChart(args []string) (name, path string, err error) {
 	switch {
 	case !o.madeUp():
@@ -46,7 +46,8 @@ func (o *nameFlags) nameAndChart(args []string) (name, path string, err error) {
 	return generated(args[0], time.Now()), args[0], nil
 }
 
-// generated is Helm's form: the chart's base name and the time in seconds.
+// generated returns a name as Helm generates it (Helm 4.3.1, pkg/action/install.go, NameAndChart):
+// the base name of the chart's path and the time in seconds.
 func generated(path string, now time.Time) string {
 	if resolve.IsRegistry(path) {
 		if image, _, err := resolve.ParseImage(path); err == nil {
@@ -64,6 +65,7 @@ func generated(path string, now time.Time) string {
 	return fmt.Sprintf("%s-%d", base, now.Unix())
 }
 
+// fromTemplate fills --name-template, without functions that read the environment.
 func fromTemplate(text string) (string, error) {
 	functions := sprig.TxtFuncMap()
 	delete(functions, "env")
@@ -84,8 +86,8 @@ func isNoRelease(err error) bool {
 	return errors.As(err, &missing)
 }
 
-// validName is Helm's rule for release names: a DNS label of at most 53
-// characters, dots allowed.
+// validName is Helm's rule for release names (Helm 4.3.1, pkg/chart/v2/util/validate_name.go): a
+// DNS subdomain of at most 53 characters.
 var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 
 const longestName = 53

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// unfinishedError is the error of a run that has ended before its plan was done, with
-// what it has come to.
+// unfinishedError is the error of a run that ended before its plan was done, with what the run has
+// achieved.
 type unfinishedError struct {
 	cause   error
 	made    *plan.Plan
@@ -40,8 +40,7 @@ func (e *unfinishedError) Error() string {
 
 func (e *unfinishedError) Unwrap() error { return e.cause }
 
-// goOn are the commands that go on from a run that has ended half-way, and those that
-// undo it.
+// goOn returns the commands that continue a run that stopped half-way, and those that undo it.
 func (p *program) goOn(e *unfinishedError) string {
 	name := e.made.Release.Name
 	next := p.again(e.made)
@@ -59,8 +58,8 @@ func (p *program) goOn(e *unfinishedError) string {
 	return next
 }
 
-// again is the command that goes on from an interrupted run of a plan: the one that
-// was typed, with its flags, but for an install, whose release is there by now. It is
+// again returns the command that continues an interrupted run: the command that was typed with its
+// flags, except that an install continues as an upgrade, because the release exists by now. It is
 // "" for tests.
 func (p *program) again(made *plan.Plan) string {
 	name := made.Release.Name
@@ -86,9 +85,9 @@ func (p *program) again(made *plan.Plan) string {
 	return ""
 }
 
-// retyped are the words of a command with those of the flags that were typed which it
-// has, too. Flags of the connection are not among them, and no passwords. Behind "--"
-// stands a release that is called as a command below this one is.
+// retyped returns a command with those of the typed flags that the command has as well, without
+// connection flags and with a placeholder for a password. A release that has the name of a
+// subcommand comes after "--".
 func (p *program) retyped(name string, arguments ...string) []string {
 	known := flagIndex(p.flags[name])
 	words := append([]string{name}, arguments...)

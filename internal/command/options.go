@@ -14,25 +14,25 @@ import (
 
 const applyCategory = "Applying"
 
-// fieldManager is Helm 4's, so that a release changes hands without conflicts.
+// fieldManager is Helm 4's field manager, so that a release can change between the tools without
+// conflicts.
 const fieldManager = "helm"
 
-// planningFlags are those of commands that plan: how, and how the plan is shown.
+// planningFlags are the flags of commands that plan: how to plan, and how to show the plan.
 type planningFlags struct {
 	options optionFlags
 	show    showFlags
 }
 
-// optionFlags say how a plan is made and carried out. A command has the part of them
-// that it declares.
+// optionFlags say how a plan is made and applied. Each command declares the part that it uses.
 type optionFlags struct {
-	plan.Options           // those that are taken as they are given
+	plan.Options           // options whose flags need no parsing
 	wait, serverSide       string
 	labels, deny, policies cli.StringSlice
 	lock                   releasestore.LockOptions
 }
 
-// applying are the flags of everything that writes, with Helm's names.
+// applying returns the flags of every command that writes, with Helm's names.
 func (o *optionFlags) applying() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "wait", Destination: &o.wait, Usage: "wait until the objects are ready (true, false, hookOnly)", Category: applyCategory},
@@ -51,7 +51,7 @@ func applyToggle(name string, to *bool, usage string, aliases ...string) cli.Fla
 	return &cli.BoolFlag{Name: name, Destination: to, Aliases: aliases, Usage: usage, Category: applyCategory}
 }
 
-// deploying are those of install, upgrade and rollback.
+// deploying returns the flags of install, upgrade and rollback.
 func (o *optionFlags) deploying() []cli.Flag {
 	return joined(o.applying(), o.guarding(), []cli.Flag{
 		applyToggle("atomic", &o.Atomic, "roll back when it fails; implies --wait", "rollback-on-failure"),
@@ -66,7 +66,7 @@ func (o *optionFlags) deploying() []cli.Flag {
 	})
 }
 
-// uninstalling are those of uninstall.
+// uninstalling returns the flags of uninstall.
 func (o *optionFlags) uninstalling() []cli.Flag {
 	return joined(o.applying(), o.guarding(), []cli.Flag{
 		applyToggle("keep-history", &o.KeepHistory, "keep the records, marked as uninstalled"),
@@ -74,7 +74,7 @@ func (o *optionFlags) uninstalling() []cli.Flag {
 	})
 }
 
-// planOptions are what the flags say, checked.
+// planOptions returns the options of the flags, checked.
 func (o *planningFlags) planOptions() (plan.Options, error) {
 	out := o.options.Options
 	wait, err := waits(o.options.wait)
@@ -95,7 +95,7 @@ func (o *planningFlags) planOptions() (plan.Options, error) {
 	return out, nil
 }
 
-// waits reads --wait in the words of Helm 3 and 4.
+// waits parses --wait, which is a boolean in Helm 3 and a strategy in Helm 4.
 func waits(text string) (bool, error) {
 	switch strings.ToLower(text) {
 	case "", "false", "hookonly":
@@ -106,7 +106,7 @@ func waits(text string) (bool, error) {
 	return false, usage("--wait=%s: it is true, false or hookOnly", text)
 }
 
-// method is how objects are sent.
+// method returns how objects are sent: client-side or server-side.
 func (o *optionFlags) method() (engine.ServerSide, error) { return serverSide(o.serverSide) }
 
 func serverSide(text string) (engine.ServerSide, error) {
@@ -135,7 +135,7 @@ func labelPairs(given []string) (map[string]string, error) {
 	return pairs, nil
 }
 
-// localTime is how times are printed in tables.
+// localTime formats a time for tables.
 func localTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// originOf is what a saved plan says of where it was made: on GitHub, Gitea and Forgejo
-// by https://docs.github.com/actions/reference/workflows-and-actions/variables, on
-// GitLab by https://docs.gitlab.com/ci/variables/predefined_variables/.
+// originOf returns what a saved plan says about where it was made. The variables are documented at
+// https://docs.github.com/actions/reference/workflows-and-actions/variables for GitHub, Gitea and
+// Forgejo, and at https://docs.gitlab.com/ci/variables/predefined_variables/ for GitLab.
 func originOf(commit string, now time.Time) *plan.Origin {
 	from := &plan.Origin{Created: now.UTC().Truncate(time.Second)}
 	switch {

@@ -19,7 +19,7 @@ import (
 
 const outdatedCategory = "Newer charts"
 
-// outdatedFlags are those of list that are about newer charts.
+// outdatedFlags are the flags of list about newer charts.
 type outdatedFlags struct{ only, plan, devel bool }
 
 func (o *outdatedFlags) flags() []cli.Flag {
@@ -43,7 +43,7 @@ func (o *outdatedFlags) check() error {
 	return nil
 }
 
-// outdated is a release whose chart is not the newest.
+// outdated is a release for whose chart there is a newer version.
 type outdated struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
@@ -51,16 +51,16 @@ type outdated struct {
 	Version   string `json:"version"`
 	Newest    string `json:"newest"`
 	Source    string `json:"source"`
-	// Guessed says that the record does not tell where the chart came from.
+	// Guessed is set if the record does not say where the chart came from.
 	Guessed bool `json:"guessed,omitempty"`
-	// Plan is what an upgrade would do, or Error why nobody can say.
+	// Plan is what an upgrade would do; Error is why that is unknown.
 	Plan  *plan.Summary `json:"plan,omitempty"`
 	Error string        `json:"error,omitempty"`
 
 	words string
 }
 
-// outdated lists the releases for which there is a newer chart.
+// outdated lists the releases for whose chart there is a newer version.
 func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, form string, found []*release.Revision) error {
 	charts, err := p.repositories()
 	if err != nil {
@@ -106,15 +106,15 @@ func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, fo
 	return p.printOutdated(flags, rows)
 }
 
-// hintRegistry says how a registry that a record names becomes known.
+// hintRegistry says how to make a registry known that a record names.
 func (p *program) hintRegistry(err error) {
 	if unknown, ok := errors.AsType[*source.NotKnownError](err); ok && unknown.Registry != "" {
 		fmt.Fprintf(p.streams.Err, "Hint: %s, or in sources.yaml: registries: [%q]\n", p.clusterless("registry", "login", unknown.Registry), unknown.Registry)
 	}
 }
 
-// planNewer fills in what an upgrade to a newer chart would do. A release for which nobody
-// can say hides no others.
+// planNewer fills in what an upgrade to a newer chart would do. An error is shown in the release's
+// row; it does not hide the others.
 func (p *program) planNewer(ctx context.Context, s *session, charts *source.Sources, o source.Offer, row *outdated) {
 	made, err := p.newer(ctx, s, charts, o, release.Key{Namespace: row.Namespace, Name: row.Name})
 	if err != nil {

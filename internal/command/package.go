@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// packageFlags are those of package.
+// packageFlags are the flags of package.
 type packageFlags struct {
 	pack.Options
 	destination             string
@@ -84,14 +84,14 @@ func (p *program) pack(ctx context.Context, o *packageFlags, args []string) erro
 	return nil
 }
 
-// packed is the archive of a chart, and its file's name.
+// packed is the archive of a chart, with its file name and metadata.
 type packed struct {
 	name     string
 	data     []byte
 	metadata *chart.Metadata
 }
 
-// write writes the archive, and with a key its provenance beside it.
+// write writes the archive and, if key is not nil, its provenance file.
 func (a packed) write(file string, key *signature.Key) error {
 	var provenance []byte
 	if key != nil {
@@ -116,7 +116,7 @@ func (a packed) write(file string, key *signature.Key) error {
 	return nil
 }
 
-// packed makes the archive of the chart in a folder.
+// packed makes the archive of the chart in a folder, after updating its dependencies if asked to.
 func (p *program) packed(ctx context.Context, o *packageFlags, folder string) (packed, error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		return packed{}, usage("%s is no folder", folder)
@@ -129,7 +129,7 @@ func (p *program) packed(ctx context.Context, o *packageFlags, folder string) (p
 	return p.archived(&o.bring.fetchFlags, folder, o.Options)
 }
 
-// archived makes an archive of the chart in a folder as it is.
+// archived makes the archive of the chart in a folder as it is.
 func (p *program) archived(fetch *fetchFlags, folder string, o pack.Options) (packed, error) {
 	loaded, warnings, err := chartload.Load(folder, fetch.load)
 	if err == nil {
@@ -149,7 +149,7 @@ func (p *program) archived(fetch *fetchFlags, folder string, o pack.Options) (pa
 	if err != nil {
 		return packed{}, err
 	}
-	// What is packed is what is going to be read.
+	// The archive is read again, as its users will read it.
 	read, _, err := chartload.Archive(bytes.NewReader(data), folder)
 	if err != nil {
 		return packed{}, err
@@ -157,7 +157,7 @@ func (p *program) archived(fetch *fetchFlags, folder string, o pack.Options) (pa
 	return packed{name: read.Name() + "-" + read.Metadata.Version + ".tgz", data: data, metadata: read.Metadata}, nil
 }
 
-// compare says whether a file has this content.
+// compare reports whether a file has this content.
 func (p *program) compare(file string, data []byte) (bool, error) {
 	there, err := os.ReadFile(file)
 	switch {

@@ -90,7 +90,7 @@ func (p *program) planShowCommand() *cli.Command {
 	}
 }
 
-// runPlan makes a plan, shows it, and saves it where that is asked for.
+// runPlan makes a plan, shows it, and saves it if asked to.
 func (p *program) runPlan(show *showFlags, files *planFileFlags, prepare func(*session) (*plan.Plan, error)) error {
 	if err := errors.Join(files.check(), show.check()); err != nil {
 		return err
@@ -107,8 +107,7 @@ func (p *program) runPlan(show *showFlags, files *planFileFlags, prepare func(*s
 	return p.showAndSave(show, files, made)
 }
 
-// showResult shows a plan that is the result of a command. One that is blocked is no
-// success.
+// showResult shows a plan that is the result of a command. A blocked plan is an error.
 func (p *program) showResult(show *showFlags, made *plan.Plan) error {
 	if err := p.showWithWarnings(show, made); err != nil {
 		return err
@@ -119,7 +118,7 @@ func (p *program) showResult(show *showFlags, made *plan.Plan) error {
 	return nil
 }
 
-// showAndSave shows a plan, and saves it where that is asked for.
+// showAndSave shows a plan, and saves it if asked to.
 func (p *program) showAndSave(show *showFlags, files *planFileFlags, made *plan.Plan) error {
 	var encoded []byte
 	made, err := p.withEffect(&files.effect, made)
@@ -154,7 +153,7 @@ func (p *program) showAndSave(show *showFlags, files *planFileFlags, made *plan.
 	return nil
 }
 
-// effectCode is the exit code of --detailed-exitcode.
+// effectCode returns the exit code of --detailed-exitcode.
 func effectCode(effect plan.Effect) error {
 	switch effect {
 	case plan.EffectObjects:
@@ -166,7 +165,7 @@ func effectCode(effect plan.Effect) error {
 	return nil
 }
 
-// deployment is a chart that is to be deployed as a release, and how.
+// deployment is a chart to be deployed as a release, and how.
 type deployment struct {
 	*planningFlags
 	source     *sourceFlags
@@ -184,7 +183,7 @@ func (p *program) planDeployment(ctx context.Context, s *session, asked deployme
 	return p.hideRead(d.Source.Values, made, err)
 }
 
-// deployment reads chart, values and flags.
+// deployment reads the chart, the values and the flags.
 func (p *program) deployment(ctx context.Context, namespace string, asked deployment) (engine.Deployment, error) {
 	d := engine.Deployment{Release: release.Key{Namespace: namespace, Name: asked.name}, Mode: asked.mode}
 	if err := releaseName(asked.name); err != nil {
@@ -234,7 +233,7 @@ func (s *session) key(name string) release.Key {
 	return release.Key{Namespace: s.namespace, Name: name}
 }
 
-// revisionArgument is the number of a revision; 0 when none is given.
+// revisionArgument parses the number of a revision; it is 0 if none is given.
 func revisionArgument(args []string) (int, error) {
 	if len(args) == 0 {
 		return 0, nil

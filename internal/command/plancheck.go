@@ -68,7 +68,7 @@ func (p *program) planStatementCommand() *cli.Command {
 	}
 }
 
-// readApproved reads a saved plan that is what the flags say; nobody is asked anything.
+// readApproved reads a saved plan that meets the approval flags. It asks no cluster.
 func (p *program) readApproved(files *planFileFlags, approval *approvalFlags, file string) (*plan.Plan, error) {
 	if err := approval.check(); err != nil {
 		return nil, err
@@ -87,7 +87,8 @@ func (p *program) readApproved(files *planFileFlags, approval *approvalFlags, fi
 	return saved, approval.allows(file, saved, time.Now())
 }
 
-// openSaved reads a saved plan that can be applied, and judges it by what is denied now.
+// openSaved reads a saved plan that can be applied, and checks it against the risks and policies
+// denied now.
 func (p *program) openSaved(o *planningFlags, files *planFileFlags, approval *approvalFlags, file string) (*plan.Plan, error) {
 	saved, err := p.readApproved(files, approval, file)
 	if err != nil {
@@ -103,14 +104,14 @@ func (p *program) openSaved(o *planningFlags, files *planFileFlags, approval *ap
 	return saved, nil
 }
 
-// connectFor connects to the cluster of a saved plan, whose chart is still the one that
-// was planned.
+// connectFor connects to the cluster of a saved plan, after checking that the chart has not changed
+// at its source.
 func (p *program) connectFor(ctx context.Context, saved *plan.Plan, fetch *fetchFlags, pinned bool) (*session, error) {
 	s, err := p.connect()
 	if err != nil {
 		return nil, err
 	}
-	// Helm tells its plugins the current namespace, which nobody has chosen.
+	// Helm always sets HELM_NAMESPACE for its plugins: the user may not have chosen that namespace.
 	chosen := p.connection.namespace
 	if chosen != "" && chosen != os.Getenv("HELM_NAMESPACE") && s.namespace != saved.Release.Namespace {
 		return nil, usage("the plan is for namespace %s, not %s", saved.Release.Namespace, s.namespace)

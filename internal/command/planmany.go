@@ -17,7 +17,7 @@ import (
 
 const setCategory = "Set"
 
-// setFlags say which releases of a set are meant.
+// setFlags say which releases of a set are planned.
 type setFlags struct {
 	environment    string
 	selectors, env cli.StringSlice
@@ -35,7 +35,7 @@ func (o *setFlags) reading() setrun.Reading {
 	return setrun.Reading{Environment: o.environment, Variables: variables(o.env.Value())}
 }
 
-// manyFlags are those of plan many.
+// manyFlags are the flags of plan many.
 type manyFlags struct {
 	planningFlags
 	set                              setFlags
@@ -87,8 +87,8 @@ func (p *program) planManyCommand() *cli.Command {
 	}
 }
 
-// calledMany is what to type for a release of that name, where a chart is in the place of
-// the files or the folder of a set.
+// calledMany is an error that helps a user whose release is named "many": the only argument is a
+// chart instead of the files or the folder of a set.
 func (p *program) calledMany(args []string) error {
 	if len(args) != 1 || !isChart(args[0]) {
 		return nil
@@ -96,7 +96,7 @@ func (p *program) calledMany(args []string) error {
 	return usage("%s is a chart, which %q takes none of; for a release called many: %s", args[0], strings.Join(p.commandLine.path, " "), p.command(p.commandLine.path[0], "--", "many", args[0]))
 }
 
-// variables are those of the environment that flags name; those that are not set are empty.
+// variables returns the environment variables with these names; one that is not set is empty.
 func variables(names []string) map[string]string {
 	out := map[string]string{}
 	for _, name := range names {
@@ -105,7 +105,7 @@ func variables(names []string) map[string]string {
 	return out
 }
 
-// check finds mistakes before anything is read.
+// check refuses flags that make no sense, before anything is read.
 func (o *manyFlags) check() error {
 	compares := o.since != "" || o.baseDir != ""
 	switch {
@@ -127,7 +127,7 @@ func (o *manyFlags) check() error {
 	return errors.Join(saving.check(), o.show.check())
 }
 
-// checkInput refuses what needs files of the input.
+// checkInput refuses flags that need files if the set comes from standard input.
 func (o *manyFlags) checkInput() error {
 	switch {
 	case o.flux.kustomizations:
@@ -138,7 +138,7 @@ func (o *manyFlags) checkInput() error {
 	return nil
 }
 
-// planMany reads the set, plans it, shows and saves that.
+// planMany reads the set, plans it, and shows and saves the result.
 func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) error {
 	if err := o.check(); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 	return made, nil
 }
 
-// setExit is the exit code of a set: 1 when a release can't be planned or is blocked.
+// setExit returns the exit code of a set: 1 if a release cannot be planned or is blocked.
 func setExit(d *releaseset.Document, detailed bool) error {
 	if d.Summary.Failed+d.Summary.Blocked > 0 {
 		return codeError(exitError)

@@ -17,12 +17,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// signatureNamespace keeps signatures of plans apart from those of other things:
-// ssh-keygen -Y verify -n kubectl-release-plan.
+// signatureNamespace is the namespace of plan signatures, which keeps them apart from other SSH
+// signatures; see ssh-keygen -Y verify -n kubectl-release-plan.
 const signatureNamespace = "kubectl-release-plan"
 
-// planSigner is the private SSH key in a file. The passphrase of one that has it is
-// typed.
+// planSigner reads a private SSH key from a file, and asks for its passphrase if it has one.
 func (p *program) planSigner(file string) (ssh.Signer, error) {
 	data, err := inputfile.Read(file, maxInputBytes)
 	if err != nil {
@@ -46,14 +45,14 @@ func (p *program) planSigner(file string) (ssh.Signer, error) {
 	return key, nil
 }
 
-// statement is what is attested of a saved plan.
+// statement returns the statement that is attested about a saved plan.
 func statement(saved *plan.Plan) ([]byte, error) {
 	var text bytes.Buffer
 	err := report.Statement(&text, &redact.Plan(saved).Document)
 	return text.Bytes(), err
 }
 
-// What is beside a file that is signed.
+// These endings name the files beside a signed file.
 const (
 	statementEnding = ".statement"
 	signatureEnding = ".sig"
@@ -82,11 +81,11 @@ func sign(file string, text []byte, key ssh.Signer) error {
 	return nil
 }
 
-// readBeside reads what lies beside a file that is signed.
+// readBeside reads a file beside a signed file.
 func readBeside(name string) ([]byte, error) { return inputfile.Read(name, maxInputBytes) }
 
-// signed says whether FILE.sig is a signature of an allowed signer over FILE.statement,
-// and that a statement of the type about the digest. read gives both.
+// signed checks that FILE.sig is a signature of FILE.statement by an allowed signer, and that the
+// statement has the given predicate type and is about the digest. Both files are read with read.
 func (o *signerFlags) signed(file string, read func(name string) ([]byte, error), digest, predicate string) error {
 	keys, err := inputfile.Read(o.signers, maxInputBytes)
 	if err != nil {

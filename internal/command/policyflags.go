@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// guarding are flags that turn risks into problems that block.
+// guarding returns the flags that turn risks into blocking problems.
 func (o *optionFlags) guarding() []cli.Flag {
 	names := make([]string, 0, len(plan.Risks()))
 	for _, r := range plan.Risks() {
@@ -23,7 +23,7 @@ func (o *optionFlags) guarding() []cli.Flag {
 	}
 }
 
-// policy joins what --deny and --policy say.
+// policy combines --deny and --policy.
 func (o *optionFlags) policy() (plan.Policy, error) {
 	var words []string
 	for _, list := range o.deny.Value() {
@@ -47,8 +47,8 @@ func (o *optionFlags) policy() (plan.Policy, error) {
 	return joined, nil
 }
 
-// guarded judges a saved plan by what the command line denies now, on top of
-// what was denied when the plan was made.
+// guarded checks a saved plan against the policy of the command line, in addition to the policy of
+// the time when it was made.
 func (o *planningFlags) guarded(saved *plan.Plan) (*plan.Plan, error) {
 	more, err := o.options.policy()
 	if err != nil {

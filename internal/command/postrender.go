@@ -15,15 +15,16 @@ import (
 )
 
 const (
-	// maxRewritten is what a post-renderer may print: as much as templates may.
+	// maxRewritten is how much a post-renderer may print; templates have the same limit.
 	maxRewritten = 32 << 20
-	// maxComplaint is how much of its standard error is kept.
+	// maxComplaint is how much of a post-renderer's standard error is kept.
 	maxComplaint = 64 << 10
-	// postRenderGrace is how long one that is stopped may take to end.
+	// postRenderGrace is how long a stopped post-renderer may take to end.
 	postRenderGrace = 5 * time.Second
 )
 
-// postRenderer runs a program with the manifest on its standard input; "" is none.
+// postRenderer runs a program with the manifest on its standard input. It returns nil if name is
+// "".
 func postRenderer(name string, args []string) func(context.Context, string) (string, error) {
 	if name == "" {
 		return nil
@@ -49,7 +50,8 @@ func postRenderer(name string, args []string) func(context.Context, string) (str
 	}
 }
 
-// withoutSecrets is the environment less what lets us reach clusters and databases.
+// withoutSecrets removes the variables from an environment that give access to clusters and
+// databases.
 func withoutSecrets(environment []string) []string {
 	return slices.DeleteFunc(environment, func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -57,10 +59,10 @@ func withoutSecrets(environment []string) []string {
 	})
 }
 
-// bounded keeps the first bytes of what is written to it. When there are more it
-// calls full, or passes over them.
+// bounded keeps the first bytes that are written to it. If there are more, it calls full, or drops
+// them if full is nil.
 type bounded struct {
-	text bytes.Buffer // not embedded: its ReadFrom knows no bounds
+	text bytes.Buffer // not embedded: its ReadFrom would ignore the limit
 	most int
 	full func()
 	over bool

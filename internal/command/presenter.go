@@ -14,45 +14,44 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// presenter shows what a command that applies does: as text for people, or as a stream
-// of events.
+// presenter shows what a command that applies does: as text, or as a stream of events.
 type presenter interface {
-	// about begins what there is to tell of a release.
+	// about starts the output about a release.
 	about(key release.Key)
-	// plan shows a plan. The error says that it can't be applied.
+	// plan shows a plan. It returns an error if the plan cannot be applied.
 	plan(made *plan.Plan, as detail) error
-	// differences shows in which ways a plan is not the one that was reviewed.
+	// differences shows how a plan differs from the one that was reviewed.
 	differences(fresh *plan.Plan, differences []plan.Difference) error
-	// warning is told what was warned of and is in no plan.
+	// warning shows a warning that is in no plan.
 	warning(text string)
-	// confirmed is told that a plan that was shown whole is going to be applied.
+	// confirmed is called when a plan that was shown in full is about to be applied.
 	confirmed()
-	// watcher is told what a run does.
+	// watcher returns the observer of a run.
 	watcher() watcher
-	// end tells how a run has ended. Its error is printed when the program ends.
+	// end shows how a run has ended. Its error is printed when the program ends.
 	end(ctx context.Context, how ending) error
 }
 
-// detail is how much of a plan people see. Events always have all of it.
+// detail is how much of a plan is shown to users. Events always contain all of it.
 type detail int
 
 const (
-	known detail = iota // they have seen it
-	brief               // a line, and its risks
-	whole               // with its warnings
+	known detail = iota // nothing: the user has seen the plan
+	brief               // one line and the risks
+	whole               // the whole plan, with its warnings
 )
 
-// ending is how a run has ended.
+// ending describes how a run has ended.
 type ending struct {
 	made    *plan.Plan
 	outcome apply.Outcome
 	err     error
-	// idle says that there was nothing to do.
+	// idle is set if there was nothing to do.
 	idle bool
 }
 
-// presented wraps the action of a command that applies: it chooses how that is shown.
-// A stream is closed with a summary whichever way the action ends.
+// presented wraps the action of a command that applies, and chooses its presenter. A stream always
+// ends with a summary, however the action ends.
 func (p *program) presented(o *runFlags, action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if dry, err := dryRun(o.dryRun); o.show.output != "json" || dry || err != nil {
@@ -71,7 +70,7 @@ func (p *program) presented(o *runFlags, action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// textPresenter is the presenter for people.
+// textPresenter is the presenter for text.
 type textPresenter struct {
 	*program
 	show *showFlags
@@ -94,7 +93,7 @@ func (t textPresenter) plan(made *plan.Plan, as detail) error {
 	return nil
 }
 
-// differences shows of the plan only the objects that this is about.
+// differences shows only the objects of the plan that the differences are about.
 func (t textPresenter) differences(fresh *plan.Plan, differences []plan.Difference) error {
 	fmt.Fprintln(t.streams.Out, "Since the plan was reviewed:")
 	o := t.text(t.show, t.raw.Out)
@@ -106,7 +105,7 @@ func (t textPresenter) differences(fresh *plan.Plan, differences []plan.Differen
 	}
 	fmt.Fprintln(t.streams.Out)
 	if len(o.Only) == 0 {
-		o.Summary = true // no object is different
+		o.Summary = true // no difference is about an object
 	}
 	return report.Text(t.raw.Out, &t.masked(fresh).Document, o)
 }
@@ -115,7 +114,7 @@ func (textPresenter) warning(string) {}
 
 func (t textPresenter) confirmed() {
 	if isTerminal(t.raw.Out) {
-		fmt.Fprintln(t.streams.Err) // the plan ends here
+		fmt.Fprintln(t.streams.Err) // an empty line after the plan
 	}
 }
 
@@ -135,7 +134,7 @@ func (t textPresenter) end(_ context.Context, how ending) error {
 	return nil
 }
 
-// result is what a run has come to, in a line and the chart's notes.
+// result prints the result of a run in one line, and the chart's notes.
 func (t textPresenter) result(made *plan.Plan) {
 	name, out := made.Release.Name, t.streams.Out
 	switch made.Operation {
@@ -159,7 +158,7 @@ func (t textPresenter) result(made *plan.Plan) {
 	}
 }
 
-// testsResult does not call passed what has not run.
+// testsResult says how the tests have ended; it calls no test passed that has not run.
 func testsResult(made *plan.Plan) string {
 	switch {
 	case made.Summary.Hooks > 0:

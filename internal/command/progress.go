@@ -15,37 +15,36 @@ import (
 )
 
 const (
-	// settling is how long a state has to last to be worth a line.
+	// settling is how long a state has to last before it gets a line.
 	settling = 400 * time.Millisecond
-	// lengthy is what counts as having taken its time.
+	// lengthy is the duration from which a stage's time is printed.
 	lengthy = time.Second
-	// redrawing is how often the lines on a terminal are drawn anew.
+	// redrawing is how often the lines on a terminal are redrawn.
 	redrawing = 200 * time.Millisecond
 )
 
-// progress prints what a run does on the error stream: a line a stage, and a
-// line for each object that takes its time or goes wrong. On a terminal the
-// objects under way have a line each below that, which is drawn anew in place.
-// It implements apply.Observer.
+// progress prints what a run does on the error stream: a line per stage, and a line for each object
+// that takes long or fails. On a terminal, each object in progress also has a line at the bottom
+// that is redrawn in place. It implements apply.Observer.
 type progress struct {
 	*program
 	mu sync.Mutex
-	// steps are those of the stage under way that have begun.
+	// steps are the steps of the current stage that have begun.
 	steps map[string]*stepProgress
-	// failures are the errors of the steps that have failed in that stage, nil where a
-	// step has none of its own.
+	// failures are the errors of the failed steps of that stage; nil for a step without an error of
+	// its own.
 	failures []error
 	back     rollbackSteps
 	stage    stageProgress
-	// reasons are events with what is behind a state, to be told together.
+	// reasons are progress events with reasons, gathered to be printed together.
 	reasons []apply.Event
 	telling *time.Timer
-	// region is nil without a terminal.
+	// region is nil if the error stream is not a terminal.
 	region *liveRegion
 	redraw *time.Timer
 }
 
-// stageProgress is how far the stage under way has come.
+// stageProgress is the progress of the current stage.
 type stageProgress struct {
 	began       time.Time
 	steps, done int
@@ -55,7 +54,7 @@ type stepProgress struct {
 	name  string
 	began time.Time
 	hook  bool
-	// state is the newest; timer prints it when it lasts. reason is why it lasts.
+	// state is the latest state, which timer prints if it lasts; reason is why it lasts.
 	state, reason string
 	timer         *time.Timer
 	ended         bool
@@ -63,7 +62,7 @@ type stepProgress struct {
 
 func (p *program) progress() *progress {
 	out := &progress{program: p, steps: map[string]*stepProgress{}}
-	if r, ok := p.raw.Err.(*liveRegion); ok { // of an earlier run: of several releases each has one
+	if r, ok := p.raw.Err.(*liveRegion); ok { // of an earlier run: a command may work on several releases
 		out.region = r
 	} else if r := newLiveRegion(p.raw.Err); r != nil {
 		out.region, p.raw.Err, p.streams.Err = r, r, &cleaned{to: r}
@@ -71,8 +70,8 @@ func (p *program) progress() *progress {
 	return out
 }
 
-// Observe implements apply.Observer. A step and the wait it ends with report
-// under one ID; it begins once and ends once.
+// Observe implements apply.Observer. A step and the wait at its end report under the same ID; the
+// step begins once and ends once.
 func (p *progress) Observe(e apply.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,13 +117,13 @@ func (p *progress) Stop() {
 	p.tellUndone()
 }
 
-// bookkeeping are the stages that are not worth a line.
+// bookkeeping reports whether a stage only writes records and gets no line.
 func bookkeeping(stage string) bool {
 	return stage == string(plan.StagePending) || stage == string(plan.StageRecord)
 }
 
-// rollback tells why there is a way back, with all that is known of it: the way
-// back may take as long as what has failed. Then it tells where it leads.
+// rollback prints why a run is rolled back, in full and at once, because the rollback may take as
+// long as the run that failed. Then it prints the target of the rollback.
 func (p *progress) rollback(e apply.Event) {
 	if len(p.failures) != 1 || !errors.Is(e.Cause, p.failures[0]) {
 		p.line("✗ %s", firstLine(e.Cause.Error()))
@@ -149,7 +148,7 @@ func (p *progress) started(e apply.Event) {
 	p.live()
 }
 
-// later prints a state when no other one follows it soon.
+// later prints a state unless another one follows soon.
 func (p *progress) later(e apply.Event) {
 	s := p.steps[e.Step]
 	if s == nil || s.ended {
@@ -160,7 +159,7 @@ func (p *progress) later(e apply.Event) {
 	case len(e.Reasons) > 0:
 		s.reason = e.Reasons[0].String()
 		p.because(e)
-	case p.region != nil: // it is in a line of its own
+	case p.region != nil: // the region shows the state
 	case s.timer != nil:
 		s.timer.Reset(settling)
 	default:
@@ -202,7 +201,7 @@ func (s *stepProgress) end() {
 	}
 }
 
-// forget drops the steps of a stage that is over.
+// forget drops the steps of a stage that has ended.
 func (p *progress) forget() {
 	for _, s := range p.steps {
 		s.end()
@@ -218,14 +217,14 @@ func (p *progress) forget() {
 	p.stage = stageProgress{}
 }
 
-// endStage tells of a stage with many objects that has taken its time.
+// endStage prints the duration of a stage with several objects that took long.
 func (p *progress) endStage(now time.Time) {
 	if s := p.stage; s.steps > 1 && s.done >= s.steps && now.Sub(s.began) >= lengthy {
 		p.line("    %d done in %s", s.steps, now.Sub(s.began).Round(100*time.Millisecond))
 	}
 }
 
-// live draws the objects under way, now and then, as long as there are any.
+// live redraws the objects in progress at intervals, as long as there are any.
 func (p *progress) live() {
 	if p.region == nil || p.redraw != nil {
 		return
@@ -241,7 +240,7 @@ func (p *progress) live() {
 	})
 }
 
-// pending are the objects that take their time, the one that began first first.
+// pending returns a line for each object that takes long, the one that began first at the top.
 func (p *progress) pending(now time.Time) []string {
 	var open []*stepProgress
 	for _, s := range p.steps {
@@ -270,7 +269,7 @@ func (p *progress) pending(now time.Time) []string {
 	return lines
 }
 
-// subject is what an event is about: records have no object.
+// subject returns what an event is about: an object, or the release's record.
 func subject(e apply.Event) string {
 	if e.Object.Kind == "" {
 		return "the release's record"
@@ -282,7 +281,7 @@ func (p *progress) line(format string, args ...any) {
 	fmt.Fprintln(p.streams.Err, p.safe(fmt.Sprintf(format, args...)))
 }
 
-// safe is a text without secrets and escapes.
+// safe removes secrets and control characters from a text.
 func (p *progress) safe(text string) string { return escape.Text(p.mask.Load().Text(text)) }
 
 func firstLine(text string) string {

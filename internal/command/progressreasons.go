@@ -9,11 +9,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// gathering is how long reasons are gathered, to tell one cause of many objects once.
+// gathering is how long reasons are gathered, so that a cause that many objects share is printed
+// once.
 const gathering = 100 * time.Millisecond
 
-// because tells what is behind a state that lasts, together with what is heard at the
-// same time of other objects.
+// because prints the reasons for a state that lasts, together with those that arrive for other
+// objects at the same time.
 func (p *progress) because(e apply.Event) {
 	p.reasons = append(p.reasons, e)
 	if p.telling == nil {
@@ -25,8 +26,8 @@ func (p *progress) because(e apply.Event) {
 	}
 }
 
-// tellReasons tells the reasons that were gathered: objects with the same causes in
-// one line, then these, then the end of one log.
+// tellReasons prints the gathered reasons: the objects with the same causes in one line, then the
+// causes, then the end of one log.
 func (p *progress) tellReasons() {
 	if p.telling != nil {
 		p.telling.Stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// pullFlags are those of pull.
+// pullFlags are the flags of pull.
 type pullFlags struct {
 	destination, untarDir string
 	untar, prov           bool
@@ -85,8 +85,8 @@ func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
 	return nil
 }
 
-// unpack writes a chart's files into a folder of its name below dir, which must not
-// be there. The folder appears when all of it is written.
+// unpack writes a chart's files into a folder with the chart's name in dir. The folder must not
+// exist; it appears once all files are written.
 func unpack(l located, dir string) error {
 	loaded, _, err := l.load()
 	if err != nil {
@@ -102,8 +102,7 @@ func unpack(l located, dir string) error {
 	return nil
 }
 
-// writeFolder writes files into a folder that is not there. It appears when all of it
-// is written.
+// writeFolder writes files into a new folder, which appears once all files are written.
 func writeFolder(files []*chart.File, at string) error {
 	dir := filepath.Dir(at)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// pushFlags are those of push.
+// pushFlags are the flags of push.
 type pushFlags struct {
 	outputFlags
 	force  bool
@@ -75,7 +75,7 @@ func (p *program) push(ctx context.Context, o *pushFlags, args []string) error {
 	return p.structured(form, rows)
 }
 
-// upload reads an archive, and the signatures beside it.
+// upload reads an archive and the signatures beside it.
 func upload(file, to string) (source.Upload, error) {
 	var u source.Upload
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
@@ -100,8 +100,7 @@ func upload(file, to string) (source.Upload, error) {
 	return u, err
 }
 
-// sourceDate is the time of SOURCE_DATE_EPOCH, which builds are made for that shall be
-// the same whenever they are made, or zero:
+// sourceDate returns the time of SOURCE_DATE_EPOCH, by which builds become reproducible, or zero:
 // https://reproducible-builds.org/specs/source-date-epoch/
 func sourceDate() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")

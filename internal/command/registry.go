@@ -21,7 +21,7 @@ func (p *program) registryCommand() *cli.Command {
 	}
 }
 
-// loginFlags are those of registry login.
+// loginFlags are the flags of registry login.
 type loginFlags struct {
 	accessFlags
 	passwordFromStdin bool
@@ -50,7 +50,7 @@ func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string)
 		return usage("%q is no registry: give its host and port alone", host)
 	}
 	access := o.accessFlags
-	access.Username, access.Password = "", "" // they are still to be asked for
+	access.Username, access.Password = "", "" // these are asked for below
 	s, err := p.registry(&access)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string)
 	}
 	kept, err := s.Login(ctx, host, user, password)
 	if err != nil {
-		return &codedError{err, exitError} // to try them is what was asked for
+		return &codedError{err, exitError} // not exitRefused: the credentials are what the command checks
 	}
 	fmt.Fprintln(p.streams.Err, "Login Succeeded")
 	if kept != (resolve.Server{}) {
@@ -70,7 +70,8 @@ func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string)
 	return nil
 }
 
-// userAndPassword are those of flags, else typed: a token when no user is.
+// userAndPassword returns the credentials of the flags, or asks for them. Without a user name, the
+// password is a token.
 func (p *program) userAndPassword(o *loginFlags) (user, password string, err error) {
 	user = o.Username
 	if user == "" && o.Password == "" && !o.passwordFromStdin {

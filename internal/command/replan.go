@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// applyOnward applies what a saved plan is for from where the release is by now: it
-// shows what is different from the plan that was reviewed, and asks.
+// applyOnward plans the target of a saved plan anew from the release's current state, shows the
+// differences from the reviewed plan, asks and applies.
 func (p *program) applyOnward(ctx context.Context, s *session, o *applyFlags, saved *plan.Plan) error {
 	fresh, differences, err := s.engine.PlanOnward(ctx, saved)
 	if err != nil {

@@ -28,7 +28,7 @@ func timeoutFlag(to *time.Duration) cli.Flag {
 	return &cli.DurationFlag{Name: "timeout", Destination: to, Usage: "how long it may take", Value: 2 * time.Minute}
 }
 
-// repoAddFlags are those of repo add.
+// repoAddFlags are the flags of repo add.
 type repoAddFlags struct {
 	access                                            accessFlags
 	forceUpdate, passwordFromStdin, deprecatedAllowed bool
@@ -84,7 +84,8 @@ func (p *program) repoAdd(ctx context.Context, o *repoAddFlags, name, url string
 	return nil
 }
 
-// usableRepository refuses what would be found out later only.
+// usableRepository refuses repositories that would fail only when they are used. The list of those
+// that are gone is Helm's (Helm 4.3.1, pkg/cmd/repo_add.go, deprecatedRepos).
 func usableRepository(entry resolve.Repository, gone bool) error {
 	if resolve.IsRegistry(entry.URL) {
 		return usage("%s is a registry, which has no index to add: charts of it are named as they are, %s/NAME", entry.URL, strings.TrimSuffix(entry.URL, "/"))
@@ -98,7 +99,7 @@ func usableRepository(entry resolve.Repository, gone bool) error {
 	return nil
 }
 
-// password is that of a user: given, from standard input, or typed.
+// password returns the user's password: given, from standard input, or typed.
 func (p *program) password(user, given string, fromStdin bool) (string, error) {
 	switch {
 	case fromStdin:
@@ -133,7 +134,7 @@ func (p *program) repoUpdateCommand() *cli.Command {
 	}
 }
 
-// updated is the answer for machines.
+// updated is the result for a repository in JSON and YAML output.
 type updated struct {
 	Name    string `json:"name"`
 	URL     string `json:"url"`
@@ -188,7 +189,7 @@ func (p *program) tellUpdate(u updated) {
 	}
 }
 
-// chosenRepositories are those of the names, or all.
+// chosenRepositories returns the repositories with these names, or all.
 func (p *program) chosenRepositories(s *source.Sources, names []string) ([]resolve.Repository, error) {
 	known, err := s.Repositories()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 const indexFile = "index.yaml"
 
-// repoIndexFlags are those of repo index.
+// repoIndexFlags are the flags of repo index.
 type repoIndexFlags struct {
 	url, merge string
 	json       bool
@@ -90,7 +90,7 @@ func (p *program) repoIndex(o *repoIndexFlags, folder string) error {
 	return outputfile.Write(file, data, 0o644)
 }
 
-// readIndexFile reads an index, nil when there is none.
+// readIndexFile reads an index; it returns nil if there is none.
 func readIndexFile(file string) (*resolve.Index, error) {
 	data, err := inputfile.Read(file, resolve.MaxIndexBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,9 +106,9 @@ func readIndexFile(file string) (*resolve.Index, error) {
 	return index, nil
 }
 
-// archivesIn are the charts in a folder and the folders in it, as Helm looks for them. Those
-// that are as they were at the last run are not read again, unless the index is to be made
-// anew. What is no chart is told, and left out.
+// archivesIn returns the charts in a folder and its direct subfolders. If again is set, archives
+// that have not changed since the last run are not read again. Files that are no charts are left
+// out with a warning.
 func (p *program) archivesIn(folder string, again bool, now time.Time) ([]resolve.Packaged, error) {
 	s, err := p.repositories()
 	if err != nil {
@@ -145,11 +145,12 @@ func (p *program) archivesIn(folder string, again bool, now time.Time) ([]resolv
 		after.Keep(info, found, now)
 		out = append(out, found)
 	}
-	_ = s.KeepIndexed(folder, after) // or else they are all read the next time
+	_ = s.KeepIndexed(folder, after) // without it, the next run reads them all
 	return out, nil
 }
 
-// archiveNames are those of the files that Helm looks at, with slashes.
+// archiveNames returns the archives that Helm indexes (Helm 4.3.1, pkg/repo/v1/index.go,
+// IndexDirectory), with forward slashes.
 func archiveNames(folder string) ([]string, error) {
 	var out []string
 	for _, pattern := range []string{"*.tgz", "*/*.tgz"} {

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 )
 
-// formatted is a plan's format and the file that it goes to.
+// formatted is a format of --report and the file to write.
 type formatted struct{ format, file string }
 
-// wantedReports reads --report.
+// wantedReports parses --report.
 func (o *showFlags) wantedReports() ([]formatted, error) {
 	var out []formatted
 	for _, text := range o.reports.Value() {
@@ -31,13 +31,13 @@ func (o *showFlags) wantedReports() ([]formatted, error) {
 	return out, nil
 }
 
-// printsMarkdown says whether flags for Markdown mean something.
+// printsMarkdown reports whether the command prints Markdown, so that flags for it make sense.
 func (o *showFlags) printsMarkdown() bool {
-	wanted, _ := o.wantedReports() // which check has told of
+	wanted, _ := o.wantedReports() // check has reported the error
 	return o.output == "markdown" || o.output == "md" || slices.ContainsFunc(wanted, func(r formatted) bool { return r.format == "markdown" })
 }
 
-// writeReports has printed what --report asks for. What is printed is masked already.
+// writeReports writes the files of --report with print, whose output is masked already.
 func (o *showFlags) writeReports(out io.Writer, print func(format string, w io.Writer) error) error {
 	wanted, err := o.wantedReports()
 	if err != nil {
@@ -61,8 +61,8 @@ func (o *showFlags) writeReports(out io.Writer, print func(format string, w io.W
 	return nil
 }
 
-// checkUntrusted refuses flags by which a chart, or values, of somebody else could do more
-// than render: run a program, ask the network, read files outside of their folder.
+// checkUntrusted refuses, with --untrusted, the flags that let a chart or values do more than
+// render: run a program, use the network, or read files outside of their folder.
 func (o *sourceFlags) checkUntrusted() error {
 	for flag, given := range map[string]bool{"post-renderer": o.render.postRenderer != "", "enable-dns": o.render.DNS, outsideLinks: o.chart.load.OutsideLinks} {
 		if given && o.render.untrusted {
@@ -72,7 +72,7 @@ func (o *sourceFlags) checkUntrusted() error {
 	return nil
 }
 
-// chartFolder is a chart's folder as it was named, "" for all other charts.
+// chartFolder returns name if it is a folder, else "".
 func chartFolder(name string) string {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
 		return ""
@@ -80,8 +80,8 @@ func chartFolder(name string) string {
 	return name
 }
 
-// inRepository is the path of a file from the root of the git repository that it lies in,
-// with slashes, as forges name it; else its name.
+// inRepository returns the path of a file relative to the root of its Git repository, with forward
+// slashes, as forges write it. Outside of a repository it returns the name.
 func inRepository(name string) string {
 	absolute, err := filepath.Abs(name)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// rollbackSteps keeps which steps of an atomic run's way back have ended well.
+// rollbackSteps records which steps of an automatic rollback have succeeded.
 type rollbackSteps struct {
 	plan *plan.Plan
 	done map[string]bool
@@ -24,7 +24,7 @@ func (w *rollbackSteps) see(e apply.Event) {
 	}
 }
 
-// undone tells which changes were made and which were not.
+// undone returns which changes were undone and which were not.
 func (w *rollbackSteps) undone() (undone, notUndone []eventstream.UndoStep) {
 	if w.plan == nil {
 		return nil, nil
@@ -32,7 +32,7 @@ func (w *rollbackSteps) undone() (undone, notUndone []eventstream.UndoStep) {
 	return eventstream.UndoSteps(&w.plan.Document, w.done)
 }
 
-// tellUndone prints what a way back has undone and what it has not.
+// tellUndone prints what a rollback has undone and what it has not.
 func (p *progress) tellUndone() {
 	if p.back.plan != nil {
 		undone, notUndone := p.back.plan.SplitByCompletion(p.back.done)

@@ -16,7 +16,7 @@ import (
 
 const savingCategory = "Saved plans"
 
-// planFileFlags are those of commands that keep plans in files, or read them.
+// planFileFlags are the flags of commands that save or read plans.
 type planFileFlags struct {
 	out                   string
 	encrypt               bool
@@ -28,7 +28,7 @@ type planFileFlags struct {
 	reader                readerFlags
 }
 
-// saving are the flags of commands that make plans to keep.
+// saving returns the flags of commands that make plans to save.
 func (o *planFileFlags) saving() []cli.Flag {
 	return append(o.sealing(), o.signFlag("FILE"),
 		&cli.StringFlag{Name: "out", Destination: &o.out, Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
@@ -37,12 +37,12 @@ func (o *planFileFlags) saving() []cli.Flag {
 	)
 }
 
-// signFlag is --sign of what --out saves, whose main file has that name in help.
+// signFlag is --sign for what --out saves; name is that file's name in the help.
 func (o *planFileFlags) signFlag(name string) cli.Flag {
 	return &cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write " + name + ".statement, what can be attested of it, and " + name + ".sig, its signature by the private SSH key in this `FILE`", Category: savingCategory}
 }
 
-// sealing are the flags of saving that a set has, too.
+// sealing returns the flags of saving that apply to sets as well.
 func (o *planFileFlags) sealing() []cli.Flag {
 	return append(o.reader.flags(), []cli.Flag{
 		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
@@ -56,7 +56,7 @@ func (o *planFileFlags) passphraseFlag() cli.Flag {
 	return &cli.StringFlag{Name: "passphrase-file", Destination: &o.passphraseFile, Usage: "`FILE` with the passphrase that a saved plan is encrypted with, or is going to be", Category: savingCategory}
 }
 
-// opening are the flags of commands that read saved plans.
+// opening returns the flags of commands that read saved plans.
 func (o *planFileFlags) opening() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "identity", Destination: &o.identities, Aliases: []string{"i"}, Usage: "`FILE` with the private key, of age or SSH, that opens an encrypted plan (repeatable)", Category: savingCategory},
@@ -64,7 +64,7 @@ func (o *planFileFlags) opening() []cli.Flag {
 	}
 }
 
-// check finds mistakes before a plan is made.
+// check refuses flags that make no sense, before a plan is made.
 func (o *planFileFlags) check() error {
 	recipients := o.encryptTo.Value()
 	switch {
@@ -83,13 +83,13 @@ func (o *planFileFlags) check() error {
 	return o.reader.check()
 }
 
-// byPassphrase says whether to encrypt with a passphrase: whoever names a file
-// with one does not expect a plain plan.
+// byPassphrase reports whether to encrypt with a passphrase. A passphrase file asks for encryption
+// as well, unless there are recipients.
 func (o *planFileFlags) byPassphrase() bool {
 	return o.encrypt || o.passphraseFile != "" && len(o.encryptTo.Value()) == 0
 }
 
-// savePlan saves a plan as planfile.Encode gave it.
+// savePlan saves a plan that planfile.Encode has encoded.
 func (p *program) savePlan(o *planFileFlags, encoded []byte, made *plan.Plan) error {
 	seal := planfile.Seal{Recipients: o.encryptTo.Value()}
 	if o.byPassphrase() {
@@ -126,8 +126,7 @@ func (p *program) keys(o *planFileFlags) planfile.Keys {
 	}
 }
 
-// newPassphrase is one for a plan that is going to be encrypted: from the file,
-// else typed twice.
+// newPassphrase returns the passphrase for a plan to be encrypted: from the file, or typed twice.
 func (p *program) newPassphrase(file string) (string, error) {
 	first, err := p.passphrase(file, "Passphrase for the plan")
 	if err != nil || file != "" {
@@ -140,7 +139,7 @@ func (p *program) newPassphrase(file string) (string, error) {
 	return first, err
 }
 
-// passphrase reads the first line of the file of --passphrase-file, or asks.
+// passphrase returns the first line of the passphrase file, or asks.
 func (p *program) passphrase(file, question string) (string, error) {
 	text := ""
 	if file != "" {
@@ -163,7 +162,7 @@ func (p *program) passphrase(file, question string) (string, error) {
 	return text, nil
 }
 
-// typed asks on the terminal, without showing the answer.
+// typed asks on the terminal without echoing the answer.
 func (p *program) typed(question string) (string, error) {
 	terminal, ok := p.streams.In.(*os.File)
 	if !ok || !isTerminal(p.raw.In) {

@@ -28,7 +28,7 @@ func (p *program) searchCommand() *cli.Command {
 	}
 }
 
-// searchRepoFlags are those of search repo.
+// searchRepoFlags are the flags of search repo.
 type searchRepoFlags struct {
 	searchFlags
 	regexp bool
@@ -52,7 +52,7 @@ func widthFlag(to *int, width int) cli.Flag {
 	return &cli.IntFlag{Name: "max-col-width", Destination: to, Usage: "`WIDTH` of a column; 0 is any", Value: width}
 }
 
-// hit is the answer for machines, with Helm's keys.
+// hit is a chart in JSON and YAML output, with Helm's keys (Helm 4.3.1, pkg/cmd/search_repo.go).
 type hit struct {
 	Name        string `json:"name"`
 	Version     string `json:"version"`
@@ -85,8 +85,8 @@ func (p *program) searchRepo(o *searchRepoFlags, words []string) error {
 	return o.foundNone(len(rows), err)
 }
 
-// search looks into the indexes of all repositories. One that can't be read is told,
-// and hides no others.
+// search searches the indexes of all repositories. It warns about an index that cannot be read and
+// searches the others.
 func (p *program) search(s resolve.Search) ([]resolve.Hit, error) {
 	from, err := p.repositories()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// searchHubFlags are those of search hub.
+// searchHubFlags are the flags of search hub.
 type searchHubFlags struct {
 	foundFlags
 	endpoint    string
@@ -32,7 +32,7 @@ func (p *program) searchHubCommand() *cli.Command {
 	}
 }
 
-// hubHit is the answer for machines, with Helm's keys.
+// hubHit is a chart in JSON and YAML output, with Helm's keys (Helm 4.3.1, pkg/cmd/search_hub.go).
 type hubHit struct {
 	URL         string  `json:"url"`
 	Version     string  `json:"version"`

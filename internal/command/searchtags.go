@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// foundFlags say how what was found is shown.
+// foundFlags say how search results are shown.
 type foundFlags struct {
 	outputFlags
 	failOnNone bool
@@ -20,7 +20,7 @@ func (o *foundFlags) noResultFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "fail-on-no-result", Destination: &o.failOnNone, Usage: "exit with 1 when nothing is found"}
 }
 
-// searchFlags narrow down what is found.
+// searchFlags narrow a search.
 type searchFlags struct {
 	foundFlags
 	resolve.Search
@@ -35,13 +35,13 @@ func (o *searchFlags) flags() []cli.Flag {
 	}
 }
 
-// registryFlags say how a registry is spoken to. It has no index that could name
-// other servers.
+// registryFlags returns the flags for the connection to a registry. --pass-credentials is not among
+// them: a registry has no index that could name other servers.
 func registryFlags(access *accessFlags) []cli.Flag {
 	return append(slices.DeleteFunc(access.flags(), func(f cli.Flag) bool { return f.Names()[0] == "pass-credentials" }), access.plainHTTPFlag())
 }
 
-// taggedVersion is the answer for machines.
+// taggedVersion is a version in JSON and YAML output.
 type taggedVersion struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -86,7 +86,7 @@ func (p *program) searchTags(ctx context.Context, o *searchFlags, access *access
 	return o.foundNone(len(rows), err)
 }
 
-// foundTable prints what was found for people.
+// foundTable prints search results as a table.
 func (p *program) foundTable(header []string, cells [][]string) error {
 	if len(cells) == 0 {
 		fmt.Fprintln(p.streams.Out, "No results found")
@@ -95,7 +95,7 @@ func (p *program) foundTable(header []string, cells [][]string) error {
 	return table(p.streams.Out, header, cells)
 }
 
-// foundNone is how a search ends that has found so much.
+// foundNone returns the error of a search with this many results.
 func (o *foundFlags) foundNone(found int, err error) error {
 	if err == nil && found == 0 && o.failOnNone {
 		return codeError(exitError)

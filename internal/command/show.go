@@ -21,8 +21,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// render prints a plan in the format that -o names. Secrets are masked unless
-// --show-secrets is given.
+// render prints a plan in the format of -o, and masks secrets unless --show-secrets is given.
 func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 	if err := o.check(); err != nil {
 		return err
@@ -35,7 +34,7 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 	return o.writeReports(w, print)
 }
 
-// renderAs prints what may be seen of a plan in a format.
+// renderAs prints a masked plan in a format.
 func (p *program) renderAs(o *showFlags, format string, w io.Writer, made *plan.Plan) error {
 	switch format {
 	case "text", "table":
@@ -75,8 +74,8 @@ func planYAML(w io.Writer, made *plan.Plan) error {
 	return err
 }
 
-// width is COLUMNS or the terminal's: behind a pipe, as to less, that of standard error.
-// 0 leaves it to the printer.
+// width returns COLUMNS or the terminal's width; if w is a pipe, as to less, that of standard
+// error. If it is 0, the printer decides.
 func width(w, stderr io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
@@ -104,7 +103,7 @@ func structured(w io.Writer, format string, value any) error {
 	if err != nil {
 		return err
 	}
-	data = escape.JSON(data) // some of that YAML reads as escapes only
+	data = escape.JSON(data) // YAML needs some characters as escapes
 	if format == "yaml" {
 		if data, err = yaml.JSONToYAML(data); err != nil {
 			return err
@@ -116,7 +115,7 @@ func structured(w io.Writer, format string, value any) error {
 	return err
 }
 
-// fill prints a template of the command line with data in it.
+// fill prints data with a template of the command line.
 func fill(w io.Writer, text string, data any) error {
 	t, err := template.New("--template").Parse(text)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// showChartFlags are those of show. Its commands have --jsonpath where they declare it.
+// showChartFlags are the flags of show. Only subcommands that declare --jsonpath have it.
 type showChartFlags struct {
 	chart    chartFlags
 	jsonPath string
 }
 
-// showCommand prints parts of charts as Helm 4.3.1's show does, byte for byte.
+// showCommand prints parts of charts, byte for byte as Helm 4.3.1 does (pkg/action/show.go).
 func (p *program) showCommand() *cli.Command {
 	var o showChartFlags
 	part := func(name, usage string, print func(*showChartFlags, io.Writer, *chart.Chart) error, flags ...cli.Flag) *cli.Command {
@@ -93,7 +93,8 @@ func showReadme(_ *showChartFlags, w io.Writer, c *chart.Chart) error {
 	return nil
 }
 
-// readme is the first file with a name that Helm 4.3.1 knows, or nil.
+// readme returns the first file with a name that Helm 4.3.1 knows (pkg/action/show.go, findReadme),
+// or nil.
 func readme(c *chart.Chart) *chart.File {
 	for _, f := range c.Files {
 		switch strings.ToLower(f.Name) {

@@ -50,12 +50,12 @@ func showSecretsFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "show-secrets", Destination: to, Usage: "do not mask secrets", Category: planCategory}
 }
 
-// eventsFlag is -o for commands that apply.
+// eventsFlag is -o of commands that apply.
 func (o *showFlags) eventsFlag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: "text, json (an event a line while it runs, see docs/events.md) or yaml (the revision at the end); where the plan is shown, all that plan has", Value: "text", Category: planCategory}
 }
 
-// check finds mistakes. It is called before a plan is made, too.
+// check refuses flags that make no sense. It is also called before a plan is made.
 func (o *showFlags) check() error {
 	switch {
 	case o.full && o.summary:
@@ -77,7 +77,7 @@ func (o *showFlags) check() error {
 	return o.checkMarkdown()
 }
 
-// patterns are those of --sensitive, checked.
+// patterns returns the patterns of --sensitive, checked.
 func (o *showFlags) patterns() ([]string, error) {
 	for _, text := range o.sensitive.Value() {
 		if err := redact.CheckPattern(text); err != nil {
@@ -87,7 +87,7 @@ func (o *showFlags) patterns() ([]string, error) {
 	return o.sensitive.Value(), nil
 }
 
-// isText says whether people read the plan in a terminal.
+// isText reports whether the output is text for users.
 func (o *showFlags) isText() bool { return slices.Contains([]string{"", "text", "table"}, o.output) }
 
 func (p *program) text(o *showFlags, w io.Writer) report.TextOptions {
@@ -97,7 +97,8 @@ func (p *program) text(o *showFlags, w io.Writer) report.TextOptions {
 	}
 }
 
-// colored says whether to print in colour: on a terminal, without NO_COLOR.
+// colored reports whether to print in colour: on a terminal, unless NO_COLOR is set
+// (https://no-color.org).
 func (o *showFlags) colored(w io.Writer) bool {
 	switch o.color {
 	case "always":
@@ -108,14 +109,14 @@ func (o *showFlags) colored(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// outputFlags are -o of commands that print something to read.
+// outputFlags are -o of commands that print records and lists.
 type outputFlags struct{ output string }
 
 func (o *outputFlags) flag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: oneOf(outputs), Value: "text", Category: planCategory}
 }
 
-// format is text, json or yaml.
+// format returns text, json or yaml.
 func (o *outputFlags) format() (string, error) {
 	switch f := cmp.Or(o.output, "text"); f {
 	case "text", "table":
@@ -127,7 +128,7 @@ func (o *outputFlags) format() (string, error) {
 	}
 }
 
-// templateFlag is --template of Helm's get all and version.
+// templateFlag is --template of helm get all and helm version.
 func templateFlag(to *string, example string) cli.Flag {
 	return &cli.StringFlag{Name: "template", Destination: to, Usage: "print what this `TEMPLATE` of Go's makes of it, such as " + example, Category: planCategory}
 }

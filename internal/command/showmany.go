@@ -18,11 +18,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// setOutputs are the forms in which the plan of a set is shown.
+// setOutputs are the output formats of a set's plan.
 var setOutputs = append([]string{"text", "json", "yaml", "markdown", "summary", "html"}, findings.Formats()...)
 
-// showSavedSet prints a set that was saved, as plan many has shown it, but for the entries
-// that had nothing to do.
+// showSavedSet prints a saved set as plan many has shown it, without the entries that had nothing
+// to do.
 func (p *program) showSavedSet(o *showFlags, files *planFileFlags, kept *setrun.Kept, sensitive []string) error {
 	if err := o.check(); err != nil {
 		return err
@@ -79,9 +79,9 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 	return findings.Print(content(w), format, subject, setPlans(d)...)
 }
 
-// setPlans are the plans of a set as findings are made of them: each points to its entry of
-// the set, and is told from those of other clusters. An entry that can't be planned is one
-// that is blocked by what stands against that.
+// setPlans returns the plans of a set for findings. Each plan refers to its entry of the set and is
+// distinct from those of other clusters. An entry that cannot be planned becomes a plan that is
+// blocked by that error.
 func setPlans(d *releaseset.Document) []*plan.Document {
 	var out []*plan.Document
 	for _, r := range d.Releases {
@@ -99,10 +99,10 @@ func setPlans(d *releaseset.Document) []*plan.Document {
 	return out
 }
 
-// setName is what people call a set.
+// setName returns the name of a set for users.
 func setName(d *releaseset.Document) string { return strings.Join(d.Files, ",") }
 
-// setMarkdown prints a comment, and writes what it has no room for to a file.
+// setMarkdown prints a comment, and writes what does not fit to a file.
 func (o *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {
 	options := report.MarkdownOptions{Budget: o.maxBytes.value, Marker: o.marker.value, RestName: o.spill.value}
 	if options.RestName == "" {
@@ -120,7 +120,7 @@ func (o *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {
 	return err
 }
 
-// listSetCharts prints the charts that are no paths, of both versions of the set.
+// listSetCharts prints the charts of both versions of the set, except those at paths.
 func (p *program) listSetCharts(o *manyFlags, t *trees) error {
 	selector, err := releaseset.ParseSelector(o.set.selectors.Value())
 	if err != nil {

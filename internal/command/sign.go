@@ -10,13 +10,13 @@ import (
 
 const signingCategory = "Signing"
 
-// signFlags have a provenance file written, with Helm's names.
+// signFlags ask for a provenance file, with Helm's names.
 type signFlags struct {
 	sign                bool
 	key, passphraseFile string
 }
 
-// flags has one --keyring both for the secret key and for those that count for
+// flags returns the flags. Their --keyring serves for both the secret key and the keys that verify
 // dependencies.
 func (o *signFlags) flags(verify *verifyFlags) []cli.Flag {
 	text := func(name string, to *string, usage string) cli.Flag {
@@ -30,7 +30,7 @@ func (o *signFlags) flags(verify *verifyFlags) []cli.Flag {
 	}
 }
 
-// signingKey is the secret key that flags name, ready to sign; nil when nothing is to be
+// signingKey returns the secret key that the flags name, ready to sign, or nil if nothing is to be
 // signed.
 func (p *program) signingKey(o *packageFlags) (*signature.Key, error) {
 	name, keyring := o.sign.key, o.bring.verify.keyring

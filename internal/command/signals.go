@@ -8,10 +8,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// readOnly wraps the action of a command that writes nothing to a cluster. It ends
-// at once on a signal, also where it renders or reads standard input, which know
-// nothing of one, and quietly when nobody reads its output any more. Commands
-// without it may be in the middle of something, and end in their own way.
+// readOnly wraps the action of a command that writes nothing to a cluster. A signal ends it at
+// once, even while it renders or reads standard input, which no context interrupts. It ends quietly
+// if its output has no reader any more. Commands without this wrapper may be in the middle of a run
+// and end in their own way.
 func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		signal.Stop(p.brokenPipes)
@@ -29,15 +29,15 @@ func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// stoppedError is the error of a run that a signal has ended before anything was written,
-// be it within a template or while it waited for a lock.
+// stoppedError is the error of a run that a signal ended before anything was written, for example
+// while it rendered a template or waited for a lock.
 type stoppedError struct{ cause error }
 
 func (e *stoppedError) Error() string { return "stopped by a signal; nothing was written" }
 
 func (e *stoppedError) Unwrap() error { return e.cause }
 
-// unwritten is the error of a run that has written nothing.
+// unwritten returns the error of a run that has written nothing.
 func unwritten(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return &stoppedError{err}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// sources is the way to charts that flags and the environment describe.
+// sources returns access to charts as the flags and the environment configure it.
 func (p *program) sources(o *fetchFlags) (*source.Sources, error) {
 	s, err := p.repositories()
 	if err != nil {
@@ -23,7 +23,7 @@ func (p *program) sources(o *fetchFlags) (*source.Sources, error) {
 	return s, o.verify.demand(&s.Verification)
 }
 
-// repositories are those that are known on this machine.
+// repositories returns access to the repositories that are known on this machine.
 func (p *program) repositories() (*source.Sources, error) {
 	paths := p.paths.find()
 	settings, err := paths.ReadSettings()
@@ -34,12 +34,12 @@ func (p *program) repositories() (*source.Sources, error) {
 	}, err
 }
 
-// unknownPlugins says which names of sources.yaml mean no plugin.
+// unknownPlugins warns about names in sources.yaml for which no plugin is installed.
 func unknownPlugins(paths source.Paths, names []string) string {
 	return fmt.Sprintf("%s allows plugins of which none is installed in %s: %s", paths.Settings, paths.Plugins, strings.Join(names, ", "))
 }
 
-// registry is the way to a registry, for commands that fetch no charts.
+// registry returns access to a registry, for commands that fetch no charts.
 func (p *program) registry(access *accessFlags) (*source.Sources, error) {
 	s, err := p.repositories()
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *program) registry(access *accessFlags) (*source.Sources, error) {
 	return s, nil
 }
 
-// pathFlags say where repositories and the cache are; Helm has them, too.
+// pathFlags say where the repositories and the cache are; they are Helm's.
 type pathFlags struct {
 	repositoryConfig, repositoryCache, registryConfig, contentCache optional[string]
 }
@@ -66,9 +66,9 @@ func (o *pathFlags) flags() []cli.Flag {
 	}
 }
 
-// find are the files and folders that flags and the environment name.
+// find returns the files and folders that the flags and the environment name.
 func (o *pathFlags) find() source.Paths {
-	home, _ := os.UserHomeDir() // nothing is found there then
+	home, _ := os.UserHomeDir() // without a home, files in it are not found
 	paths := source.FindPaths(os.LookupEnv, runtime.GOOS, home)
 	for flag, path := range map[*optional[string]]*string{
 		&o.repositoryConfig: &paths.RepositoryConfig, &o.repositoryCache: &paths.RepositoryCache,
@@ -81,8 +81,8 @@ func (o *pathFlags) find() source.Paths {
 	return paths
 }
 
-// pluginEnvironment is what getter plugins are told: our environment, and Helm's
-// settings, without what lets us reach clusters.
+// pluginEnvironment returns the environment of getter plugins: our own and Helm's settings, without
+// variables that give access to clusters.
 func (p *program) pluginEnvironment() []string {
 	out := os.Environ()
 	for name, value := range p.settings() {
@@ -91,8 +91,8 @@ func (p *program) pluginEnvironment() []string {
 	return withoutSecrets(out)
 }
 
-// fetchInput fetches a file of values, or the answer of a hub, by its URL. It gets none of the
-// credentials that flags give for the chart's server.
+// fetchInput fetches a values file, or a hub's answer, by its URL. It does not send the credentials
+// of the flags, which are for the chart's server.
 func (p *program) fetchInput(ctx context.Context, url string, offline bool) ([]byte, error) {
 	s, err := p.repositories()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// readFlags are those of commands that read one revision.
+// readFlags are the flags of commands that read one revision.
 type readFlags struct {
 	outputFlags
 	revision int
@@ -30,7 +30,7 @@ func (o *readFlags) flags() []cli.Flag {
 	}
 }
 
-// read reads the revision that --revision names, else the newest.
+// read reads the revision of --revision, or the newest.
 func (o *readFlags) read(ctx context.Context, s *session, name string) (*release.Revision, error) {
 	if o.revision != 0 {
 		r, err := s.store.Get(ctx, s.key(name), o.revision)
@@ -43,8 +43,8 @@ func (o *readFlags) read(ctx context.Context, s *session, name string) (*release
 	return s.engine.Newest(ctx, s.key(name))
 }
 
-// onRelease is the action of commands that read one release: NAME is their
-// only argument, and -o is checked before anything is asked.
+// onRelease returns the action of a command that reads one release: NAME is its only argument, and
+// -o is checked before any request.
 func (p *program) onRelease(o *outputFlags, read func(ctx context.Context, s *session, name string) error) cli.ActionFunc {
 	return takes(1, 1, func(ctx context.Context, args []string) error {
 		if _, err := o.format(); err != nil {
@@ -58,7 +58,7 @@ func (p *program) onRelease(o *outputFlags, read func(ctx context.Context, s *se
 	})
 }
 
-// statusFlags are those of status.
+// statusFlags are the flags of status.
 type statusFlags struct {
 	readFlags
 	watch, showChart bool
@@ -110,11 +110,11 @@ func (p *program) status(ctx context.Context, s *session, o *statusFlags, name s
 	return p.structured(f, tree)
 }
 
-// watching is how often status --watch looks.
+// watching is the interval at which status --watch reads the release.
 const watching = 2 * time.Second
 
-// watchStatus shows a release's status whenever it has changed; on a terminal in the
-// place of the one before.
+// watchStatus prints a release's status whenever it changes. On a terminal it replaces the previous
+// one.
 func (p *program) watchStatus(ctx context.Context, s *session, o *statusFlags, name string) error {
 	for shown := ""; ; {
 		r, err := o.read(ctx, s, name)
@@ -175,7 +175,7 @@ func (p *program) statusText(ctx context.Context, s *session, r *release.Revisio
 	return out.String(), nil
 }
 
-// next is nextText of a revision that nobody is at work on.
+// next is nextText for a revision whose lock nobody holds.
 func (p *program) next(ctx context.Context, s *session, r *release.Revision, unread bool) (string, error) {
 	if !r.Info.Status.Pending() && r.Info.Status != release.StatusFailed {
 		return "", nil
@@ -187,9 +187,9 @@ func (p *program) next(ctx context.Context, s *session, r *release.Revision, unr
 	return p.nextText(r, history, engine.PendingOf(r, unread)), nil
 }
 
-// described is a revision's description. That of a failed one may quote secrets
-// of its own when Helm wrote it; reading manifests takes time, so that those of
-// others are left alone.
+// described returns a revision's description. The description of a failed revision may quote the
+// revision's secrets if Helm wrote it. Reading manifests takes time, so other descriptions are not
+// masked.
 func described(r *release.Revision) string {
 	if r.Info.Status != release.StatusFailed {
 		return r.Info.Description

@@ -18,14 +18,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// inCluster says of a revision whether its objects are what the cluster should have.
+// inCluster reports whether a revision's objects should be in the cluster.
 func inCluster(r *release.Revision) bool {
 	return r.Info.Status != release.StatusSuperseded && r.Info.Status != release.StatusUninstalled
 }
 
-// objectsText is the part of status that is about the objects of a revision: those
-// that are not ready first, with their reasons, then those that have something to
-// tell, and how many others there are.
+// objectsText is the part of status about a revision's objects: first those that are not ready,
+// with their reasons, then those with something to say about their state, then the number of the
+// others.
 func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 	var out strings.Builder
 	var troubled, well []engine.ObjectState
@@ -80,9 +80,8 @@ func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 	return out.String()
 }
 
-// together are objects that are ready, each with its state. Three or more of a kind that
-// say the same of themselves are told together, "34 PrometheusRules", unless they are
-// what runs pods.
+// together returns ready objects, each with its state. Three or more objects of a kind with the
+// same state are combined, such as "34 PrometheusRules", unless their kind runs pods.
 func together(well []engine.ObjectState) [][2]string {
 	const fold, told = 3, -1
 	alike := func(s engine.ObjectState) [2]string { return [2]string{s.Kind, s.Why} }
@@ -106,7 +105,7 @@ func together(well []engine.ObjectState) [][2]string {
 	return out
 }
 
-// kindCounts are "2 ConfigMaps", "1 Secret": by kind.
+// kindCounts formats counts by kind, such as "2 ConfigMaps" and "1 Secret".
 func kindCounts(kinds map[string]int) []string {
 	var out []string
 	for kind, n := range kinds {
@@ -121,7 +120,7 @@ func afterSpace(text string) string {
 	return rest
 }
 
-// testsText is the part of status that is about a revision's tests.
+// testsText is the part of status about a revision's tests.
 func testsText(r *release.Revision) string {
 	var out strings.Builder
 	for _, hook := range r.Hooks {
@@ -143,10 +142,9 @@ func testsText(r *release.Revision) string {
 	return "TESTS:\n" + out.String()
 }
 
-// statusTree is a revision in the form of Helm's status -o json, with the objects of
-// the release and their pods in info.resources (Helm 4.3.1, pkg/kube/client.go, Get).
-// The chart is in it when it is asked for; chart_source is where it came from, as
-// far as the record says it.
+// statusTree returns a revision in the form of helm status -o json, with the release's objects and
+// their pods in info.resources (Helm 4.3.1, pkg/kube/client.go, Get). The chart is included if
+// asked for. chart_source is where the chart came from, if the record says so.
 func (p *program) statusTree(ctx context.Context, s *session, r *release.Revision, withChart bool) (any, error) {
 	tree, err := recordTree(r.WithStatus(r.Info.Status, described(r)))
 	if err != nil {
@@ -181,8 +179,8 @@ func (p *program) statusTree(ctx context.Context, s *session, r *release.Revisio
 	return tree, nil
 }
 
-// nextText are the commands that go on from a revision that has failed, or is pending
-// though nobody holds the release's lock; "" for others.
+// nextText returns the commands to go on from a failed revision, or from a pending one although
+// nobody holds the release's lock; "" for other revisions.
 func (p *program) nextText(r *release.Revision, h release.History, pending plan.Pending) string {
 	var why string
 	var flags []string

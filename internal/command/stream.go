@@ -14,15 +14,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// watcher is told what a run does, and prints it.
+// watcher observes a run and prints it.
 type watcher interface {
 	apply.Observer
-	// Stop is told when the run is over: nothing is printed later.
+	// Stop is called at the end of the run. After it nothing more is printed.
 	Stop()
 }
 
-// stream prints what a run does as one JSON event a line on standard output, as
-// soon as it happens. A pipe that breaks does not end the run.
+// stream prints what a run does on standard output, one JSON event per line, as soon as it happens.
+// A broken pipe does not end the run.
 type stream struct {
 	*program
 	show *showFlags
@@ -30,23 +30,22 @@ type stream struct {
 	now  func() time.Time
 	// last is the type of the last line.
 	last eventstream.Type
-	// key is the release whose lines these are, where several are under way.
+	// key is the release that these lines are about, if several are in progress.
 	key *releaseset.Key
-	// began is when the run began that the next summary is about, and release
-	// what it is of.
+	// began is when the run of the next summary began, and release is its release.
 	began   time.Time
 	release *release.Key
 	runSteps
 }
 
-// runSteps is what has become of the steps of one run.
+// runSteps records the results of the steps of one run.
 type runSteps struct {
 	forth *plan.Plan
 	back  rollbackSteps
-	// tidies are the steps that a hook's delete policy demands, by ID: they are not counted.
+	// tidies are the deletions of hooks by their delete policies, by step ID. They are not counted.
 	tidies map[string]bool
-	// open are the steps that have begun, by when; a step and the wait it ends
-	// with report under one ID.
+	// open and ended are the times when steps have begun and ended, by step ID. A step and the wait
+	// at its end have the same ID.
 	open, ended map[string]time.Time
 	counts      map[plan.Op]int
 	failed      []string
@@ -73,7 +72,7 @@ func (s *stream) begin() {
 	})
 }
 
-// about implements presenter. Of several releases each has a summary.
+// about implements presenter. A command on several releases prints a summary for each.
 func (s *stream) about(key release.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,13 +95,13 @@ func (s *stream) plan(made *plan.Plan, as detail) error {
 	return nil
 }
 
-// differences implements presenter: who reads events compares by itself.
+// differences implements presenter. Readers of events compare the plans themselves.
 func (s *stream) differences(fresh *plan.Plan, _ []plan.Difference) error {
 	s.planned(fresh)
 	return nil
 }
 
-// planned tells a plan that is going to be applied, or that can't be.
+// planned prints a plan that is about to be applied, or that cannot be.
 func (s *stream) planned(made *plan.Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,6 +111,7 @@ func (s *stream) planned(made *plan.Plan) {
 	s.line(eventstream.Event{Type: eventstream.Planned, Plan: s.redacted(made)})
 }
 
+// know starts the record of a plan's steps.
 func (s *stream) know(made *plan.Plan) {
 	clear(s.open)
 	clear(s.ended)
@@ -121,7 +121,7 @@ func (s *stream) know(made *plan.Plan) {
 }
 
 func (s *stream) redacted(made *plan.Plan, others ...*plan.Plan) *plan.Document {
-	if s.mask.Load() == nil { // --show-secrets
+	if s.mask.Load() == nil { // no mask: --show-secrets
 		return &made.Document
 	}
 	return &redact.Plan(made, others...).Document
@@ -138,7 +138,7 @@ func (s *stream) confirmed() {}
 
 func (s *stream) watcher() watcher { return s }
 
-// Stop implements watcher: nothing is printed later.
+// Stop implements watcher. It has nothing to do, because no line is delayed.
 func (s *stream) Stop() {}
 
 // Observe implements apply.Observer.
@@ -211,7 +211,7 @@ func (s *stream) stepEnded(out *eventstream.Event, e apply.Event) {
 
 func (s *stream) undoing() bool { return s.back.plan != nil }
 
-// rollback tells that there is a way back, and its plan.
+// rollback prints that a run is rolled back, and the plan for that.
 func (s *stream) rollback(out eventstream.Event, back *plan.Plan) {
 	out.Type, out.Undoing, out.Time = eventstream.Rollback, true, s.now()
 	s.line(out)
@@ -220,7 +220,7 @@ func (s *stream) rollback(out eventstream.Event, back *plan.Plan) {
 	s.line(eventstream.Event{Type: eventstream.Planned, Undoing: true, Plan: s.redacted(back, s.forth)})
 }
 
-// line prints an event. It is called with the stream locked.
+// line prints an event. The caller holds mu.
 func (s *stream) line(e eventstream.Event) {
 	if e.Time.IsZero() {
 		e.Time = s.now()
@@ -229,7 +229,7 @@ func (s *stream) line(e eventstream.Event) {
 		key := s.key.Release()
 		e.Release, e.Cluster = &key, s.key.Cluster
 	}
-	// A reader that has gone away is no reason to leave a release half-way.
+	// Errors are ignored: a run must not stop half-way because its reader is gone.
 	_ = eventstream.Write(s.raw.Out, e, s.mask.Load())
 }
 
@@ -239,8 +239,7 @@ func (s *stream) end(ctx context.Context, how ending) error {
 	return how.err
 }
 
-// close prints the summary of the run that has just ended, unless that has been
-// done.
+// close prints the summary of the run that has just ended, unless it is printed already.
 func (s *stream) close(ctx context.Context, end ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

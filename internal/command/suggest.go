@@ -46,8 +46,8 @@ func unknownCommand(commands []*cli.Command, word, program string) error {
 	return usage("unknown command %q: see %s --help", word, program)
 }
 
-// nearest is the candidate with the smallest edit distance, "" when none is
-// near enough to be meant: one letter apart, or beginning alike.
+// nearest returns the candidate with the smallest edit distance, or "" if none is near enough to be
+// meant: it has to differ by one letter or have the same beginning.
 func nearest(word string, candidates []string) string {
 	slices.Sort(candidates)
 	best, bestDistance := "", max(2, len(word)/3)+1
@@ -63,7 +63,7 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// sharedPrefix is how many letters two words begin with in common.
+// sharedPrefix returns how many letters at the beginning two words have in common.
 func sharedPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -72,7 +72,7 @@ func sharedPrefix(a, b string) int {
 	return n
 }
 
-// distance is the Levenshtein distance of two words.
+// distance returns the Levenshtein distance of two words.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -92,7 +92,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// badValue says in our words what the flag parser says in its own.
+// badValue rewords the flag parser's errors.
 func badValue(c *cli.Context, err error, _ bool) error {
 	var value, flag string
 	if _, scanErr := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &flag); scanErr != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// summary is the last event of a run. It is called with the stream locked.
+// summary returns the last event of a run. The caller holds mu.
 func (s *stream) summary(ctx context.Context, end ending) *eventstream.RunSummary {
 	out := &eventstream.RunSummary{
 		Outcome: s.runOutcome(ctx, end), Release: s.release, Counts: s.counts, Failed: s.failed,
@@ -42,7 +42,7 @@ func (s *stream) summary(ctx context.Context, end ending) *eventstream.RunSummar
 
 func recorded(out *eventstream.RunSummary, r *release.Revision) {
 	out.Revision, out.Status = r.Version, r.Info.Status
-	// A record that JSON does not have would not have been stored.
+	// The error cannot occur: a record that JSON cannot represent would not have been stored.
 	out.Record, _ = recordTree(r)
 }
 

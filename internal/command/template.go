@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// templateFlags are those of template, and of install where that prints the same.
+// templateFlags are the flags of template, and of install --dry-run=client, which prints the same.
 type templateFlags struct {
 	source                                     sourceFlags
 	name                                       nameFlags
@@ -87,7 +87,7 @@ func (p *program) template(ctx context.Context, o *templateFlags, args []string)
 	return p.printRendered(o, resources, hooks)
 }
 
-// rendered renders a chart outside of a plan.
+// rendered renders a chart without making a plan.
 func (p *program) rendered(ctx context.Context, o *templateFlags, name, path string) (view, engine.Rendering, error) {
 	if err := releaseName(name); err != nil {
 		return view{}, engine.Rendering{}, err
@@ -124,9 +124,9 @@ func (o *templateFlags) arguments(args []string) (name, path string, err error) 
 	return "release-name", args[0], nil
 }
 
-// trimmed are documents of which the last ends without white space: Helm 4.3.1
-// prints a manifest so (pkg/cmd/template.go), and hooks as they are. To the byte, for
-// rendered branches in Git that don't change with the program.
+// trimmed removes white space from the end of the last document. Helm 4.3.1 prints manifests this
+// way (pkg/cmd/template.go), but not hooks. The output is the same to the byte, so that rendered
+// branches in Git do not change with the tool.
 func trimmed(docs []manifest.Document) []manifest.Document {
 	if len(docs) == 0 {
 		return nil
@@ -137,8 +137,8 @@ func trimmed(docs []manifest.Document) []manifest.Document {
 	return docs
 }
 
-// text is what template prints of a chart's objects and hooks. A manifest
-// without objects is an empty line, and each document of --show-only ends with one.
+// text returns what template prints of a chart's objects and hooks. A manifest without objects is
+// an empty line, and each document of --show-only is followed by one.
 func (o *templateFlags) text(resources, hooks []manifest.Document) (string, error) {
 	docs, err := pick(o.showOnly.Value(), slices.Concat(trimmed(resources), hooks))
 	text := manifest.Text(docs)
@@ -153,7 +153,7 @@ func (o *templateFlags) text(resources, hooks []manifest.Document) (string, erro
 	return text, err
 }
 
-// documents are what template prints: CRDs and objects, then hooks.
+// documents returns what template prints: CRDs and objects, and hooks.
 func (o *templateFlags) documents(r engine.Rendering) (docs, hooks []manifest.Document) {
 	if o.includeCRDs && !o.source.render.skipCRDs {
 		for _, crd := range r.Chart.CRDs() {
@@ -173,7 +173,7 @@ func (o *templateFlags) documents(r engine.Rendering) (docs, hooks []manifest.Do
 	return docs, hooks
 }
 
-// pick keeps what --show-only names; a name without a match is an error.
+// pick keeps the documents that --show-only names. A name without a match is an error.
 func pick(wanted []string, docs []manifest.Document) ([]manifest.Document, error) {
 	if len(wanted) == 0 {
 		return docs, nil
@@ -199,7 +199,7 @@ func pick(wanted []string, docs []manifest.Document) ([]manifest.Document, error
 	return out, nil
 }
 
-// writeFiles puts every template's documents into a file of its name.
+// writeFiles writes the documents of each template into a file with the template's path.
 func (p *program) writeFiles(dir string, docs []manifest.Document) error {
 	byPath := map[string][]manifest.Document{}
 	var order []string

@@ -10,13 +10,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 )
 
-// cleaned is a stream that nothing harmful to a terminal gets through: what
-// charts, records and the API server say is printed by many commands, and none
-// of them has to think of it.
+// cleaned is a stream that removes what could harm a terminal. Many commands print text from
+// charts, records and the API server; with it none of them has to take care itself.
 type cleaned struct {
 	mu sync.Mutex
 	to io.Writer
-	// rest is the beginning of a character whose end is still to come.
+	// rest is the beginning of a UTF-8 character whose end is still to come.
 	rest []byte
 }
 
@@ -41,8 +40,8 @@ func (w *cleaned) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// content is where a command prints what others read byte by byte, such as a
-// manifest: the stream as it is, unless it is a terminal.
+// content returns the stream for output that programs read byte by byte, such as a manifest: it is
+// unchanged unless it is a terminal.
 func content(stream io.Writer) io.Writer {
 	if isTerminal(stream) {
 		return &cleaned{to: stream}

@@ -12,20 +12,21 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// underway is what is known of a run while it goes on: for the second Ctrl-C, which
-// has to say what the first one was about to tidy up.
+// underway is what is known of a run in progress. The second Ctrl-C needs it to print what the
+// first one would have tidied up.
 type underway struct {
 	mu sync.Mutex
-	// plan is under way, be it that of a way back, in which case back is set.
+	// plan is the plan that is being applied. back is set if it is the plan of an automatic
+	// rollback.
 	plan *plan.Plan
 	back bool
-	// record is the last one that has begun to be stored, nil before that.
+	// record is the last record whose write has begun, or nil.
 	record *plan.Record
-	// others are the runs of a set, each with an underway of its own.
+	// others are the runs of a set, each with its own underway.
 	others []*program
 }
 
-// also remembers a run beside this one.
+// also adds a run beside this one.
 func (u *underway) also(run *program) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -39,15 +40,14 @@ func (u *underway) over() {
 	u.plan, u.record = nil, nil
 }
 
-// begin is called with each plan that is going to be carried out.
+// begin is called for each plan that is about to be applied.
 func (u *underway) begin(made *plan.Plan) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.plan, u.back, u.record = made, false, nil
 }
 
-// heard is an observer that hears all that another one does, and remembers what a run
-// has come to.
+// heard returns an observer that passes every event to another one and keeps track of the run.
 func (u *underway) heard(by apply.Observer) apply.Observer { return both{u, by} }
 
 type both struct {
@@ -76,13 +76,13 @@ func (u *underway) see(e apply.Event) {
 	}
 }
 
-// leftError says what a program leaves behind that leaves at once.
+// leftError says what the program leaves behind when it exits at once.
 type leftError struct{ text, next string }
 
 func (e *leftError) Error() string { return e.text }
 
-// left says what the program leaves behind, and how to go on from it. Nothing is read
-// for that: whoever types Ctrl-C twice does not wait for a cluster.
+// left prints what the program leaves behind and how to go on. It makes no request, because a user
+// who presses Ctrl-C twice does not want to wait for a cluster.
 func (p *program) left(ctx context.Context) int {
 	if region, ok := p.raw.Err.(*liveRegion); ok {
 		region.show(nil)
@@ -123,7 +123,7 @@ func (p *program) leftover() *leftError {
 	return out
 }
 
-// leftoverOf is what the runs of a set leave behind.
+// leftoverOf combines what the runs of a set leave behind.
 func leftoverOf(runs []*program) *leftError {
 	out := &leftError{text: "left at once; no revision is pending"}
 	var texts, next []string

@@ -36,8 +36,8 @@ func (p *program) unlockCommand() *cli.Command {
 	}
 }
 
-// tellPending says what may stand in the way of a release whose lock is free: a
-// pending status, and how to go on from it.
+// tellPending prints what may block a release whose lock is free: a pending status, and how to go
+// on from it.
 func (p *program) tellPending(ctx context.Context, s *session, name string, unread bool) error {
 	r, err := s.engine.Newest(ctx, s.key(name))
 	if err != nil {

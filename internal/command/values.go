@@ -18,7 +18,7 @@ const (
 	renderCategory = "Rendering"
 )
 
-// valuesFlags are Helm's ways to give values.
+// valuesFlags are Helm's flags for values.
 type valuesFlags struct {
 	files, json, set, str, file, literal cli.StringSlice
 }
@@ -37,7 +37,7 @@ func (o *valuesFlags) flags() []cli.Flag {
 	}
 }
 
-// sources are what the flags for values name.
+// sources returns the sources that the flags for values name.
 func (o *valuesFlags) sources() (values.Sources, error) {
 	files, err := commaSeparated("values", o.files.Value())
 	if err != nil {
@@ -76,14 +76,14 @@ func (o *renderFlags) flags() []cli.Flag {
 	}
 }
 
-// options are those of the engine.
+// options returns the engine's options.
 func (o *renderFlags) options() engine.RenderOptions {
 	out := o.RenderOptions
 	out.PostRender = postRenderer(o.postRenderer, o.postRendererArgs.Value())
 	return out
 }
 
-// reuseFlags say what an upgrade takes over from earlier values.
+// reuseFlags say what an upgrade takes from the values of the last revision.
 type reuseFlags struct{ reuse, reset, resetThenReuse bool }
 
 func (o *reuseFlags) flags() []cli.Flag {
@@ -107,8 +107,7 @@ func (o *reuseFlags) mode() values.Reuse {
 	}
 }
 
-// sourceFlags are those of commands that render a chart: which one it is, and with
-// what values.
+// sourceFlags are the flags of commands that render a chart: which chart, and with which values.
 type sourceFlags struct {
 	chart  chartFlags
 	values valuesFlags
@@ -120,7 +119,7 @@ func (o *sourceFlags) valueFlags() []cli.Flag {
 	return append(o.values.flags(), o.chart.outsideLinksFlag())
 }
 
-// source loads the chart and reads the values that flags name.
+// source loads the chart and reads the values that the flags name.
 func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engine.Source, error) {
 	if err := o.checkUntrusted(); err != nil {
 		return engine.Source{}, err
@@ -147,7 +146,7 @@ func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engi
 	}, nil
 }
 
-// givenValues are what the flags for values give in all.
+// givenValues returns the merged values of all flags for values.
 func (p *program) givenValues(ctx context.Context, o *valuesFlags, fetch *fetchFlags) (map[string]any, error) {
 	sources, err := o.sources()
 	if err != nil {
@@ -158,8 +157,8 @@ func (p *program) givenValues(ctx context.Context, o *valuesFlags, fetch *fetchF
 	return given, err
 }
 
-// commaSeparated splits each of a flag's values as Helm 4.3.1 does: as a line of
-// CSV, where quotes keep a comma.
+// commaSeparated splits each of a flag's values as Helm 4.3.1 does (pflag's StringSlice): as a line
+// of CSV, in which quotes protect commas.
 func commaSeparated(flag string, given []string) ([]string, error) {
 	var out []string
 	for _, text := range given {
@@ -175,8 +174,9 @@ func commaSeparated(flag string, given []string) ([]string, error) {
 	return out, nil
 }
 
-// valuesReader reads files of values. What came with a chart, as in the checkout
-// of a pull request, may be a link to what somebody else keeps on this machine.
+// valuesReader returns a function that reads values files. A file that came with a chart, as in the
+// checkout of a pull request, may be a symbolic link to a private file of this machine, so links
+// that lead out of its folder are refused.
 func (p *program) valuesReader(ctx context.Context, o *fetchFlags) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		switch {
@@ -189,7 +189,7 @@ func (p *program) valuesReader(ctx context.Context, o *fetchFlags) func(name str
 	}
 }
 
-// readFile reads what a flag names, - for standard input.
+// readFile reads the file that a flag names; - is standard input.
 func (p *program) readFile(name string) ([]byte, error) {
 	if name == "-" {
 		return inputfile.ReadAll(p.streams.In, "standard input", maxInputBytes)
@@ -197,10 +197,10 @@ func (p *program) readFile(name string) ([]byte, error) {
 	return inputfile.Read(name, maxInputBytes)
 }
 
-// maxInputBytes is the size of a file that a flag names.
+// maxInputBytes is the largest size of a file that a flag names.
 const maxInputBytes = 32 << 20
 
-// remembered reads every file once: standard input has no second time.
+// remembered reads every file only once, because standard input cannot be read again.
 func remembered(read func(string) ([]byte, error)) func(string) ([]byte, error) {
 	content := map[string][]byte{}
 	return func(name string) ([]byte, error) {

@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// verifyFlags demand signatures; the first two are Helm's.
+// verifyFlags demand signatures. --verify and --keyring are Helm's.
 type verifyFlags struct {
 	verify  bool
 	keyring string
-	// Those of cosign say whose signatures count in the place of the keyring's keys.
+	// These say whose cosign signatures count, instead of the keyring's keys.
 	key, identity, identityRegexp, issuer, trustedRoot optional[string]
 }
 
@@ -37,8 +37,8 @@ func (o *verifyFlags) flags() []cli.Flag {
 	}
 }
 
-// demand demands what flags say. One that is given with no text, as of a variable that is
-// not set, is an error: it must not mean that no signature is demanded.
+// demand sets what the flags demand. An empty value, as of a variable that is not set, is an error:
+// it must not mean that no signature is demanded.
 func (o *verifyFlags) demand(v *source.Verification) error {
 	v.Rule = resolve.Rule{
 		Key: o.key.value, Identity: o.identity.value, IdentityRegexp: o.identityRegexp.value,
@@ -78,7 +78,7 @@ func (p *program) verifyCommand() *cli.Command {
 	}
 }
 
-// verified is a chart whose signature is right, wherever it is.
+// verified returns a chart whose signature is valid, from wherever it is.
 func (p *program) verified(ctx context.Context, s *source.Sources, request resolve.Request) (source.Fetched, error) {
 	ref, err := understood(s, request, isThere)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *program) verified(ctx context.Context, s *source.Sources, request resol
 	return p.fetch(ctx, s, ref)
 }
 
-// readVerified reads an archive that is here, when its signature is right.
+// readVerified reads a local archive and verifies its signature.
 func readVerified(s *source.Sources, path string) (source.Fetched, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return source.Fetched{}, usage("%s is a folder, and only archives are signed: package --sign makes one", path)
@@ -98,7 +98,8 @@ func readVerified(s *source.Sources, path string) (source.Fetched, error) {
 	return s.ReadVerified(path)
 }
 
-// tellSignature says whose it is, in Helm's words where Helm has them.
+// tellSignature prints who has signed a chart, in Helm's words where it has any (Helm 4.3.1,
+// pkg/action/verify.go).
 func (p *program) tellSignature(f source.Fetched) {
 	for _, name := range f.Signature.Signers {
 		fmt.Fprintf(p.streams.Out, "Signed by: %s\n", name)

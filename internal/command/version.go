@@ -44,8 +44,8 @@ func (p *program) versionCommand() *cli.Command {
 	}
 }
 
-// version is that of a release: set by -X, or else of the module that was installed, as
-// by go install …@v1.2.3. What was built from a checkout is Version, with -dev.
+// version returns the version set by -X, or else that of the installed module, as by go install
+// …@v1.2.3. A build from a checkout has Version with its -dev.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || !strings.HasSuffix(Version, "-dev") {
@@ -58,18 +58,17 @@ func version() string {
 	return strings.TrimPrefix(tag, "v")
 }
 
-// about is what version -o json says.
+// about is the output of version -o json.
 type about struct {
 	Version    string `json:"version"`
 	PlanFormat string `json:"planFormat"`
 	Go         string `json:"go"`
 	Platform   string `json:"platform"`
-	// Commit, its time and whether files were changed are known of what was built in a
-	// checkout.
+	// Commit, Date and Modified are known only for builds from a checkout.
 	Commit   string `json:"commit,omitempty"`
 	Date     string `json:"date,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
-	// Modules are those that the program is built of.
+	// Modules are the modules that the program is built from.
 	Modules []builtOf `json:"modules,omitempty"`
 }
 
@@ -104,7 +103,8 @@ func settingsOf(info *debug.BuildInfo) map[string]string {
 	return settings
 }
 
-// build is the program in the words of Helm's version --template.
+// build is the data for version --template, with Helm's fields (Helm 4.3.1,
+// internal/version/version.go).
 type build struct{ Version, GitCommit, GitTreeState, GoVersion, KubeClientVersion string }
 
 func buildInfo() build {
@@ -117,7 +117,7 @@ func buildInfo() build {
 	b.GitCommit = settings["vcs.revision"]
 	b.GitTreeState = map[string]string{"true": "dirty", "false": "clean"}[settings["vcs.modified"]]
 	for _, module := range info.Deps {
-		// Kubernetes 1.37 is client-go 0.37.
+		// Kubernetes 1.37 corresponds to client-go 0.37.
 		if version, ok := strings.CutPrefix(module.Version, "v0."); ok && module.Path == "k8s.io/client-go" {
 			b.KubeClientVersion = "v1." + version[:strings.Index(version+".", ".")]
 		}

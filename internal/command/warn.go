@@ -11,12 +11,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// warn prints a warning. Whoever calls it sees to it that it is said once.
+// warn prints a warning. The caller makes sure that it appears only once.
 func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", text) }
 
-// noteOnce prints a note the first time on this machine that there is reason to: it
-// leaves a file of the topic's name in the user's cache. Where that can't be written,
-// the note is printed each time.
+// noteOnce prints a note once per machine: it creates a file named after the topic in the user's
+// cache. If that file cannot be written, the note is printed each time.
 func (p *program) noteOnce(topic, text string) {
 	if cache, err := os.UserCacheDir(); err == nil {
 		folder := filepath.Join(cache, "kubectl-release", "noted")
@@ -32,7 +31,7 @@ func (p *program) noteOnce(topic, text string) {
 	fmt.Fprintf(p.streams.Err, "Note, once: %s\n", text)
 }
 
-// serverWarning tells what the API server warns of, or what a chart's does not say.
+// serverWarning prints a warning of the API server, or one about a chart's server.
 func (p *program) serverWarning(text string) {
 	p.warn(p.mask.Load().Text(text))
 	p.presenter.warning(text)
@@ -44,8 +43,7 @@ func (p *program) warnAll(warnings []chart.Warning) {
 	}
 }
 
-// warnings prints the warnings among a plan's problems, with secrets masked as
-// in the plan itself.
+// warnings prints the warnings among a plan's problems, with secrets masked as in the plan itself.
 func (p *program) warnings(made *plan.Plan) {
 	if made.Summary.Warnings == 0 {
 		return
@@ -62,8 +60,8 @@ func (p *program) warnings(made *plan.Plan) {
 	}
 }
 
-// showWithWarnings prints a plan. Its warnings are in it; they are on standard error as
-// well where nobody reads the plan there and then.
+// showWithWarnings prints a plan, which includes its warnings. It prints them on standard error as
+// well if the user does not read the plan right there.
 func (p *program) showWithWarnings(o *showFlags, made *plan.Plan) error {
 	if err := p.render(o, p.raw.Out, made); err != nil {
 		return err
@@ -74,9 +72,8 @@ func (p *program) showWithWarnings(o *showFlags, made *plan.Plan) error {
 	return nil
 }
 
-// readTogether says whether who reads one stream reads the other, too: both go to a
-// terminal, into the log of a CI job or through a pager, and not the first one into a
-// file of its own, as by "> plan.txt".
+// readTogether reports whether both streams have the same reader: a terminal, the log of a CI job
+// or a pager. It is false if the first stream goes to a file of its own, as with "> plan.txt".
 func readTogether(out, err any) bool {
 	from, ok := out.(file)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// access asks what of the plan is allowed.
+// access asks which of the permissions that the plan needs are denied.
 func (e *Engine) access(ctx context.Context, needed []plan.Permission) plan.Access {
 	if len(needed) == 0 {
 		return plan.Access{}
@@ -15,7 +15,7 @@ func (e *Engine) access(ctx context.Context, needed []plan.Permission) plan.Acce
 	return e.Cluster.Access(ctx, needed)
 }
 
-// retainedHistory tells the plan where its records and its lock are.
+// retainedHistory sets where the plan's records and its lock are.
 func (e *Engine) retainedHistory(in *plan.Input) {
 	if e.Locker != nil {
 		in.LockName = releasestore.LeaseName(in.Release.Name)

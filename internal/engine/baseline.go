@@ -16,10 +16,10 @@ type Baseline struct {
 	plan.Against
 	// Revision is the number of a stored revision.
 	Revision int
-	// Manifest is rendered YAML, hooks and CRDs included. Nothing in it means
-	// that nothing is there yet.
+	// Manifest is rendered YAML, hooks and CRDs included. An empty one means that nothing is
+	// installed yet.
 	Manifest string
-	// Saved is a plan that counts as applied.
+	// Saved is a plan that is treated as applied.
 	Saved *plan.Plan
 	// Source is another chart, or the same one with other values.
 	Source Source
@@ -27,17 +27,17 @@ type Baseline struct {
 	AsInstall bool
 }
 
-// base is a baseline that was read.
+// base is the content of a baseline.
 type base struct {
-	// revision holds manifest, hooks, chart and values as far as they are known;
-	// nil when nothing is there.
+	// revision holds manifest, hooks, chart and values as far as they are known; nil when nothing
+	// is installed.
 	revision *release.Revision
-	// crds are those of crds/ folders, which no manifest has.
+	// crds are those of crds/ folders, which are not in the manifest.
 	crds  []manifest.Object
 	chart plan.ChartRef
-	// partial says that there may be more CRDs than crds tells of.
+	// partial says that there may be CRDs which are not in crds.
 	partial bool
-	// secrets are what templates had read for it.
+	// secrets are the contents of Secrets that its templates have read.
 	secrets [][]byte
 }
 
@@ -85,7 +85,7 @@ func (c comparison) savedBase() (base, error) {
 	return base{revision: unstored(saved.Record), crds: append(crds, saved.CRDs...), chart: saved.ChartTo, secrets: saved.Secrets}, err
 }
 
-// chartBase renders the other chart in the same moment as the target.
+// chartBase renders the other chart under the same conditions as the target.
 func (c comparison) chartBase(ctx context.Context, g gathered, op plan.Operation) (base, error) {
 	d := c.Deployment
 	d.Source = c.baseline.Source
@@ -96,7 +96,7 @@ func (c comparison) chartBase(ctx context.Context, g gathered, op plan.Operation
 	return base{revision: unstored(r.Record), crds: r.CRDs, chart: r.Chart, secrets: d.Source.Secrets}, nil
 }
 
-// unstored is a revision that counts as deployed and has no number.
+// unstored returns a copy of a revision, as deployed and without a number.
 func unstored(r *release.Revision) *release.Revision {
 	out := r.WithStatus(release.StatusDeployed, "")
 	out.Version = 0

@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// PlanAgainst plans as if the cluster held what the baseline says and nothing
-// else. The chart is rendered as for an upgrade in this cluster, lookups
-// included; of the release only its records are read. Errors: *NoReleaseError
-// for a revision of a release that is not there.
+// PlanAgainst plans as if the cluster held what the baseline says and nothing else. The chart is
+// rendered as for an upgrade in this cluster, lookups included; of the release only its records are
+// read. Errors: *NoReleaseError for a revision of a release that does not exist.
 func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := e.Cluster.Facts(ctx)
 	if err != nil {
@@ -32,9 +31,8 @@ func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*pl
 	return c.plan(ctx, gathered{facts: facts, history: history, lookups: e.lookups(ctx)})
 }
 
-// PlanOffline plans without any cluster: records and objects are not read, and lookups find
-// what api has for them. The values are those given; those that
-// are reused are a baseline's that is a chart.
+// PlanOffline plans without a cluster: records and objects are not read, and lookups are answered
+// by api. The values are those given; only those of a baseline that is a chart can be reused.
 func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := api.Facts(ctx)
 	if err != nil {
@@ -44,14 +42,14 @@ func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deploym
 	if d.Source.Reuse != values.ReuseValues || b.Kind != plan.AgainstChart {
 		d.Source.Reuse = values.ResetValues
 	}
-	// Charts that ask for the revision see that of a first upgrade.
+	// Charts that use the revision's number see that of a first upgrade.
 	first := &release.Revision{Version: 1, ApplyMethod: release.ServerSide, Info: release.Info{Status: release.StatusDeployed}}
 	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b, recordLimit: releasestore.MaxSize, lookupGiven: api.Lookup != nil}
 	return c.plan(ctx, gathered{facts: facts, history: release.History{first}, lookups: &lookups{find: api.Lookup}})
 }
 
-// PlanOfflineUninstall plans the removal of what the baseline, a chart, renders, as
-// PlanOffline plans an upgrade from it. Of d, release and options count.
+// PlanOfflineUninstall plans the removal of what the baseline, a chart, renders, as PlanOffline
+// plans an upgrade from it. Of d only the release and the options are used.
 func PlanOfflineUninstall(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := api.Facts(ctx)
 	if err != nil {
@@ -80,7 +78,7 @@ type comparison struct {
 	toolVersion string
 	baseline    Baseline
 	recordLimit int
-	// lookupGiven says that somebody has said what lookups find.
+	// lookupGiven says that the user has given the objects for lookups.
 	lookupGiven bool
 }
 
@@ -112,10 +110,9 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	return c.decide(ctx, in, base)
 }
 
-// rendered renders both sides as an upgrade, or both as an install where the baseline says
-// so. Where that fails and a lookup found
-// nothing (charts such as Bitnami's refuse to upgrade without the Secret that they
-// made), both are rendered as an install.
+// rendered renders both sides as an upgrade, or as an install if the baseline says so. If an
+// upgrade fails to render and a lookup found nothing, both are rendered as an install: charts such
+// as Bitnami's refuse to upgrade without the Secret that they created at install.
 func (c comparison) rendered(ctx context.Context, g gathered) (base, rendered, error) {
 	if c.baseline.AsInstall {
 		return c.sides(ctx, g, plan.Install)
@@ -136,8 +133,8 @@ func (c comparison) rendered(ctx context.Context, g gathered) (base, rendered, e
 	return b, target, nil
 }
 
-// sides renders the target, and the baseline where that is a chart. What is random
-// is the same on both, so that nothing differs but what chart and values make differ.
+// sides renders the target and, if it is a chart, the baseline. Random values are the same on both
+// sides, so that only differences of chart and values remain.
 func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (base, rendered, error) {
 	recall := templating.NewRecall()
 	c.Source.Render.Recall, c.baseline.Source.Render.Recall = recall, recall
@@ -158,7 +155,7 @@ func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (b
 	return b, target, err
 }
 
-// decide is the engine's decide with the baseline in the place of the cluster.
+// decide is Engine.decide with the baseline instead of the cluster's objects.
 func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan.Plan, error) {
 	sent, err := sentBy(in.History, in.Target)
 	if err != nil {
@@ -179,8 +176,8 @@ func (c comparison) decide(ctx context.Context, in plan.Input, base base) (*plan
 	return p, err
 }
 
-// takenToBeThere are the target's CRDs that a rendered file does not have, with
-// a warning: helm template leaves CRDs out unless it is told not to.
+// takenToBeThere returns the target's CRDs that are not in a rendered file, and warns that they are
+// assumed to be installed: helm template omits CRDs unless --include-crds is given.
 func takenToBeThere(in *plan.Input, known []manifest.Object) []manifest.Object {
 	have := map[manifest.ID]bool{}
 	for _, o := range known {

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// FailPending records the newest revision as failed where it is pending and no run is at
-// work on the release any more. It gives the revision as it is then, nil when it is not
-// pending. Errors: a *NoReleaseError, a *releasestore.LockedError while somebody is at work,
-// and those of apply.Run.
+// FailPending records the newest revision as failed if it is pending and no run works on the
+// release any more. It returns the revision as stored then; nil if it is not pending. Errors: a
+// *NoReleaseError, a *releasestore.LockedError while another run is at work, and those of
+// apply.Run.
 func (e *Engine) FailPending(ctx context.Context, key release.Key, lock releasestore.LockOptions, describe func(release.Status) string) (failed *release.Revision, err error) {
 	err = e.correctRecords(ctx, key, lock, func(last *release.Revision) (description string, needed bool) {
 		return describe(last.Info.Status), last.Info.Status.Pending()
@@ -20,17 +20,17 @@ func (e *Engine) FailPending(ctx context.Context, key release.Key, lock releases
 	return failed, err
 }
 
-// Tidy records revisions as superseded that still count as deployed beside the newest, which
-// is deployed: a run that was killed before it had written its last record leaves them. Errors
-// are those of FailPending.
+// Tidy records older revisions as superseded that still count as deployed although the newest one
+// is: a run that was killed before it wrote its last record leaves them. Errors are those of
+// FailPending.
 func (e *Engine) Tidy(ctx context.Context, key release.Key, lock releasestore.LockOptions) error {
 	return e.correctRecords(ctx, key, lock, func(last *release.Revision) (description string, needed bool) {
 		return "", last.Info.Status == release.StatusDeployed
 	}, func(apply.Outcome) {})
 }
 
-// correctRecords plans and carries out plan.CorrectRecords under the release's lock, where the
-// newest revision needs it. done is told what has come of it.
+// correctRecords plans and carries out plan.CorrectRecords under the release's lock if the newest
+// revision needs it, and calls done with the outcome.
 func (e *Engine) correctRecords(ctx context.Context, key release.Key, lock releasestore.LockOptions, needs func(*release.Revision) (description string, needed bool), done func(apply.Outcome)) error {
 	return e.Locked(ctx, key, lock, func(ctx context.Context, held apply.Lock) error {
 		history, err := e.history(ctx, key)

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// customResources counts the custom resources of each CRD that a plan deletes,
-// besides the release's own. What can't be listed is not counted: whoever may not
-// list them is rarely allowed to delete their CRD.
+// customResources counts the custom resources of each CRD that a plan deletes, without the
+// release's own. Those that may not be listed are not counted: without that permission, deleting
+// their CRD is rarely allowed either.
 func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest.ID]int {
 	counts := map[manifest.ID]int{}
 	for _, s := range p.DeletedCRDs() {
@@ -27,7 +27,7 @@ func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest
 		if err != nil {
 			continue
 		}
-		_ = list.EachListItem(func(item runtime.Object) error { // it never fails here
+		_ = list.EachListItem(func(item runtime.Object) error { // the callback never fails
 			if o, ok := item.(*unstructured.Unstructured); ok && !belongs(o, p.Release) {
 				counts[s.Object]++
 			}
@@ -37,7 +37,7 @@ func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest
 	return counts
 }
 
-// belongs reports whether an object carries the release's ownership.
+// belongs reports whether an object carries the release's ownership annotations.
 func belongs(o *unstructured.Unstructured, key release.Key) bool {
 	a := o.GetAnnotations()
 	return a[manifest.ReleaseNameAnnotation] == key.Name && a[manifest.ReleaseNamespaceAnnotation] == key.Namespace

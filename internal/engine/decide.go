@@ -17,8 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// decide completes the input by what the cluster says of the objects in it and
-// builds the plan.
+// decide completes the input with what the cluster says about its objects and builds the plan.
 func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	sent, err := stored(in)
 	if err != nil {
@@ -40,11 +39,12 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	return e.ask(ctx, in)
 }
 
-// manyDryRuns is from how many steps on a plan takes more memory than there is garbage anyway.
+// manyDryRuns is the number of steps from which a plan is so large that collecting it at once saves
+// memory.
 const manyDryRuns = 1000
 
-// ask builds the plan and asks the server about its steps, until there is
-// nothing to ask that it has not answered.
+// ask builds the plan, asks the API server the plan's questions, and builds again, until none is
+// open.
 func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	for {
 		p, open, err := plan.Build(in)
@@ -65,14 +65,13 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 			return p, nil
 		}
 		if len(open.DryRuns) >= manyDryRuns {
-			gcpacing.Collect() // the plan is garbage by now, and the next one as large
+			gcpacing.Collect() // the old plan is garbage now, and the next one is as large
 		}
 	}
 }
 
-// answer has the server predict the steps, and tell whether the rest of the plan
-// is allowed and what quotas and volume claims there are, side by side. The way back from a failed run
-// goes as far as it is allowed to, so that nobody is asked beforehand.
+// answer asks for the dry runs of steps, for permissions, quotas and volume claims, side by side. A
+// rollback after a failed run goes as far as permissions allow, so only its dry runs are asked for.
 func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions) error {
 	answered, listed := make(chan plan.Access, 1), make(chan []*unstructured.Unstructured, 1)
 	named := make(chan map[string][]string, 1)
@@ -104,7 +103,7 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions
 	return err
 }
 
-// stored parses all that counts as stored, and not again what the target has, too.
+// stored parses what counts as stored. Objects that equal the target's are not parsed again.
 func stored(in plan.Input) ([]plan.Sent, error) {
 	attempts, err := sentBy(plan.Attempts(in.History), in.Target)
 	if err != nil {
@@ -117,7 +116,8 @@ func stored(in plan.Input) ([]plan.Sent, error) {
 	return append(attempts, sent...), err
 }
 
-// sentBy parses what stored revisions have sent, as far as the target has it not.
+// sentBy parses what stored revisions have sent. Objects that equal the target's are not parsed
+// again.
 func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, error) {
 	var known []manifest.Object
 	if target != nil {
@@ -130,14 +130,13 @@ func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, er
 			return nil, err
 		}
 		shareAlike(objects, known)
-		known = objects // the next revision is most like this one
+		known = objects // the next revision resembles this one most
 		sent = append(sent, plan.Sent{Revision: r.Version, Objects: objects})
 	}
 	return sent, nil
 }
 
-// qualify asks discovery about every kind in the input and gives every object
-// its namespace.
+// qualify looks up every kind of the input in discovery and sets the namespaces of all objects.
 func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) error {
 	if in.Target == nil {
 		if last := in.History.Last(); last != nil {
@@ -175,7 +174,7 @@ func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) err
 	return nil
 }
 
-// namespaced qualifies lists in one go, so that what they have in common stays so.
+// namespaced qualifies all lists in one call, so that objects keep sharing memory.
 func namespaced(lists []*[]manifest.Object, qualify func([]manifest.Object) []manifest.Object) {
 	number := 0
 	for _, list := range lists {
@@ -211,7 +210,7 @@ func gvks(in plan.Input, sent []plan.Sent) []schema.GroupVersionKind {
 	return slices.SortedFunc(maps.Keys(all), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// refs are the objects whose live state the plan needs.
+// refs returns the objects whose live state the plan needs.
 func refs(in plan.Input) []apply.Ref {
 	likely := len(in.Stored)
 	if in.Target != nil {
@@ -249,7 +248,7 @@ func addNamespace(add func(manifest.Object), name string) {
 	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
 }
 
-// hookObjects parses a revision's hooks, one object each.
+// hookObjects parses a revision's hooks, each of which is one object.
 func hookObjects(r *release.Revision) ([]manifest.Object, error) {
 	objects := make([]manifest.Object, 0, len(r.Hooks))
 	for _, h := range r.Hooks {
@@ -265,8 +264,8 @@ func hookObjects(r *release.Revision) ([]manifest.Object, error) {
 	return objects, nil
 }
 
-// defineScopes completes what discovery does not know by the CRDs in the input:
-// the kinds that they bring are not served yet, or nobody was asked.
+// defineScopes sets scopes that discovery does not know from the CRDs in the input: their kinds are
+// not served yet, or discovery was not asked.
 func defineScopes(kinds map[schema.GroupKind]plan.Kind, lists ...[]manifest.Object) {
 	for _, objects := range lists {
 		for _, o := range objects {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Mode reports whether a deployment may install, upgrade, or whichever fits.
+// Mode says whether a deployment may install, upgrade, or either.
 type Mode int
 
 const (
@@ -22,8 +22,8 @@ const (
 type ServerSide string
 
 const (
-	// ServerSideAuto goes on as the release was last applied; new releases
-	// start server-side.
+	// ServerSideAuto continues with the method by which the release was last applied; new releases
+	// use server-side apply.
 	ServerSideAuto ServerSide = "auto"
 	ServerSideOn   ServerSide = "true"
 	ServerSideOff  ServerSide = "false"
@@ -36,10 +36,10 @@ type Deployment struct {
 	Source     Source
 	ServerSide ServerSide
 	Options    plan.Options
-	// Estimated tells of objects that they hold what is not known, see plan.Input.
+	// Estimated reports whether a body contains placeholders for unknown values, see plan.Input.
 	Estimated func(body map[string]any) bool
-	// IgnoreHistory says that the records which are there are gone by then, with a release that is
-	// uninstalled first: the plan is made as if there were none.
+	// IgnoreHistory plans as if there were no records: by the time the plan is applied, the release
+	// will have been uninstalled.
 	IgnoreHistory bool
 }
 
@@ -71,8 +71,8 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	return p, g.lookups.quoted(err)
 }
 
-// operation settles whether this is an install or an upgrade. A release whose
-// only revisions failed is upgraded without ceremony.
+// operation returns whether this is an install or an upgrade. A release that has only failed
+// revisions is upgraded, too.
 func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	last := h.Last()
 	exists := last != nil && last.Info.Status != release.StatusUninstalled
@@ -111,13 +111,13 @@ func applyMethod(serverSide bool) release.ApplyMethod {
 	return release.ClientSide
 }
 
-// rendered is a target with what rendering it has found odd.
+// rendered is a target with the warnings from rendering it.
 type rendered struct {
 	plan.Target
 	warnings []plan.Problem
 }
 
-// targetOf renders what the release shall be.
+// targetOf renders the desired state of the release.
 func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) (rendered, error) {
 	source, err := reuse(d.Source, g.history)
 	if err != nil {

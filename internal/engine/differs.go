@@ -8,8 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Differs reports whether a deployment would send anything else than the newest revision, which
-// is still pending, has sent: it is rendered as that revision. Where none is pending, it does.
+// Differs reports whether a deployment would send something else than the newest revision, which is
+// still pending, has sent; the chart is rendered for that revision. It is true if no revision is
+// pending.
 func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 	facts, err := e.Cluster.Facts(ctx)
 	if err != nil {

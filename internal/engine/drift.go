@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// PlanDrift plans to give the release's objects back what its newest revision sent, by
-// server-side applies and without a new revision. d says what is left alone. Without any
-// record it is a *NoReleaseError.
+// PlanDrift plans to restore what the release's newest revision sent, by server-side applies and
+// without a new revision. d says what is left alone. Errors: *NoReleaseError without any record.
 func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, d plan.Drift) (*plan.Plan, error) {
 	in, err := e.newest(ctx, plan.CorrectDrift, key, o)
 	if err != nil {
@@ -21,8 +20,8 @@ func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options,
 	return e.decide(ctx, in)
 }
 
-// Restore carries out a plan of PlanDrift under the release's lock. No record is written, no
-// hook is run, and nothing is waited for. Errors are those of Locked and of apply.Run.
+// Restore carries out a plan of PlanDrift under the release's lock. It writes no record, runs no
+// hooks and waits for nothing. Errors are those of Locked and of apply.Run.
 func (e *Engine) Restore(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) error {
 	return e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		_, err := e.run(ctx, p, nil, held)

@@ -28,7 +28,7 @@ type API interface {
 	Kinds(ctx context.Context, kinds []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error)
 }
 
-// Cluster is a cluster as gathering needs it, in addition to applying.
+// Cluster is what gathering needs of a cluster, in addition to what apply needs.
 type Cluster interface {
 	apply.Cluster
 	API
@@ -45,24 +45,24 @@ type Engine struct {
 	Locker   *releasestore.Locker
 	Observer apply.Observer
 	Now      func() time.Time
-	// Judge is apply.Env's.
+	// Judge is passed on to apply, see apply.Env.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
 	// RecordHooks has runs record their hooks as they go, see apply.Env: Resume needs it.
 	RecordHooks bool
-	// ReadOnly has plans go without dry runs, see plan.Input.
+	// ReadOnly plans without dry runs, see plan.Input.
 	ReadOnly bool
-	// Judged is who is going to apply the plans, see plan.Input; the Cluster's Access is
-	// about them.
+	// Judged is the user who is going to apply the plans, see plan.Input; Cluster.Access must
+	// answer for that user.
 	Judged string
 
 	ToolVersion string
 	// Invocation is how the program was called, for the commands in hints.
 	Invocation invocation.Invocation
-	// Identity is this run's, by which others find the release locked.
+	// Identity is this run's, under which other runs see it hold the lock.
 	Identity releasestore.Identity
 }
 
-// StoringIn is the engine for the releases of one namespace with records in another.
+// StoringIn returns an engine for the releases of one namespace whose records are kept in another.
 func (e *Engine) StoringIn(storage, releases string) *Engine {
 	out := *e
 	out.Store = e.Store.In(storage, releases)
@@ -74,14 +74,14 @@ type gathered struct {
 	facts   cluster.Facts
 	history release.History
 	pending plan.Pending
-	// also are what the history was asked for beside the usual.
+	// also are the revisions that were read besides the usual ones.
 	also []goals
-	// lookups answer templates.
+	// lookups answer the templates' lookups.
 	lookups *lookups
 }
 
-// gather asks for the facts and the history side by side: far from the cluster
-// each costs a round trip. When both fail, the cluster's own error counts.
+// gather reads the cluster's facts and the history side by side: each costs a round trip. If both
+// fail, the cluster's error is returned.
 func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (gathered, error) {
 	g := gathered{also: also}
 	var historyErr error

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// History reads the outlines of a release's records, and what its failed ones sent:
-// Helm's descriptions of these may quote secrets. Without any record, it is a
-// *NoReleaseError.
+// History reads the outlines of a release's records, and what its failed revisions sent: their
+// descriptions by Helm may quote secrets, which have to be masked. Errors: *NoReleaseError without
+// any record.
 func (e *Engine) History(ctx context.Context, key release.Key) (release.History, error) {
 	h, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
@@ -28,7 +28,7 @@ func (e *Engine) History(ctx context.Context, key release.Key) (release.History,
 	return h, err
 }
 
-// Newest reads a release's newest revision. Without any, it is a *NoReleaseError.
+// Newest reads a release's newest revision. Errors: *NoReleaseError if there is none.
 func (e *Engine) Newest(ctx context.Context, key release.Key) (*release.Revision, error) {
 	h, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		if last := h.Last(); last != nil {
@@ -42,8 +42,8 @@ func (e *Engine) Newest(ctx context.Context, key release.Key) (*release.Revision
 	return h.Last(), err
 }
 
-// Records reads what all revisions of a release have sent, for judging how it came to
-// be; without any record it gives none.
+// Records reads what all revisions of a release have sent, to judge how it came about; the history
+// is empty without any record.
 func (e *Engine) Records(ctx context.Context, key release.Key) (release.History, error) {
 	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
@@ -54,12 +54,12 @@ func (e *Engine) Records(ctx context.Context, key release.Key) (release.History,
 	})
 }
 
-// goals names the revisions that a plan needs beside those that every plan needs.
+// goals returns revisions that a plan needs whole, besides those that every plan needs.
 type goals func(release.History) []*release.Revision
 
-// history reads what planning and applying need of the records: whole are those
-// that are written again or rendered from, of the others that count as stored what
-// they sent, of a few when their hooks have run; the rest are outlines.
+// history reads what planning and applying need of the records: whole revisions if they are written
+// again or rendered from; what they sent if they count as stored; the times of hooks of the last
+// few; outlines of all others.
 func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (release.History, error) {
 	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
@@ -89,9 +89,9 @@ func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (r
 	})
 }
 
-// readHistory reads the records that can be read. A corrupt record is an error
-// when it is the newest: nobody knows then what the release is. So is one that
-// only has no room beside others. Another one is passed over.
+// readHistory reads the readable records. A corrupt record is an error if it is the newest, since
+// then the state of the release is unknown, or if it was only too large to be read together with
+// the others. Other corrupt records are ignored.
 func (e *Engine) readHistory(ctx context.Context, key release.Key, parts func(release.History) map[int]release.Part) (release.History, error) {
 	h, err := e.Store.History(ctx, key, parts)
 	if err == nil {

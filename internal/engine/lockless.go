@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// lockIfPermitted takes the release's lock, or goes without one and says so where
-// Leases are not permitted. That a quota, an admission webhook or a namespace that is
-// going away refuses the Lease is an error: there could be a lock, and others have one.
+// lockIfPermitted takes the release's lock or, if permission for Leases is missing, continues
+// without one and warns. A Lease that is refused by a quota, an admission webhook or a terminating
+// namespace is an error: locking is possible in principle, and other runs hold locks.
 func (e *Engine) lockIfPermitted(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.HeldLock, error) {
 	held, err := e.lock(ctx, key, o)
 	if apierrors.IsForbidden(err) {
@@ -31,11 +31,11 @@ func (e *Engine) lockIfPermitted(ctx context.Context, key release.Key, o release
 	return held, err
 }
 
-// notPermitted is nil when a 403 is for want of permission: the API server, asked about
-// the permissions, denies one of them. Otherwise it is the error. Its code and reason do
-// not tell where it comes from, for admission answers as authorization does. Who may not
-// even ask goes by the words that the API server has for what a role does not allow (its
-// handlers/responsewriters, forbiddenMessage, Kubernetes 1.36).
+// notPermitted returns nil when a 403 is due to a missing permission, which an access review
+// confirms, and the error otherwise. The status alone does not say so, since admission answers with
+// the same code and reason. If the review itself is not permitted, the API server's words for RBAC
+// decide (Kubernetes 1.36,
+// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage).
 func (e *Engine) notPermitted(ctx context.Context, forbidden error, needed ...plan.Permission) error {
 	access := e.Cluster.Access(ctx, needed)
 	switch {
@@ -50,8 +50,8 @@ func (e *Engine) notPermitted(ctx context.Context, forbidden error, needed ...pl
 	}
 }
 
-// PendingOf says whose a pending revision is. unread is true when Leases can't be
-// read, so that its run's lock could not be asked for.
+// PendingOf says which tool has recorded a pending revision, and whether its lock is of any use.
+// unread is true when Leases can't be read, so that the lock's holder is unknown.
 func PendingOf(last *release.Revision, unread bool) (p plan.Pending) {
 	description := last.Info.Description
 	if !strings.HasPrefix(description, plan.PendingMark) {

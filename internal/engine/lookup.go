@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// RenderError is why a chart did not render, after its templates had read
-// Secrets of the cluster: the message may quote them.
+// RenderError is the error of a render whose templates have read Secrets of the cluster: its
+// message may quote them.
 type RenderError struct {
 	Err error
 	// Secrets are the values of those Secrets.
@@ -25,23 +25,23 @@ type RenderError struct {
 
 func (e *RenderError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the error that says what failed.
+// Unwrap returns the error without the Secrets.
 func (e *RenderError) Unwrap() error { return e.Err }
 
-// lookups are what templates look up. The nil lookups find nothing.
+// lookups answer templates' lookups and note what they read. A nil *lookups finds nothing.
 type lookups struct {
-	// find is nil when there is nothing to ask.
+	// find is nil when there is no cluster to ask.
 	find templating.LookupFunc
 	mu   sync.Mutex
 	// secrets are the values of the Secrets that were found.
 	secrets [][]byte
-	// missed says that something was not found.
+	// missed says that a lookup found nothing.
 	missed bool
 }
 
 func (e *Engine) lookups(ctx context.Context) *lookups { return &lookups{find: e.Lookup(ctx)} }
 
-// Lookup answers templates from the cluster; what is not there is empty.
+// Lookup answers templates' lookups from the cluster; a missing object is an empty map.
 func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc {
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		found, err := e.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
@@ -55,7 +55,7 @@ func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc {
 	}
 }
 
-// answer is what templates call.
+// answer returns the function that templates call.
 func (l *lookups) answer() templating.LookupFunc {
 	if l == nil {
 		return nil
@@ -74,8 +74,8 @@ func (l *lookups) answer() templating.LookupFunc {
 	}
 }
 
-// note remembers the values of a Secret, or of a list of them. Templates may
-// change what they are given.
+// note remembers the values of a Secret, or of a list of Secrets. It copies them, since templates
+// may change what they are given.
 func (l *lookups) note(found map[string]any) {
 	items, isList := found["items"].([]any)
 	if !isList {
@@ -107,8 +107,8 @@ func (l *lookups) values(secret map[string]any) {
 	}
 }
 
-// lastApplied is the object in kubectl's annotation, which may hold former
-// values; nil when there is none.
+// lastApplied returns the object in kubectl's last-applied annotation, which may hold former
+// values; nil if there is none.
 func lastApplied(object map[string]any) map[string]any {
 	text, _, _ := unstructured.NestedString(object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
 	var out map[string]any
@@ -124,7 +124,7 @@ func (l *lookups) miss() {
 	l.missed = true
 }
 
-// read are the values of Secrets that templates have been given.
+// read returns the values of Secrets that templates have read.
 func (l *lookups) read() [][]byte {
 	if l == nil {
 		return nil
@@ -134,7 +134,7 @@ func (l *lookups) read() [][]byte {
 	return l.secrets
 }
 
-// quoted marks an error that may quote what was read.
+// quoted wraps an error that may quote Secrets that were read.
 func (l *lookups) quoted(err error) error {
 	if secrets := l.read(); err != nil && len(secrets) > 0 {
 		return &RenderError{Err: err, Secrets: secrets}

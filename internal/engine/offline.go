@@ -13,21 +13,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// Offline stands in for a cluster when there is none: it serves every kind that a chart has
-// objects of.
+// Offline replaces a cluster: it serves every kind of which a chart has objects.
 type Offline struct {
 	// Capabilities are what templates see.
 	Capabilities *templating.Capabilities
-	// Lookup answers lookups in the cluster's place; nil finds nothing.
+	// Lookup answers lookups; nil finds nothing.
 	Lookup templating.LookupFunc
 }
 
-// Facts implements API: the version and the API versions that were named.
+// Facts implements API with the versions of the Capabilities.
 func (o Offline) Facts(context.Context) (cluster.Facts, error) {
 	return cluster.Facts{KubeVersion: o.Capabilities.KubeVersion.Version, APIVersions: o.Capabilities.APIVersions}, nil
 }
 
-// Kinds implements API. Scopes are known of built-in kinds only.
+// Kinds implements API. Only scopes of built-in kinds are known.
 func (o Offline) Kinds(_ context.Context, gvks []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
 	served := map[schema.GroupKind]plan.Kind{}
 	for _, gvk := range gvks {
@@ -41,7 +40,7 @@ func (o Offline) Kinds(_ context.Context, gvks []schema.GroupVersionKind) (map[s
 	return served, nil
 }
 
-// BuiltinScope is the scope of a kind of Kubernetes' own; unknown for any other.
+// BuiltinScope is the scope of one of Kubernetes' own kinds; unknown for any other.
 func BuiltinScope(gk schema.GroupKind) manifest.Scope {
 	switch clusterScoped, known := kinds.Scope(gk); {
 	case !known:

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// locate says in a plan in which lines of which files stands what it speaks of: values in
-// the files that set them, objects in their templates, the release in Chart.yaml.
+// locate sets the places of what a plan shows: of values in the files that set them, of objects in
+// their templates, and of the release in Chart.yaml.
 func (s Source) locate(p *plan.Plan) {
 	if p != nil {
 		read := map[string]func(manifest.ID) plan.Place{}
@@ -27,8 +27,8 @@ func (s Source) locate(p *plan.Plan) {
 	}
 }
 
-// ofValue is the line that sets a value; of one that is set no more, the line of the
-// table that it was in.
+// ofValue returns the line that sets a value; for a removed value, the line of the table that
+// contained it.
 func (s Source) ofValue(path []string) plan.Place {
 	for ; len(path) > 0 && s.Origin != nil; path = path[:len(path)-1] {
 		if at := s.Origin(path); at.Name != "" {
@@ -41,8 +41,8 @@ func (s Source) ofValue(path []string) plan.Place {
 	return plan.Place{}
 }
 
-// ofObjects gives the lines at which objects begin in their template. What comes from an
-// archive in charts/ is where Chart.yaml asks for it.
+// ofObjects returns a function for the lines at which objects begin in their template. Objects of
+// an archive in charts/ are located at the dependency in Chart.yaml.
 func (s Source) ofObjects(source string) func(manifest.ID) plan.Place {
 	_, name, _ := strings.Cut(source, "/")
 	if text, ok := s.file(name); ok {
@@ -61,7 +61,7 @@ func (s Source) ofObjects(source string) func(manifest.ID) plan.Place {
 	return func(manifest.ID) plan.Place { return place }
 }
 
-// place is where a warning points, and whether it is about values or about the chart.
+// place returns what a warning points to, and whether it is about values or about the chart.
 func (s Source) place(w chart.Warning) (plan.ProblemKind, plan.Place) {
 	name, inside := strings.CutPrefix(w.File, s.Chart.Name()+"/")
 	_, ofChart := s.file(name)
@@ -76,7 +76,7 @@ func (s Source) place(w chart.Warning) (plan.ProblemKind, plan.Place) {
 	return plan.ProblemChart, plan.Place{}
 }
 
-// inChart is a line of one of the chart's files, nowhere for an archive.
+// inChart returns a line of one of the chart's files; an empty place for an archive.
 func (s Source) inChart(name string, line int) plan.Place {
 	if s.Folder == "" {
 		return plan.Place{}
@@ -91,7 +91,7 @@ func (s Source) path(name string) string {
 	return s.Path(name)
 }
 
-// file is one of the chart's files as it was read.
+// file returns one of the chart's files as it was read.
 func (s Source) file(name string) (text string, ok bool) {
 	for _, f := range s.Chart.Raw {
 		if f.Name == name {

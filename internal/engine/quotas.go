@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// quotas lists the ResourceQuotas of namespaces. What may not be listed is left out:
-// then each dry run alone reports whether its object fits.
+// quotas lists the ResourceQuotas of namespaces. A namespace whose quotas may not be listed is left
+// out: then only each dry run says whether its object fits.
 func (e *Engine) quotas(ctx context.Context, namespaces []string) []*unstructured.Unstructured {
 	found := []*unstructured.Unstructured{}
 	for _, quotas := range e.listed(ctx, kinds.ResourceQuota.Kind, namespaces) {
@@ -25,7 +25,7 @@ func (e *Engine) quotas(ctx context.Context, namespaces []string) []*unstructure
 	return found
 }
 
-// claims lists the names of the volume claims of namespaces.
+// claims lists the names of volume claims by namespace.
 func (e *Engine) claims(ctx context.Context, namespaces []string) map[string][]string {
 	found := map[string][]string{}
 	for namespace, claims := range e.listed(ctx, kinds.PersistentVolumeClaim.Kind, namespaces) {
@@ -39,8 +39,8 @@ func (e *Engine) claims(ctx context.Context, namespaces []string) map[string][]s
 	return found
 }
 
-// listed are the objects of a kind of the core group in namespaces, which are asked for
-// side by side. A namespace in which they may not be listed is left out.
+// listed lists the objects of a kind of the core group in several namespaces side by side. A
+// namespace in which they may not be listed is left out.
 func (e *Engine) listed(ctx context.Context, kind string, namespaces []string) map[string][]*unstructured.Unstructured {
 	found := map[string][]*unstructured.Unstructured{}
 	var mu sync.Mutex
@@ -54,7 +54,7 @@ func (e *Engine) listed(ctx context.Context, kind string, namespaces []string) m
 			mu.Lock()
 			defer mu.Unlock()
 			found[namespace] = nil
-			_ = list.EachListItem(func(item runtime.Object) error { // it never fails here
+			_ = list.EachListItem(func(item runtime.Object) error { // the callback never fails
 				if o, ok := item.(*unstructured.Unstructured); ok {
 					found[namespace] = append(found[namespace], o)
 				}

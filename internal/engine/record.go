@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// reuse applies --reuse-values and its kin.
+// reuse applies --reuse-values and its variants.
 func reuse(s Source, h release.History) (Source, error) {
 	prev := h.Deployed()
 	if prev == nil {
@@ -43,7 +43,7 @@ func newRecord(d Deployment, r Rendering, version int, h release.History) *relea
 	return record
 }
 
-// annotated is a chart that says where it came from.
+// annotated returns a copy of the chart with annotations that say where it came from.
 func annotated(c *chart.Chart, from *plan.ChartSource) *chart.Chart {
 	with, metadata := *c, *c.Metadata
 	metadata.Annotations = from.Annotate(metadata.Annotations)
@@ -51,8 +51,8 @@ func annotated(c *chart.Chart, from *plan.ChartSource) *chart.Chart {
 	return &with
 }
 
-// labels are the last revision's with the new ones on top; the value "null"
-// takes one away (Helm 4.3.1).
+// labels are the last revision's, overridden by the given ones; the value "null" removes a label
+// (Helm 4.3.1, pkg/action/upgrade.go, mergeCustomLabels).
 func labels(given map[string]string, h release.History) map[string]string {
 	merged := map[string]string{}
 	if last := h.Last(); last != nil {
@@ -81,8 +81,8 @@ func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartR
 	return plan.Target{Record: record, Objects: objects, HookObjects: hooks, CRDs: crds, Chart: ref}, nil
 }
 
-// shareAlike keeps once what objects have in common with their neighbours, since manifests are
-// sorted by kind, and with what another revision has in their place.
+// shareAlike makes equal parts of objects share memory: with the previous object, since manifests
+// are sorted by kind, and with the same object of another revision.
 func shareAlike(objects, others []manifest.Object) {
 	same := make(map[manifest.ID]*unstructured.Unstructured, len(others))
 	for _, o := range others {
@@ -100,7 +100,7 @@ func shareAlike(objects, others []manifest.Object) {
 	}
 }
 
-// shareLive keeps once what live objects have in common with what was sent of them last.
+// shareLive makes live objects share memory with what was last sent of them.
 func shareLive(in plan.Input) {
 	for _, s := range in.Stored {
 		if live := in.Live[s.ID].Object; live != nil {
@@ -109,7 +109,7 @@ func shareLive(in plan.Input) {
 	}
 }
 
-// problems are what is odd about chart and values.
+// problems converts warnings about chart and values.
 func problems(s Source, warnings []chart.Warning) []plan.Problem {
 	var out []plan.Problem
 	for _, w := range warnings {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// recordLimit is how large the store takes a record; without a store, as Secrets.
+// recordLimit is the largest record that the store takes; without a store, the limit of Secrets.
 func (e *Engine) recordLimit() int {
 	if e.Store == nil {
 		return releasestore.MaxSize
@@ -16,9 +16,9 @@ func (e *Engine) recordLimit() int {
 	return e.Store.MaxSize()
 }
 
-// measuring encodes the record of a target, if there is one, to know its size, which takes as
-// long as some LISTs do. What it returns waits for that and tells the plan how large its record
-// is and, with a limit above 0, may be, in bytes.
+// measuring encodes a target's record in the background to learn its size, which takes as long as
+// some LISTs. The returned function waits for that and sets the size of the record in the input
+// and, with a limit above 0, the limit, in bytes.
 func measuring(target *plan.Target, limit int) func(*plan.Input) error {
 	if target == nil {
 		return func(*plan.Input) error { return nil }

@@ -26,12 +26,11 @@ type Source struct {
 	Warnings []chart.Warning
 	// Fetched is where the chart was fetched from; nil for a folder or a file.
 	Fetched *plan.ChartSource
-	// Lock is that of the chart's dependencies, or nil.
+	// Lock is the lock of the chart's dependencies, or nil.
 	Lock *plan.ChartLock
 	// Values are the user's own.
 	Values map[string]any
-	// Secrets are contents of Secrets that Values come from: they are masked where they
-	// recur.
+	// Secrets are contents of Secrets that Values come from: they are masked wherever they appear.
 	Secrets [][]byte
 	// Folder is the chart's, as it was named; "" for an archive or a fetched chart.
 	Folder string
@@ -51,7 +50,7 @@ type RenderOptions struct {
 	Strict        bool
 	// PostRender rewrites the whole rendered manifest; nil leaves it alone.
 	PostRender func(ctx context.Context, manifest string) (string, error)
-	// CRDLabels are put on the objects of crds/ folders, which PostRender does not see.
+	// CRDLabels are added to the objects of crds/ folders, which PostRender does not see.
 	CRDLabels map[string]string
 	// Recall is shared by renders that are compared, see templating.Recall.
 	Recall *templating.Recall
@@ -75,8 +74,8 @@ type Rendering struct {
 	Warnings   []chart.Warning
 }
 
-// Render merges values, renders the chart and sorts what came out. lookup is
-// nil without a cluster. Errors name the chart's file.
+// Render merges values, renders the chart and classifies the result. lookup is nil without a
+// cluster. Errors name the chart's file.
 func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabilities, lookup templating.LookupFunc) (Rendering, error) {
 	if err := installable(s.Chart, caps); err != nil {
 		return Rendering{}, err
@@ -125,9 +124,9 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	return out, err
 }
 
-// validation checks values against the charts' schemas while templates render:
-// compiling a large schema takes a fifth of the time of both. Templates may
-// change values, so the check has its own. Calling what is returned waits.
+// validation checks values against the charts' schemas while templates render: compiling a large
+// schema takes a fifth of the time of both. It works on a copy, since templates may change values.
+// The returned function waits for the result.
 func validation(c *chart.Chart, table map[string]any) func() error {
 	table = values.Clone(table)
 	done := make(chan error, 1)
@@ -135,8 +134,8 @@ func validation(c *chart.Chart, table map[string]any) func() error {
 	return func() error { return <-done }
 }
 
-// installable refuses library charts, missing dependencies, and charts made
-// for other versions of Kubernetes.
+// installable returns an error for library charts, missing dependencies, and charts for other
+// versions of Kubernetes.
 func installable(c *chart.Chart, caps *templating.Capabilities) error {
 	if t := c.Metadata.Type; t != "" && t != "application" {
 		return fmt.Errorf("chart %s is of type %s, which can't be installed", c.Name(), t)
@@ -162,8 +161,8 @@ func installable(c *chart.Chart, caps *templating.Capabilities) error {
 	return nil
 }
 
-// capabilities are .Capabilities for a cluster. CRDs of the chart count as
-// installed: they come before anything that is rendered.
+// capabilities are .Capabilities for a cluster. CRDs of the chart count as installed: they are
+// created before everything that is rendered.
 func capabilities(facts cluster.Facts, crds []manifest.Object) (*templating.Capabilities, error) {
 	caps := templating.DefaultCapabilities()
 	version, err := templating.ParseKubeVersion(facts.KubeVersion)
@@ -175,7 +174,7 @@ func capabilities(facts cluster.Facts, crds []manifest.Object) (*templating.Capa
 	return caps, nil
 }
 
-// servedBy are the API versions that CRDs serve.
+// servedBy returns the API versions that CRDs serve.
 func servedBy(crds []manifest.Object) []string {
 	var out []string
 	for _, crd := range crds {
@@ -191,7 +190,7 @@ func servedBy(crds []manifest.Object) []string {
 	return out
 }
 
-// ParseCRDs reads the files of crds/ folders.
+// ParseCRDs parses the files of crds/ folders.
 func ParseCRDs(c *chart.Chart) ([]manifest.Object, error) {
 	var out []manifest.Object
 	for _, f := range c.CRDs() {
@@ -206,7 +205,7 @@ func ParseCRDs(c *chart.Chart) ([]manifest.Object, error) {
 	return out, nil
 }
 
-// labelled are the objects with labels; nothing is changed that is shared.
+// labelled returns copies of the objects with labels added.
 func labelled(objects []manifest.Object, with map[string]string) []manifest.Object {
 	if len(with) == 0 {
 		return objects
@@ -225,7 +224,7 @@ func labelled(objects []manifest.Object, with map[string]string) []manifest.Obje
 	return out
 }
 
-// digest identifies a chart by its files, whatever their times.
+// digest identifies a chart by its files, without their times.
 func digest(c *chart.Chart) string {
 	sum := sha256.New()
 	var add func(prefix string, c *chart.Chart)
@@ -250,8 +249,8 @@ func digestedRef(c *chart.Chart) plan.ChartRef {
 	return ref
 }
 
-// Capabilities are what templates of a chart see of the cluster. CRDs of the
-// chart count as installed.
+// Capabilities are what templates of a chart see of the cluster. CRDs of the chart count as
+// installed.
 func (e *Engine) Capabilities(ctx context.Context, c *chart.Chart) (*templating.Capabilities, error) {
 	facts, err := e.Cluster.Facts(ctx)
 	if err != nil {

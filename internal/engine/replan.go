@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// StaleError says that what was reviewed is no longer what would be done.
+// StaleError says that a reviewed plan no longer is what would be done.
 type StaleError struct{ Differences []string }
 
 func (e *StaleError) Error() string {
@@ -31,8 +31,8 @@ func staleError(differences []plan.Difference) error {
 	return out
 }
 
-// Replan plans the same target anew: nothing is rendered, everything is looked
-// at afresh. What rendering has warned of is in p and not in the new plan.
+// Replan plans the same target again: nothing is rendered, but everything is read from the cluster
+// again. Warnings from rendering are in p and not in the new plan.
 func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	g, err := e.gather(ctx, p.Release)
 	if err != nil {
@@ -41,12 +41,12 @@ func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	return e.replan(ctx, p, g, p.Operation, p.Record)
 }
 
-// servedAfter is how long a new kind may take until the API server serves it, and
-// what discovers it knows.
+// servedAfter is how long it may take until the API server serves a new kind and discovery lists
+// it.
 const servedAfter = 15 * time.Second
 
-// ReplanWhenServed is Replan for a plan whose kinds may have come a moment ago: while it
-// is blocked, it is planned again for a while.
+// ReplanWhenServed is Replan for a plan whose kinds may have been created a moment ago: it repeats
+// the plan for up to servedAfter while it is blocked.
 func (e *Engine) ReplanWhenServed(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	const pause = time.Second
 	deadline := e.Now().Add(servedAfter)
@@ -61,8 +61,8 @@ func (e *Engine) ReplanWhenServed(ctx context.Context, p *plan.Plan) (*plan.Plan
 	}
 }
 
-// PlanOnward plans the target of a reviewed plan from the release's present state, even when that
-// is another revision than the plan started from, and returns the differences from that plan.
+// PlanOnward plans the target of a reviewed plan from the release's present state, even if that is
+// another revision than the plan started from, and returns the differences from that plan.
 func (e *Engine) PlanOnward(ctx context.Context, p *plan.Plan) (*plan.Plan, []plan.Difference, error) {
 	g, err := e.gather(ctx, p.Release)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Engine) PlanOnward(ctx context.Context, p *plan.Plan) (*plan.Plan, []pl
 	return fresh, e.differences(ctx, p, fresh), nil
 }
 
-// differences are those of plan.Stale, with who has changed the objects.
+// differences are those of plan.Stale, with the field managers that have changed the objects.
 func (e *Engine) differences(ctx context.Context, reviewed, fresh *plan.Plan) []plan.Difference {
 	found := plan.Stale(reviewed, fresh)
 	versions := map[manifest.ID]string{}
@@ -102,7 +102,7 @@ func (e *Engine) differences(ctx context.Context, reviewed, fresh *plan.Plan) []
 	}
 	live, err := e.Cluster.Observe(ctx, wanted)
 	if err != nil {
-		return found // that they differ is what matters
+		return found // the difference itself is what matters
 	}
 	for i, d := range found {
 		found[i] = d.By(live[d.Object].Managers, e.Now())
@@ -127,7 +127,7 @@ func (e *Engine) replan(ctx context.Context, p *plan.Plan, g gathered, op plan.O
 	return e.decide(ctx, in)
 }
 
-// fresh plans a reviewed plan anew. Errors: *StaleError when that says something else.
+// fresh plans a reviewed plan again. Errors: *StaleError when the result differs.
 func (e *Engine) fresh(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	fresh, err := e.Replan(ctx, p)
 	if err != nil {
@@ -146,9 +146,8 @@ func (e *Engine) Check(ctx context.Context, p *plan.Plan) error {
 	return err
 }
 
-// ApplyReviewed applies exactly what was reviewed: it takes the lock, plans anew,
-// and goes on only when the new plan says the same. Errors: *StaleError, and
-// those of apply.Run, and *RolledBackError.
+// ApplyReviewed applies exactly what was reviewed: it takes the lock, plans again, and goes on only
+// if the new plan is the same. Errors: *StaleError, those of apply.Run, and *RolledBackError.
 func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) (apply.Outcome, error) {
 	if err := p.Applicable(); err != nil {
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, err)
@@ -158,7 +157,7 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 	}
 	var outcome apply.Outcome
 	renewal := plan.LockRenewal(e.lockKey(p.Release).Namespace, releasestore.LeaseName(p.Release.Name))
-	lock.Unusable = e.access(ctx, []plan.Permission{renewal}).Denied[renewal] // somebody else may have made the plan
+	lock.Unusable = e.access(ctx, []plan.Permission{renewal}).Denied[renewal] // another user may have made the plan
 	err := e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		fresh, err := e.fresh(ctx, p)
 		if err != nil {
@@ -170,7 +169,7 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 	return outcome, err
 }
 
-// movedOn reports whether the release is no longer what the plan started from.
+// movedOn reports whether the release has changed since the plan was made.
 func movedOn(history release.History, p *plan.Plan) bool {
 	last := history.Last()
 	if last == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// ErrNotResumable is returned for a release whose newest revision no run can go on with.
+// ErrNotResumable is returned for a release whose newest revision can't be resumed.
 var ErrNotResumable = errors.New("there is no revision that could be resumed")
 
 // Resumption are the parameters of Resume.
@@ -22,11 +22,11 @@ type Resumption struct {
 	Secrets [][]byte
 }
 
-// Resume continues the newest revision, which a dead run has left pending: what that run has not
-// done is planned from the record, under the release's lock, and carried out.
-// Hooks that have ended are not run again. see is shown the plan and may end it by an
-// error. Errors: ErrNotResumable, where plan.Resumable does not hold by now, and a
-// *releasestore.LockedError while the run is at work.
+// Resume continues the newest revision, which a dead run has left pending: what remains to be done
+// is planned from the record, under the release's lock, and carried out. Hooks that have ended are
+// not run again. see is called with the plan and may stop by returning an error. Errors:
+// ErrNotResumable when plan.Resumable is false, and a *releasestore.LockedError while another run
+// is at work.
 func (e *Engine) Resume(ctx context.Context, r Resumption, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
 	var p *plan.Plan
 	var outcome apply.Outcome

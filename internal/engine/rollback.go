@@ -24,7 +24,7 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 	g, err := e.gather(ctx, key, func(h release.History) []*release.Revision {
 		goal, err := rollbackGoal(h, key, to)
 		if err != nil {
-			return nil // told below
+			return nil // reported below
 		}
 		return []*release.Revision{goal}
 	})
@@ -59,9 +59,9 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 	return in, nil
 }
 
-// rollbackGoal finds the revision to return to. Without a number that is the
-// last one that was up, apart from the newest revision itself: Helm takes the
-// one before the newest even when that one had failed.
+// rollbackGoal finds the revision to return to. Without a number it is the last successful one
+// before the newest revision. Helm takes the one before the newest even if that has failed (Helm
+// 4.3.1, pkg/action/rollback.go, prepareRollback).
 func rollbackGoal(h release.History, key release.Key, to int) (*release.Revision, error) {
 	last := h.Last()
 	if last == nil {

@@ -40,16 +40,16 @@ func (e *RolledBackError) Error() string {
 	}
 }
 
-// Unwrap gives both causes.
+// Unwrap returns both causes.
 func (e *RolledBackError) Unwrap() []error { return []error{e.Cause, e.Rollback} }
 
-// Planner makes a plan for what the cluster holds now.
+// Planner makes a plan for the present state of the cluster.
 type Planner func(context.Context) (*plan.Plan, error)
 
-// PlanAndApply plans and applies in one go. The plan is made without the lock, so that
-// a plan that can't be applied leaves no trace; when the release has moved on
-// before the lock is held, it is planned again. see is shown each plan before
-// it is applied and may end it by an error.
+// PlanAndApply plans and applies in one go. The plan is made without the lock, so that a plan that
+// can't be applied leaves no trace; if the release has changed before the lock is held, it is
+// planned again. see is called with each plan before it is applied and may stop by returning an
+// error.
 func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions, prepare Planner, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
 	p, err := e.PlanWhenUnlocked(ctx, lock, prepare)
 	if err != nil {
@@ -66,7 +66,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 			return err
 		}
 		if movedOn(history, p) {
-			history = nil // it may move on while a dead run is looked into
+			history = nil // it may change while a dead run is inspected
 			if p, err = prepare(ctx); err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.Loc
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
 		if cluster.NamespaceMissing(err, e.lockKey(key).Namespace) {
-			return work(ctx, nil) // the plan brings the namespace, or says that it can't
+			return work(ctx, nil) // the plan creates the namespace, or reports that it can't
 		}
 		return err
 	}
@@ -95,9 +95,8 @@ func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.Loc
 	return work(ctx, held)
 }
 
-// applyOrRollBack carries out a plan that holds while the lock is held; history is what the
-// store holds, nil when that has to be read. When the run fails and the plan is
-// atomic, it plans and applies the way back.
+// applyOrRollBack carries out a plan that was checked under the lock; history is the store's, nil
+// to read it. If the run fails and the plan is atomic, it plans and applies the rollback.
 func (e *Engine) applyOrRollBack(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (apply.Outcome, error) {
 	forward, end := withinOverall(ctx, p.Options.OverallTimeout)
 	defer end()
@@ -106,9 +105,9 @@ func (e *Engine) applyOrRollBack(ctx context.Context, p *plan.Plan, history rele
 		return outcome, err
 	}
 	if lock != nil && lock.Check() != nil {
-		return outcome, err // whoever holds the lock now goes on from here
+		return outcome, err // the new holder of the lock goes on from here
 	}
-	if ctx.Err() != nil { // what was cancelled is undone; cancelled meanwhile, that ends, too
+	if ctx.Err() != nil { // a cancelled run is rolled back nevertheless; a second cancellation stops the rollback
 		ctx = context.WithoutCancel(ctx)
 	}
 	return outcome, e.rollBack(ctx, p, lock, err)
@@ -126,7 +125,7 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 	})
 }
 
-// withinOverall is a context that also ends when the run has taken too long.
+// withinOverall returns a context that also ends when the run has taken longer than the limit.
 func withinOverall(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return ctx, func() {}
@@ -134,8 +133,8 @@ func withinOverall(ctx context.Context, limit time.Duration) (context.Context, c
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("it has taken longer than %s (--overall-timeout)", limit))
 }
 
-// rollBack is gather, decide, act once more, with the last successful revision as
-// the target. A first install that failed is uninstalled.
+// rollBack gathers, decides and acts once more, with the last successful revision as the target. A
+// first install that failed is uninstalled.
 func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Lock, cause error) error {
 	result := &RolledBackError{Cause: cause}
 	p, err := e.planRollbackOf(ctx, failed)
@@ -151,7 +150,7 @@ func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Loc
 	return result
 }
 
-// planRollbackOf plans what the failed plan has announced.
+// planRollbackOf plans the rollback that the failed plan has announced.
 func (e *Engine) planRollbackOf(ctx context.Context, failed *plan.Plan) (*plan.Plan, error) {
 	in, err := e.rollbackInput(ctx, failed)
 	if err != nil {
@@ -169,7 +168,7 @@ func (e *Engine) rollbackInput(ctx context.Context, failed *plan.Plan) (plan.Inp
 	return e.uninstall(ctx, failed.Release, options)
 }
 
-// next says where a way back leads.
+// next describes what a rollback returns to.
 func next(p *plan.Plan) string {
 	if p.Operation == plan.Uninstall {
 		return "uninstalling what was installed"

@@ -20,7 +20,7 @@ import (
 // ObjectState is an object of a revision as the cluster has it.
 type ObjectState struct {
 	manifest.Object
-	// Live is nil when the object is not there, or can't be read.
+	// Live is nil when the object does not exist, or can't be read.
 	Live *unstructured.Unstructured
 	// Unreadable says why it can't be read, "" when it can.
 	Unreadable string
@@ -51,7 +51,7 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 	}
 	states := make([]ObjectState, len(objects))
 	var asked []apply.Asked
-	var at []int // of each that is asked for, its place among the states
+	var at []int // the index among the states of each object that is asked for
 	for i, o := range objects {
 		s := ObjectState{Object: o, Live: live[o.ID].Object, Unreadable: live[o.ID].Unreadable}
 		switch {
@@ -74,8 +74,8 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 	return states, nil
 }
 
-// Pods are the pods behind objects, a list for each selector, in the order of the
-// objects. Where they can't be read there are none.
+// Pods returns the pods of objects, one list for each selector, in the order of the objects. Lists
+// are empty if pods can't be read.
 func (e *Engine) Pods(ctx context.Context, states []ObjectState) []*unstructured.UnstructuredList {
 	type key struct{ namespace, selector string }
 	all := map[string][]unstructured.Unstructured{}

@@ -13,7 +13,7 @@ func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, o plan.Opti
 	return e.PlanUninstallSparing(ctx, key, o, plan.Spare{})
 }
 
-// PlanUninstallSparing is PlanUninstall that keeps what spare says.
+// PlanUninstallSparing is PlanUninstall, but keeps the objects that spare selects.
 func (e *Engine) PlanUninstallSparing(ctx context.Context, key release.Key, o plan.Options, spare plan.Spare) (*plan.Plan, error) {
 	in, err := e.uninstall(ctx, key, o)
 	if err != nil {
@@ -44,8 +44,8 @@ func (e *Engine) PlanTest(ctx context.Context, key release.Key, o plan.Options) 
 	return e.decide(ctx, in)
 }
 
-// newest gathers for an operation whose target is the newest revision. Without any it is a
-// *NoReleaseError.
+// newest gathers for an operation whose target is the newest revision. Errors: *NoReleaseError if
+// there is none.
 func (e *Engine) newest(ctx context.Context, operation plan.Operation, key release.Key, o plan.Options) (plan.Input, error) {
 	g, err := e.gather(ctx, key)
 	if err != nil {
@@ -67,7 +67,8 @@ func (e *Engine) newest(ctx context.Context, operation plan.Operation, key relea
 // NoReleaseError says that there is no such release.
 type NoReleaseError struct{ Key release.Key }
 
-// Error ends with Helm's text, which scripts look for.
+// Error ends with Helm's text, which scripts look for (Helm 4.3.1, pkg/storage/driver/driver.go,
+// ErrReleaseNotFound).
 func (e *NoReleaseError) Error() string {
 	return fmt.Sprintf("there is no release %s in namespace %s (release: not found)", e.Key.Name, e.Key.Namespace)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// watchedTables hands the tables with doubted keys to the renderer.
+// watchedTables returns the tables with doubtful keys for the renderer.
 func watchedTables(unknown []values.UnknownKeys) []keyuse.Watched {
 	var out []keyuse.Watched
 	for _, s := range unknown {
@@ -21,9 +21,8 @@ func watchedTables(unknown []values.UnknownKeys) []keyuse.Watched {
 	return out
 }
 
-// unusedValues warns of the user's keys that no template reads while one of nearly
-// the same name is known or read in their place. What is below a key that is
-// warned of is not looked at.
+// unusedValues warns about the user's keys that no template reads while a key of nearly the same
+// name is known or read instead. Nothing below such a key is reported again.
 func unusedValues(s Source, vals map[string]any, unknown []values.UnknownKeys, seen []keyuse.Seen) []chart.Warning {
 	var out []chart.Warning
 	told := map[string]bool{}
@@ -70,8 +69,8 @@ func below(told map[string]bool, path []string) bool {
 	return false
 }
 
-// withHints adds to a template's error the keys that look like slips: the value
-// that is missing may be there under another name.
+// withHints adds to a template's error the keys that look misspelt: the missing value may have been
+// set under another name.
 func withHints(err error, unread []chart.Warning) error {
 	var at *templating.Error
 	if !errors.As(err, &at) || len(unread) == 0 {

@@ -13,15 +13,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// valuesChanges lists the user's values that changed since the last revision
-// that was up, and the chart's defaults below them.
+// valuesChanges lists the user's values that changed since the last successful revision, then the
+// chart's changed defaults.
 func valuesChanges(h release.History, next *release.Revision) []plan.Change {
 	return append(userChanges(h, next), defaultsChanges(h, next)...)
 }
 
-// userChanges lists the user's values that changed. Where a value was not set before, or
-// is no more, the chart's default stands in, and where that is the same, nothing has
-// changed.
+// userChanges lists the user's values that changed. A value that is newly set, or no longer set, is
+// compared with the chart's default, and does not count if it equals that.
 func userChanges(h release.History, next *release.Revision) []plan.Change {
 	prev := h.LastSuccessful()
 	if prev == nil {
@@ -41,17 +40,17 @@ func userChanges(h release.History, next *release.Revision) []plan.Change {
 		if change.To == nil {
 			change.To = at(after, path)
 		}
-		if !jsontree.Same(jsontree.Canonical(change.From), jsontree.Canonical(change.To)) { // else the chart's default is what was set
+		if !jsontree.Same(jsontree.Canonical(change.From), jsontree.Canonical(change.To)) { // else the value equals the chart's default
 			out = append(out, change)
 		}
 	}
 	return out
 }
 
-// defaultsChanges lists the chart's defaults that are others, or new and not empty, since
-// the last revision that was up, under the values of the next one: what the user has set
-// is no default. What is switched off, by an "enabled: false" or "create: false" of a
-// table that it is in, changes nothing and is left out. Others come before new ones.
+// defaultsChanges lists the chart's defaults that have changed since the last successful revision,
+// or are new and not empty, where the user sets no value. Defaults that are switched off, by
+// "enabled: false" or "create: false" in a table that contains them, have no effect and are left
+// out. Changed defaults come before new ones.
 func defaultsChanges(h release.History, next *release.Revision) []plan.Change {
 	prev := h.LastSuccessful()
 	if prev == nil || prev.Chart == nil || next.Chart == nil {
@@ -62,7 +61,7 @@ func defaultsChanges(h release.History, next *release.Revision) []plan.Change {
 	for _, c := range fielddiff.Compare(map[string]any{"values": before}, map[string]any{"values": after}) {
 		path := trimValues(c.Path)
 		parts := jsontree.SplitPath(path)
-		copied := slices.Index(parts, "global") > 0 // handed down to a subchart
+		copied := slices.Index(parts, "global") > 0 // copied down to a subchart
 		if path == "" || c.To == nil || c.From == nil && isEmpty(c.To) || copied || switchedOff(after, parts) {
 			continue
 		}
@@ -72,7 +71,7 @@ func defaultsChanges(h release.History, next *release.Revision) []plan.Change {
 	return out
 }
 
-// rankOf puts defaults that are others before new ones.
+// rankOf puts changed defaults before new ones.
 func rankOf(c plan.Change) int {
 	if c.From == nil {
 		return 1
@@ -80,14 +79,14 @@ func rankOf(c plan.Change) int {
 	return 0
 }
 
-// isEmpty reports whether a template takes a value as false.
+// isEmpty reports whether a template treats a value as false.
 func isEmpty(v any) bool {
 	truth, _ := template.IsTrue(v)
 	return !truth
 }
 
-// switchedOff reports whether a table on the way to a value has a switch that is off. The
-// value may be the switch itself.
+// switchedOff reports whether a table on the path to a value has a switch that is off. The value
+// itself may be the switch.
 func switchedOff(table map[string]any, path []string) bool {
 	for i, key := range path {
 		for _, name := range []string{"enabled", "create"} {
@@ -115,11 +114,11 @@ func effective(r *release.Revision) map[string]any {
 	return merged
 }
 
-// trimValues takes the wrapper off a path that Diff made.
+// trimValues removes the key "values" from a path of fielddiff.Compare.
 func trimValues(path string) string { return strings.TrimPrefix(path, "values.") }
 
-// at is the value at a dotted path, nil when there is none. Paths into lists
-// and keys with dots have no default.
+// at returns the value at a dotted path, nil when there is none, as for paths into lists and for
+// keys with dots.
 func at(table map[string]any, path string) any {
 	var value any = table
 	for _, key := range strings.Split(path, ".") {

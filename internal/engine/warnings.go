@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// duplicates warns of keys that rendered documents give twice.
+// duplicates warns about keys that rendered documents contain twice.
 func duplicates(c manifest.Classified) []chart.Warning {
 	var out []chart.Warning
 	for _, d := range c.Duplicates {
@@ -21,8 +21,8 @@ func duplicates(c manifest.Classified) []chart.Warning {
 	return out
 }
 
-// exponents warns of whole numbers that became texts such as 1e+06. It does not
-// say which number: it may be a secret.
+// exponents warns about whole numbers that became texts such as 1e+06. It does not show the number,
+// which may be secret.
 func exponents(r templating.Rendered) []chart.Warning {
 	var out []chart.Warning
 	for _, at := range r.Exponents {
@@ -34,7 +34,7 @@ func exponents(r templating.Rendered) []chart.Warning {
 	return out
 }
 
-// uniqueWarnings drops what was said before.
+// uniqueWarnings removes repeated warnings.
 func uniqueWarnings(warnings []chart.Warning) []chart.Warning {
 	seen := map[chart.Warning]bool{}
 	return slices.DeleteFunc(warnings, func(w chart.Warning) bool {

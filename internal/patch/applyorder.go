@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 )
 
-// InApplyOrder puts the items of a merged object's lists into the order in which
-// a server-side apply of sent leaves them: the order of sent, with the items that
-// only live has where they were (structured-merge-diff v6). A strategic merge
-// patch orders them otherwise, and for variables of a container order matters.
-// Lists of kinds that are not built in stay as they are. merged is not changed.
+// InApplyOrder orders the items of a merged object's lists as a server-side apply of sent leaves
+// them: in the order of sent, with items that only live has in their old places
+// (structured-merge-diff v6, typed/merge.go, visitListItems). A strategic merge patch orders them
+// differently, and for the variables of a container the order matters. Lists of kinds that are not
+// built in stay as they are. merged is not changed.
 func InApplyOrder(merged, live, sent *unstructured.Unstructured) *unstructured.Unstructured {
 	root := apitypes.Of(sent.GroupVersionKind())
 	ordered, _ := inOrder(merged.Object, live.Object, sent.Object, root).(map[string]any)
@@ -61,7 +61,7 @@ func itemsInOrder(merged, live, sent []any, n *apitypes.Node) []any {
 	return out
 }
 
-// namesOf identifies the items of a list, or of a set of scalars.
+// namesOf returns the identities of the items of a list, or of a set of scalars.
 func namesOf(list []any, n *apitypes.Node) []string {
 	names := make([]string, len(list))
 	seen := map[string]int{}
@@ -83,7 +83,7 @@ func named(list []any, n *apitypes.Node) map[string]any {
 	return out
 }
 
-// applyOrder joins two lists of names, each of which has a name once.
+// applyOrder merges two lists of names, in each of which names are unique.
 func applyOrder(live, sent []string) []string {
 	shared := slices.DeleteFunc(slices.Clone(sent), func(name string) bool { return !slices.Contains(live, name) })
 	placed := map[string]bool{}
@@ -103,7 +103,7 @@ func applyOrder(live, sent []string) []string {
 				place(name)
 				live = live[1:]
 				continue
-			case len(sent) > 0 && len(shared) > 0 && shared[0] != name: // it comes later
+			case len(sent) > 0 && len(shared) > 0 && shared[0] != name: // it comes later in sent
 				live = live[1:]
 				continue
 			case placed[name], len(sent) > 0 && sent[0] == name:

@@ -12,23 +12,22 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// Duplicate is a key that several items of one list share. The API server
-// matches items by it and would merge them into one, or lose one.
+// Duplicate is a key that several items of one list have. The API server matches items by that key,
+// so it would merge them, or drop one.
 type Duplicate struct {
 	// Path is the list, "spec.template.spec.containers[web].env".
 	Path string `json:"path"`
-	// Key is the shared key, "name=DEBUG" or "containerPort=53, protocol=UDP"; of
-	// items without one it is the key's name alone.
+	// Key is the shared key, "name=DEBUG" or "containerPort=53, protocol=UDP"; for items without
+	// the key it is the key's name alone.
 	Key string `json:"key"`
 
 	field string
 }
 
-// DuplicateKeys finds the lists of a built-in kind that hold one key more than
-// once: the merge key of a strategic merge patch, or the keys by which a
-// server-side apply tells items apart. ThreeWay sends such lists whole;
-// server-side apply is refused by the API server for some of them. The order is
-// that of the paths.
+// DuplicateKeys finds the lists of a built-in kind that contain a key more than once: the merge key
+// of a strategic merge patch, or the keys that identify items in a server-side apply. ThreeWay
+// sends such lists whole; for some of them the API server refuses a server-side apply. The result
+// is ordered by path.
 func DuplicateKeys(target *unstructured.Unstructured, serverSide bool) []Duplicate {
 	if target == nil {
 		return nil
@@ -37,7 +36,7 @@ func DuplicateKeys(target *unstructured.Unstructured, serverSide bool) []Duplica
 	return f.in(target.Object, apitypes.Of(target.GroupVersionKind()))
 }
 
-// duplicates are those of merge keys.
+// duplicates finds duplicate merge keys.
 func duplicates(doc map[string]any, root *apitypes.Node) []Duplicate {
 	var f finder
 	return f.in(doc, root)
@@ -102,7 +101,7 @@ func (f *finder) keys(list []any, p fieldPath, path string) {
 	}
 }
 
-// key is what an item is matched by, in words; of one that lacks it the key's name
+// key describes the key by which an item is matched; for an item without it, it is the key's name
 // alone.
 func (f *finder) key(item any, mergeKey string) string {
 	value := jsontree.KeyOf(item, mergeKey)
@@ -120,14 +119,13 @@ func (f *finder) key(item any, mergeKey string) string {
 	return key
 }
 
-// listKey is a field by which a list's items are told apart, and what it is where
-// it is not given.
+// listKey is a field that identifies the items of a list, and its default.
 type listKey struct{ name, standard string }
 
-// applyKey is what a server-side apply tells items apart by besides a merge key.
-// These are all lists of built-in kinds with more than one +listMapKey, status
-// aside (k8s.io/api 0.37: https://github.com/kubernetes/api/blob/v0.37.2/core/v1/types.go,
-// Container.Ports, ServiceSpec.Ports and PodSpec.TopologySpreadConstraints).
+// applyKey is the field by which a server-side apply identifies items besides the merge key. These
+// are all lists of built-in kinds with more than one +listMapKey, except in status (k8s.io/api
+// 0.37: https://github.com/kubernetes/api/blob/v0.37.2/core/v1/types.go, Container.Ports,
+// ServiceSpec.Ports and PodSpec.TopologySpreadConstraints).
 func applyKey(mergeKey string) listKey {
 	switch mergeKey {
 	case "containerPort", "port":

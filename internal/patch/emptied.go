@@ -9,12 +9,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// Emptied are maps and lists of live, as JSON pointers (RFC 6901), that sent has
-// empty and that are empty in after, too: what live is to become. A server-side
-// apply of sent leaves null in the place of what it has removed the last entry of
-// (structured-merge-diff v6, removingWalker), which is something else, and refused
-// where a custom resource's schema wants a map. What the API server does not tell
-// from null is not among them, nor what is in lists.
+// Emptied returns JSON pointers (RFC 6901) to maps and lists of live that are empty in sent and in
+// after, which is what live is to become. A server-side apply of sent replaces a map or list whose
+// last entry it removes by null (structured-merge-diff v6, typed/remove.go, removingWalker). That
+// is not the same, and is refused if a custom resource's schema wants a map. Fields for which the
+// API server treats null as empty are left out, and so is everything in lists.
 func Emptied(live, after, sent *unstructured.Unstructured) []string {
 	if live == nil || after == nil || sent == nil {
 		return nil
@@ -51,8 +50,8 @@ var (
 	pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// Emptying is the JSON patch (RFC 6902) that removes what is in the maps and lists
-// at these pointers; nothing where there is nothing in them.
+// Emptying returns the JSON patch (RFC 6902) that removes the content of the maps and lists at
+// these pointers; nil if they are empty already.
 func Emptying(live *unstructured.Unstructured, pointers []string) []map[string]any {
 	var operations []map[string]any
 	for _, pointer := range pointers {

@@ -7,11 +7,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// InSync reports whether the three documents agree: live has all that target says, and
-// there is nothing that stored had and target dropped. Then ThreeWay would give
-// an empty patch, and the API server need not be asked. When in doubt it says
-// no. It copies nothing but Secrets with stringData, and is meant for thousands
-// of objects.
+// InSync reports whether the three documents agree: live has everything in target, and stored has
+// nothing that target dropped. Then ThreeWay would return an empty patch, and the API server need
+// not be asked. In doubtful cases it returns false. It copies nothing but Secrets with stringData,
+// and is fast enough for thousands of objects.
 func InSync(stored, live, target *unstructured.Unstructured) bool {
 	if stored == nil || live == nil || target == nil {
 		return false
@@ -25,8 +24,8 @@ func InSync(stored, live, target *unstructured.Unstructured) bool {
 	return inSyncDocs(s, live.Object, t, root) && (stored == target || !addsNull(s, t))
 }
 
-// addsNull says that target has a null where stored has nothing: it removes what
-// live may have there.
+// addsNull reports whether target has a null where stored has nothing: it removes the field from
+// live.
 func addsNull(stored, target any) bool {
 	switch tv := target.(type) {
 	case map[string]any:

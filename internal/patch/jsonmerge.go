@@ -2,9 +2,9 @@ package patch
 
 import "github.com/kubectl-release/kubectl-release/internal/jsontree"
 
-// jsonMergePatch is the RFC 7386 patch that sets what target says in live and
-// removes what stored had and target no longer has. Helm 4.3.1 compares stored
-// and target only, and so leaves drift in custom resources alone.
+// jsonMergePatch returns the RFC 7386 patch that sets in live what target says and removes what
+// stored had and target dropped. Helm 4.3.1 compares only stored and target (pkg/kube/client.go,
+// createPatch), and so does not correct drift in custom resources.
 func jsonMergePatch(stored, live, target map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, tv := range target {
@@ -31,7 +31,7 @@ func jsonMergePatch(stored, live, target map[string]any) map[string]any {
 	return out
 }
 
-// applyJSONMerge merges an RFC 7386 patch into doc, which it may change.
+// applyJSONMerge applies an RFC 7386 patch to doc, which it may change.
 func applyJSONMerge(doc, patch any) any {
 	body, ok := patch.(map[string]any)
 	if !ok {

@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// normalizeList writes a target list normalised to live, by the way its items are
-// matched.
+// normalizeList normalises a target list to live, depending on how its items are matched.
 func (m *merge) normalizeList(target, live, stored []any, p fieldPath) []any {
 	switch {
 	case p.node.Keyed() && m.sentWhole(p):
@@ -32,9 +31,8 @@ func (m *merge) normalizeKeyed(target, live, stored []any, p fieldPath) []any {
 	return out
 }
 
-// normalizeAtomic takes live's item where it says what the target's says and all
-// that it has beyond are the API server's known defaults. Any other extra field
-// is drift: the list is the chart's as a whole.
+// normalizeAtomic uses live's item where it equals the target's except for known defaults of the
+// API server. Any other additional field is drift: an atomic list belongs to the chart as a whole.
 func normalizeAtomic(target, live []any, n *apitypes.Node) []any {
 	out := make([]any, len(target))
 	for i, item := range target {
@@ -46,9 +44,9 @@ func normalizeAtomic(target, live []any, n *apitypes.Node) []any {
 	return out
 }
 
-// normalizeWhole merges a list by its items' full identity (merge key, protocol
-// and, where that is given twice, the position among its namesakes), and keeps
-// live's items that the chart never had.
+// normalizeWhole merges a list by its items' full identity: the merge key, the protocol and, for
+// duplicates, the position among the items with the same key. It keeps live's items that the chart
+// never had.
 func (m *merge) normalizeWhole(target, live, stored []any, p fieldPath) []any {
 	key := p.node.MergeKey
 	liveByID, storedByID := identities(live, key), identities(stored, key)
@@ -75,9 +73,9 @@ func (m *merge) normalizeWhole(target, live, stored []any, p fieldPath) []any {
 	return out
 }
 
-// misnamed says of live's item that it has the name of another item of the list: a
-// patch that can't tell two ports of one number apart has mixed two items, and
-// nothing of it is worth keeping. A name that nobody else has is a rename.
+// misnamed reports whether live's item has the name of another item of the list: then a patch that
+// did not distinguish two ports with the same number has mixed up two items, and none of its fields
+// are kept. A name that no other item has is a rename.
 func misnamed(live, stored, target any, lists ...[]any) bool {
 	lives := itemName(live)
 	if lives == "" || lives == itemName(target) || lives == itemName(stored) {
@@ -92,7 +90,7 @@ func itemName(item any) string {
 	return text
 }
 
-// mergeItem merges one list item to what it is to be, whole.
+// mergeItem returns the merged list item, whole.
 func mergeItem(stored, live, target any) any {
 	lv, ok := live.(map[string]any)
 	if !ok {

@@ -9,17 +9,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// merge is one three-way merge under way. Its documents are canonical copies.
+// merge is the state of one three-way merge. Its documents are canonical copies.
 type merge struct {
 	gvk                  schema.GroupVersionKind
 	root                 *apitypes.Node
 	stored, live, target map[string]any
 	// hasStored says that there is a stored document.
 	hasStored bool
-	// whole are the lists that strategic merge can't match item by item, by
-	// their field path; they are merged here and sent whole.
+	// whole are the lists that strategic merge can't match item by item, by their field path; they
+	// are merged here and sent whole.
 	whole map[string]bool
-	// allWhole sends every list whole: JSON merge knows no merge keys.
+	// allWhole sends every list whole, since JSON merge has no merge keys.
 	allWhole bool
 }
 
@@ -48,8 +48,8 @@ func (m *merge) patch() (Patch, error) {
 		if p, ok := m.strategic(); ok {
 			return p, nil
 		}
-		// Free JSON inside of a built-in kind. A JSON merge patch does the same
-		// with lists sent whole.
+		// Free-form JSON in a built-in kind can't be merged strategically. A JSON merge patch has
+		// the same effect if lists are sent whole.
 	}
 	m.allWhole = true
 	target := m.normalized()
@@ -64,7 +64,7 @@ func (m *merge) prunedStored() map[string]any {
 	return m.pruneMap(m.stored, m.live, fieldPath{node: m.root})
 }
 
-// checked drops a patch that changes nothing: it would only make noise.
+// checked returns an empty patch if the patch would change nothing.
 func (m *merge) checked(kind types.PatchType, body map[string]any) (Patch, error) {
 	after, err := applyBody(m.gvk, shallowCopy(m.live, body), kind, jsontree.Copy(body).(map[string]any))
 	if err != nil {
@@ -76,8 +76,8 @@ func (m *merge) checked(kind types.PatchType, body map[string]any) (Patch, error
 	return encode(kind, body)
 }
 
-// fieldPath is where in a document a merge is: what is known of the field, and its
-// path without list items ("spec.containers.ports").
+// fieldPath is the position of a merge in a document: the field's type, and its path without list
+// items ("spec.containers.ports").
 type fieldPath struct {
 	node  *apitypes.Node
 	field string
@@ -94,8 +94,8 @@ func (p fieldPath) item() fieldPath { return fieldPath{node: p.node.Item(), fiel
 
 func (m *merge) sentWhole(p fieldPath) bool { return m.allWhole || m.whole[p.field] }
 
-// normalizeMap normalises target to live: values that mean the same are
-// live's, what the API server would drop is dropped.
+// normalizeMap normalises target to live: values that mean the same are replaced by live's, and
+// fields that the API server would drop are dropped.
 func (m *merge) normalizeMap(target, live, stored map[string]any, p fieldPath) map[string]any {
 	out := make(map[string]any, len(target))
 	for k, tv := range target {
@@ -117,11 +117,10 @@ func (m *merge) normalizeMap(target, live, stored map[string]any, p fieldPath) m
 	return out
 }
 
-// keepsZero says whether a zero value takes part in the merge against a live
-// value that is none. A field that the API server can't tell from an absent one
-// does not: live may hold its default. False does, since no default of a plain
-// boolean is true, and so do empty lists and maps. An explicit null removes the
-// live value when it is new; the next time it stands for the default.
+// keepsZero reports whether a zero value takes part in the merge against a non-zero live value. It
+// does not if the API server treats it like an absent field, since live may have the default. False
+// does, since no plain boolean defaults to true, and so do empty lists and maps. An explicit null
+// removes the live value when it is new in target; later it stands for the default.
 func (m *merge) keepsZero(v any, p fieldPath, inStored bool) bool {
 	switch v := v.(type) {
 	case nil:
@@ -136,7 +135,7 @@ func (m *merge) keepsZero(v any, p fieldPath, inStored bool) bool {
 	return false
 }
 
-// allocated names the lists of a Service that the API server fills in.
+// allocated reports whether the field is a list of a Service that the API server fills in.
 func allocated(field string) bool {
 	return field == "spec.clusterIPs" || field == "spec.ipFamilies"
 }

@@ -1,9 +1,8 @@
-// Package patch says what has to be sent to turn a live object into the one a
-// chart asks for: the three-way merge and its local prediction. It is the only
-// room that knows strategic merge.
+// Package patch computes what has to be sent to turn a live object into the one that a chart wants:
+// the three-way merge and its local prediction. Only this package knows strategic merge.
 //
-// It does not talk to a cluster, does not decide whether a patch is sent, and
-// knows nothing of releases or charts.
+// It does not talk to a cluster, does not decide whether a patch is sent, and knows nothing of
+// releases or charts.
 package patch
 
 import (
@@ -27,17 +26,15 @@ func (p Patch) Empty() bool { return len(p.Data) == 0 || string(p.Data) == "{}" 
 
 // ThreeWay computes the patch that makes live what target says.
 //
-// stored is what the last revisions sent; what it has and target no longer has
-// is removed. It may be nil (the object is adopted): then nothing is removed.
-// Fields of live that neither mentions stay, unless target drops the whole map
-// around them: then they go with it, as with Helm 3.22.0 and 4.3.1. A field that
-// target sets is set, whoever changed it. Differences that the API server does
-// not see (equal quantities, null or empty against absent, 1 against 1.0) make
-// no patch.
+// stored is what the last revisions sent; what it has and target lacks is removed. If it is nil
+// (the object is adopted), nothing is removed. Fields of live that neither mentions stay, unless
+// target drops the whole map around them: then they go with it, as with Helm 3.22.0 and 4.3.1. A
+// field of target is set, whoever changed it. Differences that the API server does not see (equal
+// quantities, null or empty instead of absent, 1 instead of 1.0) cause no patch.
 //
-// Kinds of k8s.io/api get a strategic merge patch, all others a JSON merge
-// patch. live should be read through target's apiVersion. The documents are not
-// changed. Errors: a document that is no JSON, a target without a kind.
+// Kinds of k8s.io/api get a strategic merge patch, all others a JSON merge patch. live should be
+// read in target's apiVersion. The documents are not changed. Errors: a document that is not JSON,
+// a target without a kind.
 func ThreeWay(stored, live, target *unstructured.Unstructured) (Patch, error) {
 	if live == nil || target == nil {
 		return Patch{}, fmt.Errorf("merge %s: the live or the wanted object is missing", describe(target, live))
@@ -69,8 +66,8 @@ func Apply(live *unstructured.Unstructured, p Patch) (*unstructured.Unstructured
 	return &unstructured.Unstructured{Object: out}, nil
 }
 
-// shallowCopy is a document with copies of the top-level fields that a patch has.
-// The others are shared.
+// shallowCopy returns a document with copies of the top-level fields that the patch has. The others
+// are shared.
 func shallowCopy(doc, patch map[string]any) map[string]any {
 	out := make(map[string]any, len(doc))
 	for k, v := range doc {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// prepare gives a document less what takes no part in a merge. Whole numbers
-// are int64, a Secret's stringData is folded into its data. What need not change
-// is shared with the document, so the result is only read.
+// prepare returns a document without the fields that take no part in a merge. Whole numbers are
+// int64, and a Secret's stringData is merged into its data. The result shares memory with the
+// document and must not be changed.
 func prepare(u *unstructured.Unstructured) map[string]any {
 	if u == nil {
 		return nil

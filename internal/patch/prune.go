@@ -5,9 +5,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// pruneMap reduces the stored document to what live still has, so that no
-// patch removes what is gone. A stored zero asked for the server's default, so
-// that leaving it out asks for nothing else; false has no other default.
+// pruneMap reduces the stored document to what live still has, so that the patch does not remove
+// missing fields. A stored zero value stood for the server's default, so dropping it changes
+// nothing; false is kept, since it is a value of its own.
 func (m *merge) pruneMap(stored, live map[string]any, p fieldPath) map[string]any {
 	out := make(map[string]any, len(stored))
 	for k, sv := range stored {

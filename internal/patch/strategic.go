@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// strategic computes a strategic merge patch, false when the kind's documents
-// don't lend themselves to one.
+// strategic computes a strategic merge patch; it returns false if the documents don't allow one.
 func (m *merge) strategic() (Patch, bool) {
 	var docs [3][]byte
 	for i, doc := range onlyDifferent(m.prunedStored(), m.normalized(), m.live) {
@@ -42,8 +41,8 @@ func (m *merge) strategic() (Patch, bool) {
 	return p, err == nil
 }
 
-// onlyDifferent leaves out the top-level fields on which all three documents agree:
-// no patch has them, and most of an object need not be written and read again.
+// onlyDifferent leaves out the top-level fields in which all three documents agree: no patch has
+// them, and most of an object need not be encoded and decoded.
 func onlyDifferent(stored, target, live map[string]any) [3]map[string]any {
 	docs := [3]map[string]any{}
 	for i, doc := range [3]map[string]any{stored, target, live} {
@@ -57,8 +56,8 @@ func onlyDifferent(stored, target, live map[string]any) [3]map[string]any {
 	return docs
 }
 
-// wholeLists answers for some lists that they are replaced as a whole, though
-// their type says that they are merged by key.
+// wholeLists makes strategicpatch replace some lists as a whole although their type says that they
+// are merged by key.
 type wholeLists struct {
 	base  strategicpatch.LookupPatchMeta
 	field string
@@ -89,8 +88,9 @@ func (w wholeLists) LookupPatchMetadataForSlice(key string) (strategicpatch.Look
 
 func (w wholeLists) Name() string { return w.base.Name() }
 
-// markReplaced tells the API server to replace those lists: to it they are
-// merged by key, unless the patch says otherwise.
+// markReplaced adds the directive by which the API server replaces those lists instead of merging
+// them by key
+// (https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md).
 func (m *merge) markReplaced(body, live map[string]any, p fieldPath) {
 	for k, v := range body {
 		at := p.child(k)
@@ -125,7 +125,7 @@ func (m *merge) markItems(items, live []any, p fieldPath) {
 	}
 }
 
-// applyBody merges a patch into doc. Both may be changed.
+// applyBody applies a patch to doc. Both may be changed.
 func applyBody(gvk schema.GroupVersionKind, doc map[string]any, kind types.PatchType, body map[string]any) (map[string]any, error) {
 	switch kind {
 	case types.MergePatchType:
@@ -149,9 +149,8 @@ func applyBody(gvk schema.GroupVersionKind, doc map[string]any, kind types.Patch
 	return nil, fmt.Errorf("patch type %q can't be predicted locally", kind)
 }
 
-// guarded makes an error of a panic: strategicpatch compares merge keys as they
-// are, and panics on lists where names belong. What is wrong with such an object
-// is for the API server to say.
+// guarded turns a panic into an error: strategicpatch compares merge keys without checking their
+// types, and panics if they are lists. The API server will say what is wrong with such an object.
 func guarded[T any](merge func() (T, error)) (out T, err error) {
 	defer func() {
 		if r := recover(); r != nil {

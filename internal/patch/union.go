@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// Rivals names the fields of live that a server-side apply of target leaves beside
-// what they exclude, unless somebody who owned them drops them: other members of a
-// union, which the API server has filled in. stored is what was applied before, or
-// nil. List items are named by their names: "spec.template.spec.volumes[data].emptyDir".
+// Rivals returns the fields of live that contradict target and that a server-side apply of target
+// would leave in place: other members of a union, which the API server has filled in. stored is
+// what was applied before, or nil. List items are identified by their names:
+// "spec.template.spec.volumes[data].emptyDir".
 func Rivals(stored, live, target *unstructured.Unstructured) []string {
 	if live == nil || target == nil {
 		return nil
@@ -56,8 +56,8 @@ func rivals(stored, live, target any, n *apitypes.Node, path string) []string {
 	return found
 }
 
-// withRivals is stored as if it had sent live's rivals, too: a three-way merge
-// removes what stored has and target has not. No document is changed.
+// withRivals returns stored as if it had also sent live's rivals, so that a three-way merge removes
+// them. No document is changed.
 func withRivals(stored, live, target map[string]any, root *apitypes.Node) map[string]any {
 	extra, ok := rivalsIn(stored, live, target, root).(map[string]any)
 	if !ok {
@@ -67,7 +67,7 @@ func withRivals(stored, live, target map[string]any, root *apitypes.Node) map[st
 	return out
 }
 
-// rivalsIn is the part of live that consists of rivals, nil when there are none.
+// rivalsIn returns the part of live that consists of rivals, nil when there are none.
 func rivalsIn(stored, live, target any, n *apitypes.Node) any {
 	switch tv := target.(type) {
 	case map[string]any:
@@ -114,7 +114,7 @@ func itemsWithRivals(stored, live, target []any, n *apitypes.Node) any {
 	return out
 }
 
-// joined is a document with more in it; items of lists are matched by merge key.
+// joined returns a document with additional content; items of lists are matched by merge key.
 func joined(doc, more any, n *apitypes.Node) any {
 	switch mv := more.(type) {
 	case map[string]any:

@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// computed reads all other kinds by the conventions that kstatus knows:
-// generations, and the conditions Reconciling, Stalled and Ready.
+// computed judges all other kinds by kstatus: generations, and the conditions Reconciling, Stalled
+// and Ready (https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus).
 func computed(obj *unstructured.Unstructured, ctx Context) (r Result) {
 	defer func() {
-		// kstatus asserts types inside of documents that a custom controller
-		// may write in any shape.
+		// kstatus makes type assertions on documents, which a custom controller may write in any
+		// form.
 		if p := recover(); p != nil {
 			r = unknown("its status can't be read: %v", p)
 		}
@@ -20,7 +20,7 @@ func computed(obj *unstructured.Unstructured, ctx Context) (r Result) {
 	if c, ok := conditionOf(obj.Object, "Ready"); ok && c.status == "Unknown" && current(obj) {
 		return unknown("it says that its readiness is unknown: %s", c.explain("no reason given"))
 	}
-	// kstatus may write into what it reads.
+	// kstatus may change what it reads.
 	res, err := status.Compute(obj.DeepCopy())
 	if err != nil {
 		return unknown("its status can't be read: %v", err)
@@ -52,8 +52,8 @@ func translate(res *status.Result) Result {
 	return unknown("%s", why)
 }
 
-// definition is ready when its kind is served. Names that are taken stay so
-// until someone removes the other definition.
+// definition is ready when its kinds are served. Names that are taken stay so until somebody
+// removes the other definition.
 func definition(obj *unstructured.Unstructured, ctx Context) Result {
 	if c, ok := conditionOf(obj.Object, "NamesAccepted"); ok && c.status == "False" {
 		if ctx.earlier(obj, c) {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// field looks a value up; nil when it, or a map on the way to it, is missing.
+// field returns the value at a path; nil when it, or a map on the path, is missing.
 func field(obj map[string]any, path ...string) any {
 	var v any = obj
 	for _, key := range path {
@@ -25,7 +25,7 @@ func text(obj map[string]any, path ...string) string {
 	return s
 }
 
-// number reads a whole number, def when there is none.
+// number returns the whole number at a path, def when there is none.
 func number(obj map[string]any, def int64, path ...string) int64 {
 	switch v := field(obj, path...).(type) {
 	case int64:
@@ -46,7 +46,7 @@ func count(obj map[string]any, path ...string) int {
 // condition is one entry of status.conditions.
 type condition struct {
 	status, reason, message string
-	// fields are all it says.
+	// fields is the whole entry.
 	fields map[string]any
 }
 
@@ -61,7 +61,7 @@ func conditionOf(obj map[string]any, kind string) (condition, bool) {
 	return condition{}, false
 }
 
-// explain is the condition's own words, the message before the reason.
+// explain returns the condition's message, else its reason.
 func (c condition) explain(otherwise string) string {
 	switch {
 	case c.message != "":
@@ -72,8 +72,8 @@ func (c condition) explain(otherwise string) string {
 	return otherwise
 }
 
-// unobserved says that the controller has not seen this revision yet: its
-// status speaks of an older one.
+// unobserved reports whether the controller has not seen this generation yet, so that the status
+// belongs to an older one.
 func unobserved(obj *unstructured.Unstructured) (Result, bool) {
 	generation := obj.GetGeneration()
 	observed := number(obj.Object, 0, "status", "observedGeneration")
@@ -83,8 +83,8 @@ func unobserved(obj *unstructured.Unstructured) (Result, bool) {
 	return progressing("revision not observed yet (generation %d, observed %d)", generation, observed), true
 }
 
-// allowance reads an int-or-percent of total. What can't be parsed counts as
-// all, as Helm 4.3.1 does.
+// allowance resolves a number or percentage of total. An invalid value counts as total, as in Helm
+// 4.3.1 (pkg/kube/ready.go, daemonSetReady).
 func allowance(v any, total int64, roundUp bool) int64 {
 	var value intstr.IntOrString
 	switch v := v.(type) {

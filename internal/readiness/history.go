@@ -7,16 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// clockSkew is how far the clocks of a controller and of the API server may be
-// apart where a time of the one is compared with one of the other.
+// clockSkew is how far the clocks of a controller and the API server may differ when their times
+// are compared.
 const clockSkew = 5 * time.Second
 
-// earlier says whether a condition is a sign of what was there before the write:
-// it stood in the object then, in the same words and with the same times, or it
-// names an older generation. A controller may well have observed the new
-// generation and not have judged it yet. The deployment controller of Kubernetes
-// 1.36 does so (pkg/controller/deployment/progress.go): a Deployment that has
-// exceeded its deadline keeps that condition, as it is, until there is progress.
+// earlier reports whether a condition is older than the last write: the object had it then, with
+// the same words and times, or it names an older generation. A controller may have observed the new
+// generation without judging it yet. The deployment controller of Kubernetes 1.36 does that
+// (pkg/controller/deployment/progress.go): a Deployment that has exceeded its deadline keeps that
+// condition unchanged until there is progress.
 func (ctx Context) earlier(obj *unstructured.Unstructured, c condition) bool {
 	if number(c.fields, obj.GetGeneration(), "observedGeneration") < obj.GetGeneration() {
 		return true
@@ -28,11 +27,10 @@ func (ctx Context) earlier(obj *unstructured.Unstructured, c condition) bool {
 	return ok && reflect.DeepEqual(then.fields, c.fields)
 }
 
-// earlierRollout says whether an exceeded progress deadline began before the
-// write. The controller counts from the last progress that it has noticed, and
-// going back to a ReplicaSet that is there already is none: a rollback that comes
-// when the deadline of the failed rollout has passed is at once called late in
-// its turn, until it makes progress.
+// earlierRollout reports whether the exceeded progress deadline began before the last write. The
+// controller counts from the last progress that it has noticed, and going back to an existing
+// ReplicaSet is no progress: a rollback after the deadline of a failed rollout has passed is
+// reported as late at once, until it makes progress.
 func (ctx Context) earlierRollout(obj *unstructured.Unstructured, exceeded condition) bool {
 	if ctx.earlier(obj, exceeded) {
 		return true
@@ -46,10 +44,9 @@ func (ctx Context) earlierRollout(obj *unstructured.Unstructured, exceeded condi
 	return at.Add(-deadline).Before(written.Add(-min(clockSkew, deadline/2)))
 }
 
-// LastWritten is when the object was created or any of it but its status and
-// scale last changed, by the API server's clock and to the second: the newest
-// time of its managedFields. It is zero when the object, which may be nil, does
-// not say.
+// LastWritten is when the object was created or last changed, except for its status and scale, by
+// the API server's clock and in whole seconds: the newest time in its managedFields. It is zero
+// when the object, which may be nil, does not say.
 func LastWritten(obj *unstructured.Unstructured) time.Time {
 	if obj == nil {
 		return time.Time{}

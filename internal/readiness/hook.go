@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// HookDone says whether a hook has done its work: Jobs and Pods are followed to
-// their end, a CustomResourceDefinition until it is established. Every other
-// kind has done all it does when it exists.
+// HookDone says whether a hook is done: Jobs and Pods when they have ended, a
+// CustomResourceDefinition when it is established, any other kind when it exists. Helm waits for
+// Jobs and Pods only (4.3.1, pkg/kube/statuswait.go, WatchUntilReady).
 func HookDone(obj *unstructured.Unstructured, ctx Context) Result {
 	if obj == nil {
 		return progressing("it does not exist yet")
@@ -24,7 +24,7 @@ func HookDone(obj *unstructured.Unstructured, ctx Context) Result {
 	return ready("it exists")
 }
 
-// podEnd follows a pod to its end: ready is not done.
+// podEnd follows a pod to its end; a ready pod is not done.
 func podEnd(obj *unstructured.Unstructured) Result {
 	switch phase := text(obj.Object, "status", "phase"); phase {
 	case "Succeeded":

@@ -14,8 +14,8 @@ func exitText(terminated map[string]any) string {
 	return why
 }
 
-// job is ready when it has started, or with WaitForJobs when it is complete.
-// One that has failed is failed either way: it does not recover.
+// job is ready when it exists or, with WaitForJobs, when it is complete. A failed Job is failed in
+// both cases: it does not recover.
 func job(obj *unstructured.Unstructured, ctx Context) Result {
 	r := jobEnd(obj)
 	if r.State == Progressing && !ctx.WaitForJobs {
@@ -24,8 +24,9 @@ func job(obj *unstructured.Unstructured, ctx Context) Result {
 	return r
 }
 
-// jobEnd follows a Job to its end. The conditions decide; the counts are for a
-// controller that has not written them yet.
+// jobEnd follows a Job to its end. Conditions decide
+// (https://kubernetes.io/docs/concepts/workloads/controllers/job/#terminal-job-conditions); the
+// counts matter until the controller has written them.
 func jobEnd(obj *unstructured.Unstructured) Result {
 	if c, ok := conditionOf(obj.Object, "Failed"); ok && c.status == "True" {
 		return failed("it has failed: %s", c.explain("no reason given"))
@@ -36,7 +37,7 @@ func jobEnd(obj *unstructured.Unstructured) Result {
 	if c, ok := conditionOf(obj.Object, "Complete"); ok && c.status == "True" {
 		return ready("it is complete")
 	}
-	// With a limit for each index, or a policy, failures alone say nothing.
+	// With a limit for each index, or a failure policy, the number of failures alone means nothing.
 	limit := number(obj.Object, 6, "spec", "backoffLimit")
 	simple := field(obj.Object, "spec", "backoffLimitPerIndex") == nil && field(obj.Object, "spec", "podFailurePolicy") == nil
 	if fails := number(obj.Object, 0, "status", "failed"); simple && fails > limit {
@@ -51,7 +52,7 @@ func jobEnd(obj *unstructured.Unstructured) Result {
 
 func completions(obj map[string]any, done int64) Result {
 	if field(obj, "spec", "completions") == nil {
-		// A work queue: any success may be the last, only the condition knows.
+		// A work queue: any success may be the last one, only the condition tells.
 		return progressing("%d pods have succeeded, %d are active", done, number(obj, 0, "status", "active"))
 	}
 	want := number(obj, 1, "spec", "completions")

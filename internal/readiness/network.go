@@ -2,8 +2,8 @@ package readiness
 
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// service has an address to talk to: a cluster IP ("None" is one), and as a
-// load balancer an outside one too. An ExternalName is a name only.
+// service is ready when it has an address: a cluster IP ("None" counts) and, for a load balancer,
+// an external one. An ExternalName needs none.
 func service(obj *unstructured.Unstructured, _ Context) Result {
 	kind := text(obj.Object, "spec", "type")
 	if kind == "ExternalName" {
@@ -24,7 +24,7 @@ func service(obj *unstructured.Unstructured, _ Context) Result {
 	return ready("its load balancer has an address")
 }
 
-// apiService is ready when its server answers.
+// apiService is ready when its server is available.
 func apiService(obj *unstructured.Unstructured, _ Context) Result {
 	c, ok := conditionOf(obj.Object, "Available")
 	switch {

@@ -2,7 +2,7 @@ package readiness
 
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// pod is ready when it says so, or when it has done its work.
+// pod is ready when its condition says so, or when it has succeeded.
 func pod(obj *unstructured.Unstructured, _ Context) Result {
 	switch text(obj.Object, "status", "phase") {
 	case "Succeeded":
@@ -26,8 +26,8 @@ func pod(obj *unstructured.Unstructured, _ Context) Result {
 	return progressing("it is not ready")
 }
 
-// podFailure says why a pod has failed: in its own words, else in those of the
-// first container that ended badly.
+// podFailure says why a pod has failed: by its own message or reason, else by the first container
+// that failed.
 func podFailure(obj map[string]any) string {
 	if message := text(obj, "status", "message"); message != "" {
 		return "it has failed: " + message
@@ -44,8 +44,8 @@ func podFailure(obj map[string]any) string {
 	return "it has failed"
 }
 
-// waitingReason names what a container waits for, where that is more than its
-// turn: CrashLoopBackOff, ImagePullBackOff, CreateContainerConfigError.
+// waitingReason returns why a container waits, unless it is just being created: CrashLoopBackOff,
+// ImagePullBackOff, CreateContainerConfigError.
 func waitingReason(obj map[string]any) string {
 	for _, c := range containers(obj) {
 		waiting, _ := field(c, "state", "waiting").(map[string]any)

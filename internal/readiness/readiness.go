@@ -1,8 +1,7 @@
-// Package readiness says of one object, as it was read, whether it is ready,
-// still on its way, or can no longer become ready, and why.
+// Package readiness says whether one object, as it was read, is ready, still progressing, or can no
+// longer become ready, and why.
 //
-// It does not read objects, does not wait and knows no time: callers watch and
-// ask again.
+// It does not read objects, does not wait and reads no clock: callers watch and ask again.
 package readiness
 
 import (
@@ -14,17 +13,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// State is where an object is on its way to ready.
+// State is how far an object is on the way to ready.
 type State string
 
 const (
-	// Ready: what was asked for is there.
+	// Ready: the object does what it is for.
 	Ready State = "ready"
 	// Progressing: not yet; ask again when the object changes.
 	Progressing State = "progressing"
-	// Failed: it can't become ready without someone's help.
+	// Failed: it can't become ready without somebody's help.
 	Failed State = "failed"
-	// Unknown: the object does not say. It is told, and not waited on for ever.
+	// Unknown: the object does not say. Callers report it and do not wait for it.
 	Unknown State = "unknown"
 )
 
@@ -34,28 +33,26 @@ type Result struct {
 	Why   string `json:"why"`
 }
 
-// Context is what a check may know beyond the object itself.
+// Context is what a check may know besides the object itself.
 type Context struct {
 	// WaitForJobs asks for Jobs to be complete; without it, a Job that exists
 	// and has not failed is ready (Helm's --wait-for-jobs).
 	WaitForJobs bool
-	// Related are objects that belong to the one checked: a Deployment's
-	// ReplicaSets, a claim's StorageClass. Without them the object's own status
-	// has to do.
+	// Related are objects that belong to the checked one: a Deployment's ReplicaSets, a claim's
+	// StorageClass. Without them, the check uses the object's own status only.
 	Related []*unstructured.Unstructured
-	// Before is the object as it was left when it was last written, with the
-	// status that it had then; nil when nothing was. Signs of failure that stand
-	// in it are no judgement of what was written: while they stand on, the object
-	// is on its way. Jobs and Pods that have failed are failed all the same: no
-	// write changes that.
+	// Before is the object, with its status, as it was right after it was last written; nil when
+	// nothing was written. Signs of failure that it already had say nothing about what was written:
+	// as long as they have not changed, the object is progressing. Failed Jobs and Pods are failed
+	// nevertheless: no write changes that.
 	Before *unstructured.Unstructured
 }
 
-// check looks at one object of one kind.
+// check judges one object of one kind.
 type check func(*unstructured.Unstructured, Context) Result
 
-// Check says whether the object is ready. It must be the one that was sent:
-// whoever watches compares the UID first. A nil object is not there yet.
+// Check says whether the object is ready. It must be the one that was sent: callers compare the UID
+// first. A nil object does not exist yet.
 func Check(obj *unstructured.Unstructured, ctx Context) Result {
 	if obj == nil {
 		return progressing("it does not exist yet")
@@ -69,8 +66,8 @@ func Check(obj *unstructured.Unstructured, ctx Context) Result {
 	return computed(obj, ctx)
 }
 
-// rules are the functions of the kinds that kinds.Kind calls ByRule. What is not
-// among them is read as kstatus reads it.
+// rules are the checks of the kinds that package kinds calls ByRule. All others are judged by
+// kstatus.
 var rules = map[schema.GroupKind]check{
 	kinds.APIService:               apiService,
 	kinds.CustomResourceDefinition: definition,

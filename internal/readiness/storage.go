@@ -6,14 +6,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// claim is ready when it is bound. One whose class waits for the first consumer
-// can't be bound before a pod uses it, and that pod may be none of ours.
+// claim is ready when it is bound. If its class waits for the first consumer, it is not bound
+// before a pod uses it, and that pod need not be in the release.
 func claim(obj *unstructured.Unstructured, ctx Context) Result {
 	switch phase := text(obj.Object, "status", "phase"); phase {
 	case "Bound":
 		return ready("it is bound")
 	case "Lost":
-		// Bound again when the volume is back; the phase has no time.
+		// It is bound again when the volume is back; the phase has no time.
 		if ctx.Before != nil && text(ctx.Before.Object, "status", "phase") == phase {
 			return progressing("it was lost before, and the volume that it was bound to is not back")
 		}
@@ -25,8 +25,9 @@ func claim(obj *unstructured.Unstructured, ctx Context) Result {
 	return progressing("it is not bound yet")
 }
 
-// waitsForConsumer knows the claim's class when it is related, and that the
-// scheduler has not chosen a node for it.
+// waitsForConsumer reports whether the claim's class, if it is among the related objects, waits for
+// the first consumer, and the scheduler has not chosen a node yet
+// (https://kubernetes.io/docs/concepts/storage/storage-classes/#volume-binding-mode).
 func waitsForConsumer(obj *unstructured.Unstructured, ctx Context) bool {
 	if obj.GetAnnotations()["volume.kubernetes.io/selected-node"] != "" || text(obj.Object, "spec", "volumeName") != "" {
 		return false

@@ -6,8 +6,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// deployment: the newest ReplicaSet has at least replicas − maxUnavailable
-// ready.
+// deployment is ready when the newest ReplicaSet has at least replicas − maxUnavailable ready pods.
 func deployment(obj *unstructured.Unstructured, ctx Context) Result {
 	if field(obj.Object, "spec", "paused") == true {
 		return ready("its rollout is paused")
@@ -27,9 +26,9 @@ func deployment(obj *unstructured.Unstructured, ctx Context) Result {
 	return ready("%d of %s ready", have, replicas(want))
 }
 
-// deploymentAllowance is how many replicas may be missing. Recreate allows
-// none. Like the controller, it lets one go when surge and unavailability both
-// come out as nothing.
+// deploymentAllowance returns how many replicas may be missing. Recreate allows none. If surge and
+// unavailability both come out as 0, one may be missing, as in the controller (Kubernetes 1.36,
+// pkg/controller/deployment/util, ResolveFenceposts).
 func deploymentAllowance(obj map[string]any, want int64) int64 {
 	if text(obj, "spec", "strategy", "type") == "Recreate" || want == 0 {
 		return 0
@@ -49,10 +48,9 @@ func deploymentAllowance(obj map[string]any, want int64) int64 {
 	return allowed
 }
 
-// newestReady is the newest ReplicaSet's ready count. Without the ReplicaSets
-// it is derived from the Deployment's status: of the ready replicas, the old
-// ones (all less the updated) are taken to be ready first, so that it never
-// says more than there are.
+// newestReady is the number of ready pods of the newest ReplicaSet. Without the ReplicaSets it is a
+// lower bound from the Deployment's status: old pods (all minus the updated ones) are assumed to be
+// ready first.
 func newestReady(obj *unstructured.Unstructured, ctx Context) int64 {
 	if rs, ok := newestReplicaSet(obj, ctx); ok {
 		if _, waiting := unobserved(rs); waiting {
@@ -66,7 +64,7 @@ func newestReady(obj *unstructured.Unstructured, ctx Context) int64 {
 	return min(max(readyNow-max(total-updated, 0), 0), updated)
 }
 
-// newestReplicaSet is the one that carries the Deployment's current revision.
+// newestReplicaSet returns the ReplicaSet with the Deployment's current revision.
 func newestReplicaSet(obj *unstructured.Unstructured, ctx Context) (*unstructured.Unstructured, bool) {
 	const revision = "deployment.kubernetes.io/revision"
 	want := obj.GetAnnotations()[revision]
@@ -90,8 +88,8 @@ func ownedBy(obj, owner *unstructured.Unstructured) bool {
 	return false
 }
 
-// statefulSet: updated ≥ replicas − partition, and ready = replicas. OnDelete
-// leaves the pods to people.
+// statefulSet is ready when updated ≥ replicas − partition and ready = replicas. With OnDelete,
+// pods are replaced by hand.
 func statefulSet(obj *unstructured.Unstructured, _ Context) Result {
 	if r, waiting := unobserved(obj); waiting {
 		return r
@@ -109,7 +107,7 @@ func statefulSet(obj *unstructured.Unstructured, _ Context) Result {
 	if have != want {
 		return progressing("%d of %s ready", have, replicas(want))
 	}
-	// A change of the template is counted late: the revisions tell it at once.
+	// The counts reflect a change of the template late, the revisions reflect it at once.
 	current, update := text(obj.Object, "status", "currentRevision"), text(obj.Object, "status", "updateRevision")
 	if partition == 0 && current != update {
 		return progressing("its update to revision %s is not complete", update)
@@ -117,7 +115,7 @@ func statefulSet(obj *unstructured.Unstructured, _ Context) Result {
 	return ready("%d of %s ready", have, replicas(want))
 }
 
-// daemonSet: updated scheduled = desired, and ready ≥ desired − maxUnavailable.
+// daemonSet is ready when updated = desired and ready ≥ desired − maxUnavailable.
 func daemonSet(obj *unstructured.Unstructured, _ Context) Result {
 	if r, waiting := unobserved(obj); waiting {
 		return r
@@ -141,7 +139,7 @@ func daemonSet(obj *unstructured.Unstructured, _ Context) Result {
 	return ready("%d of %d pods are ready", have, desired)
 }
 
-// replicaSet is ready when as many as wanted are, and the generation was seen.
+// replicaSet is ready when all wanted replicas are, and the generation was observed.
 func replicaSet(obj *unstructured.Unstructured, _ Context) Result {
 	if r, waiting := unobserved(obj); waiting {
 		return r

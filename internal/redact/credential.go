@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 )
 
-// credentialSuffixes end the names of keys that hold credentials. Names are
-// compared without case, punctuation and trailing digits: DB_PASSWORD,
-// rootPassword and password2 all end in "password".
+// credentialSuffixes are endings of the names of keys that hold credentials. Names are compared
+// without case, punctuation and trailing digits: DB_PASSWORD, rootPassword and password2 all end in
+// "password".
 var credentialSuffixes = [...]string{
 	"password", "passwd", "passphrase", "pwd",
 	"token", "secret", "credential", "credentials",
@@ -16,11 +16,11 @@ var credentialSuffixes = [...]string{
 	"connectionstring", "dsn", "dockerconfigjson",
 }
 
-// referenceSuffixes look like credentials and only name where one is kept.
+// referenceSuffixes are endings of names that look like credentials but refer to where one is kept.
 var referenceSuffixes = [...]string{"existingsecret", "pullsecret"}
 
-// isCredential says whether a key of an object, of values or of the
-// environment is named like a credential. It is asked about each key of each object.
+// isCredential reports whether a key of an object, of values or of the environment is named like a
+// credential. It is called for each key of each object, so it has to be fast.
 func isCredential(name string) bool {
 	for name != "" && letter(name[len(name)-1]) == 0 {
 		name = name[:len(name)-1] // punctuation and digits at the end
@@ -28,8 +28,8 @@ func isCredential(name string) bool {
 	return endsInOneOf(name, credentialSuffixes[:]) && !endsInOneOf(name, referenceSuffixes[:])
 }
 
-// isCredentialPath says the same of a change's path. The value of an
-// environment variable is judged by the variable's name.
+// isCredentialPath is isCredential for the path of a change. The value of an environment variable
+// is judged by the variable's name.
 func isCredentialPath(parts []string) bool {
 	n := len(parts)
 	if n == 0 {
@@ -50,7 +50,7 @@ func endsInOneOf(name string, suffixes []string) bool {
 	return false
 }
 
-// endsIn compares from the end, without case and punctuation.
+// endsIn is strings.HasSuffix without case and punctuation.
 func endsIn(name, suffix string) bool {
 	at := len(name)
 	for left := len(suffix); left > 0; {
@@ -67,7 +67,7 @@ func endsIn(name, suffix string) bool {
 	return true
 }
 
-// letter is a letter in lower case, 0 for all else.
+// letter returns a letter in lower case, and 0 for any other byte.
 func letter(c byte) byte {
 	if c |= 0x20; c >= 'a' && c <= 'z' {
 		return c
@@ -75,8 +75,8 @@ func letter(c byte) byte {
 	return 0
 }
 
-// assignment finds "--password=x", "-password=x" and "DB_PASSWORD=x" and
-// returns where the value begins, 0 when the text is nothing like that.
+// assignment recognises "--password=x", "-password=x" and "DB_PASSWORD=x" and returns where the
+// value begins; 0 for any other text.
 func assignment(s string) int {
 	name, value, ok := strings.Cut(s, "=")
 	if !ok || value == "" || strings.ContainsAny(name, " \t\n") || !isCredential(name) {
@@ -85,8 +85,8 @@ func assignment(s string) int {
 	return len(name) + 1
 }
 
-// urlPasswords are the places of passwords in URLs: "scheme://user:HERE@host".
-// References such as $(PASSWORD) are no passwords.
+// urlPasswords finds the passwords in URLs: "scheme://user:HERE@host". References such as
+// $(PASSWORD) are not passwords.
 func urlPasswords(s string) []haystack.Span {
 	var found []haystack.Span
 	for from := 0; ; {

@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// EffectDigest is "sha256:" and the SHA-256, in hex, of the plan's EffectList, by
-// which an effect is approved: the same intent that is planned again has the same
-// digest. Of secrets it holds that they change, since somebody who knows all else
-// could test guesses; with key, of any length, also to what, as an HMAC. "" is for a
-// plan that can't be listed.
+// EffectDigest is "sha256:" and the SHA-256, in hex, of the plan's EffectList, by which an effect
+// is approved: a plan with the same intent that is made later has the same digest. Without a key it
+// covers that secrets change, but not their values, since somebody who knows everything else could
+// test guesses; with a key, of any length, it covers the values as an HMAC. It is "" for a plan
+// that can't be listed.
 func EffectDigest(p *plan.Plan, key []byte) string { return NewMask(p).EffectDigest(p, key) }
 
-// EffectDigest is the function EffectDigest with a mask that was made of p.
+// EffectDigest is the function EffectDigest with a mask that was made from p.
 func (m *Mask) EffectDigest(p *plan.Plan, key []byte) string {
 	spelled := *m
 	spelled.spell = func(secret string) string {
@@ -33,8 +33,8 @@ func (m *Mask) EffectDigest(p *plan.Plan, key []byte) string {
 	return plan.Digest(list)
 }
 
-// withoutUnchanged is the plan without the steps that do nothing, which are most of many
-// plans and no effect.
+// withoutUnchanged returns the plan without the steps that do nothing: they are most of many plans,
+// and have no effect.
 func withoutUnchanged(p *plan.Plan) *plan.Plan {
 	var steps []plan.Step
 	p.Steps(func(_ plan.StageName, s *plan.Step) {

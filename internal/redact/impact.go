@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// impact masks what a plan comes to. Names of objects stay, as everywhere.
+// impact masks a plan's impact. Names of objects stay, as everywhere.
 func (m *Mask) impact(i plan.Impact) plan.Impact {
 	i.Images = slices.Clone(i.Images)
 	for at := range i.Images {

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// A token stands for a value that is not printed: "(sensitive 9f2c…)". Equal
-// values of one plan have equal tokens.
+// A token replaces a value that is not printed: "(sensitive 9f2c…)". Equal values of one plan have
+// equal tokens.
 const (
 	tokenOpen  = "(sensitive "
 	tokenClose = "…)"
@@ -34,23 +34,21 @@ func TokenID(token string) string {
 	return token[len(tokenOpen):len(tokenOpen)+tokenHash] + "…"
 }
 
-// Mask replaces secret values in what is printed of a plan, and beside it:
-// errors, progress, logs, records. It is safe for concurrent use. The nil Mask
-// masks nothing.
+// Mask replaces secret values in everything that is printed of a plan, and beside it: errors,
+// progress, logs, records. It is safe for concurrent use. A nil *Mask masks nothing.
 //
-// A token's hash is an HMAC whose key is derived from all secret values of the
-// plan: nobody can test a guess at one value without knowing the others. Only 16
-// bits of the hash are printed, enough to tell values apart and too few to
-// identify one.
+// A token's hash is an HMAC whose key is derived from all secret values of the plan: nobody can
+// test a guess at one value without knowing the others. Only 16 bits of the hash are printed,
+// enough to distinguish values and too few to identify one.
 type Mask struct {
 	secrets *secrets
 	key     []byte
-	// tokens are those of the secrets.
+	// tokens caches the tokens of secrets.
 	tokens map[string]string
 	finder *haystack.Finder
-	// plans are those that the secrets are of, for what is public in them.
+	// plans are the plans that the secrets come from: they also say what is public.
 	plans []*plan.Plan
-	// spell gives what stands in the place of a secret where that is no token.
+	// spell returns the replacement of a secret; nil means its token.
 	spell func(secret string) string
 }
 
@@ -70,7 +68,7 @@ func newMask(s *secrets, salt string) *Mask {
 	return m
 }
 
-// token is what is printed instead of a value in any of its forms.
+// token returns the replacement of a value in any of its forms.
 func (m *Mask) token(value string) string {
 	if IsToken(value) {
 		return value
@@ -98,7 +96,7 @@ func (m *Mask) tokenOf(secret string) string {
 	return tokenOpen + hex.EncodeToString(h.Sum(nil))[:tokenHash] + tokenClose
 }
 
-// find lists the places of secret values. They may overlap.
+// find returns the spans of secret values, which may overlap.
 func (m *Mask) find(s string) []haystack.Span { return m.finder.Find(s) }
 
 // Text replaces every secret value in s by its token.
@@ -113,7 +111,7 @@ func (m *Mask) Text(s string) string {
 	return m.replace(s, spans)
 }
 
-// replace puts tokens in the places that were found.
+// replace replaces the spans by tokens.
 func (m *Mask) replace(s string, spans []haystack.Span) string {
 	if len(spans) == 0 {
 		return s
@@ -132,13 +130,13 @@ func (m *Mask) replace(s string, spans []haystack.Span) string {
 	return b.String() + s[at:]
 }
 
-// name replaces secret values in keys and paths. Those are mostly field names,
-// so values that are short, or only letters and not long, are let through.
+// name replaces secret values in keys and paths. Most of these are field names, so a value that is
+// short, or consists only of letters and is not long, is not replaced.
 func (m *Mask) name(s string) string {
 	for _, found := range m.find(s) {
 		value := s[found.From:found.To]
 		onlyLetters := strings.IndexFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
-		const longest = 16 // of a field's name
+		const longest = 16 // longer than names of fields
 		if len(value) >= longest || len(value) >= minInside && !onlyLetters {
 			return m.Text(s)
 		}
@@ -146,7 +144,7 @@ func (m *Mask) name(s string) string {
 	return s
 }
 
-// merge joins places that overlap.
+// merge joins overlapping spans.
 func merge(spans []haystack.Span) []haystack.Span {
 	slices.SortFunc(spans, func(a, b haystack.Span) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To)) })
 	var out []haystack.Span

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// NewMask makes a mask of the secrets in a plan, and in others. Plan says what
-// counts as a secret.
+// NewMask makes a mask from the secrets in a plan and in others. The function Plan says what counts
+// as a secret.
 func NewMask(p *plan.Plan, others ...*plan.Plan) *Mask {
 	found := newSecrets()
 	var public []string
@@ -29,8 +29,8 @@ func NewMask(p *plan.Plan, others ...*plan.Plan) *Mask {
 	return m
 }
 
-// NewValuesMask makes a mask of the values that are named like credentials, and
-// of further secrets. It is for what is printed before there is a plan.
+// NewValuesMask makes a mask from the values that are named like credentials, and from further
+// secrets. It is for output before there is a plan.
 func NewValuesMask(values map[string]any, secrets ...[]byte) *Mask {
 	found := newSecrets()
 	found.addCredentials(values)
@@ -41,10 +41,9 @@ func NewValuesMask(values map[string]any, secrets ...[]byte) *Mask {
 	return newMask(found, "")
 }
 
-// NewRecordMask makes a mask of the secrets in a stored revision: in its
-// manifest, its hooks and its values. It is for the revision's own description,
-// in which Helm, too, quotes answers of the API server. Documents that can't be
-// parsed contribute no secrets.
+// NewRecordMask makes a mask from the secrets in a stored revision: in its manifest, its hooks and
+// its values. It is for the revision's description, in which Helm, too, quotes answers of the API
+// server. Documents that can't be parsed contribute no secrets.
 func NewRecordMask(r *release.Revision) *Mask {
 	found := newSecrets()
 	public := []string{r.Name, r.Namespace}

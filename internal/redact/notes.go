@@ -13,11 +13,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Notes masks a chart's notes, which are prose with commands to copy: they are
-// printed as they are but for secret values of eight characters or more that are
-// words of their own. Where a value is a data key, the value of a label or a
-// default of the chart, it is public, or means that. From sixteen characters on
-// with digits among them a value is no word of prose, and is masked anywhere.
+// Notes masks a chart's notes. Notes are prose with commands to copy, so only secret values of
+// eight characters or more that stand alone as words are masked. A value that is also a data key,
+// the value of a label or a default of the chart counts as public. A value of sixteen characters or
+// more with digits is no word of prose, and is masked anywhere.
 func (m *Mask) Notes(text string) string {
 	if m == nil {
 		return text
@@ -31,21 +30,21 @@ func (m *Mask) Notes(text string) string {
 	for _, s := range found {
 		word := text[s.From:s.To]
 		open := len(strings.TrimSpace(s.Value)) < minInside || public[s.Value] || public[word] || !standsAlone(text, s) && !isRandom(s.Value)
-		if s.Value == "" || !open { // "": not searched to its end
+		if s.Value == "" || !open { // "" was not searched to its end
 			spans = append(spans, s)
 		}
 	}
 	return m.replace(text, spans)
 }
 
-// isRandom says whether a value is too long and mixed to be a word.
+// isRandom reports whether a value is too long and mixed to be a word.
 func isRandom(value string) bool {
 	const shortest = 16
 	return len(value) >= shortest && strings.ContainsAny(value, "0123456789")
 }
 
-// standsAlone says whether a place is no part of a longer word. A dash, a dot or
-// a slash joins words when there is a word on its other side, too.
+// standsAlone reports whether a span is not part of a longer word. A dash, dot or slash joins words
+// if there is a word on its other side, too.
 func standsAlone(text string, s haystack.Span) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:s.From])
 	further, _ := utf8.DecodeLastRuneInString(text[:s.From-size])
@@ -66,8 +65,8 @@ func inWord(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// publicWords are the words that notes may hold: see Notes. What users have
-// given as a value of their own is none of them.
+// publicWords returns the words that notes may contain, see Notes. Values that the user has set do
+// not count.
 func (m *Mask) publicWords() map[string]bool {
 	words := map[string]bool{}
 	for _, p := range m.plans {
@@ -86,8 +85,7 @@ func (m *Mask) publicWords() map[string]bool {
 	return words
 }
 
-// addPublic adds an object's data keys and the values of its labels, those of its
-// pods included.
+// addPublic adds an object's data keys and the values of its labels and its pods' labels.
 func addPublic(words map[string]bool, object map[string]any) {
 	for key, value := range object {
 		fields, ok := value.(map[string]any)

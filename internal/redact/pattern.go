@@ -16,21 +16,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// pattern names fields that hold secrets: plan.Options.Sensitive.
+// pattern selects fields that hold secrets: one of plan.Options.Sensitive.
 type pattern struct {
-	// objects filters objects as selects does; "" is every object and the
-	// values, onlyValues the values alone.
+	// objects selects objects as manifest.Selects does; "" is every object and the values,
+	// onlyValues the values only.
 	objects string
 	parts   []string
 }
 
-// onlyValues stands before the path of a value.
+// onlyValues is the prefix of patterns for values.
 const onlyValues = "values"
 
-// CheckPattern checks a pattern of plan.Options.Sensitive: "PATH" or
-// "OBJECT:PATH". PATH is a field as the plan prints it: "data.token",
-// "spec.template.spec.containers[web].env[API].value"; a part may have
-// wildcards, and all below the field is meant, too. OBJECT is "KIND",
+// CheckPattern checks a pattern of plan.Options.Sensitive: "PATH" or "OBJECT:PATH". PATH is a field
+// as the plan prints it: "data.token", "spec.template.spec.containers[web].env[API].value"; its
+// parts may have wildcards, and it includes everything below the field. OBJECT is "KIND",
 // "KIND/NAME", where NAME may have wildcards, or "values".
 func CheckPattern(text string) error {
 	_, err := parsePattern(text)
@@ -39,7 +38,7 @@ func CheckPattern(text string) error {
 
 func parsePattern(text string) (pattern, error) {
 	p := pattern{parts: jsontree.SplitPath(text)}
-	// A colon within brackets or behind a dot belongs to the path.
+	// A colon within brackets or after an escaped dot belongs to the path.
 	if i := strings.IndexByte(text, ':'); i >= 0 && !strings.ContainsAny(text[:i], "[") && !strings.Contains(text[:i], "\\") {
 		p.objects, p.parts = text[:i], jsontree.SplitPath(text[i+1:])
 		if p.objects == "" {
@@ -57,7 +56,7 @@ func parsePattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// flat lets a wildcard reach beyond the slashes of keys such as helm.sh/chart.
+// flat lets a wildcard match the slashes of keys such as helm.sh/chart.
 func flat(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
 
 func matchesPart(pattern, key string) bool {
@@ -65,8 +64,7 @@ func matchesPart(pattern, key string) bool {
 	return err == nil && ok
 }
 
-// sensitives are the patterns that a plan was made with. Those that are none
-// were refused before.
+// sensitives returns the patterns that a plan was made with. Invalid ones were refused earlier.
 func sensitives(p *plan.Plan) []pattern {
 	var out []pattern
 	for _, text := range p.Options.Sensitive {
@@ -77,7 +75,7 @@ func sensitives(p *plan.Plan) []pattern {
 	return out
 }
 
-// at rewrites what lies at the path in a copy of v.
+// at returns a copy of v in which the value at the path is rewritten.
 func at(v any, parts []string, rewrite func(any) any) any {
 	if len(parts) == 0 {
 		return rewrite(v)
@@ -104,8 +102,7 @@ func at(v any, parts []string, rewrite func(any) any) any {
 	return v
 }
 
-// isItem says whether a list's item is meant: by its index, or by what the plan
-// calls it.
+// isItem reports whether the part selects a list's item, by its index or by its name in the plan.
 func isItem(part string, index int, item any) bool {
 	if matchesPart(part, strconv.Itoa(index)) {
 		return true
@@ -122,8 +119,8 @@ func isItem(part string, index int, item any) bool {
 	return false
 }
 
-// atChange rewrites what of a change the pattern means: all of it when the
-// field lies at or below the pattern's, else what lies within.
+// atChange rewrites the part of a change that the pattern selects: all of it if the field is at or
+// below the pattern's path, else the values within.
 func atChange(c plan.Change, parts []string, rewrite func(any) any) plan.Change {
 	own := jsontree.SplitPath(c.Path)
 	for i := range min(len(own), len(parts)) {
@@ -136,8 +133,8 @@ func atChange(c plan.Change, parts []string, rewrite func(any) any) plan.Change 
 	return c
 }
 
-// hide is a copy of the plan in which rewrite was applied to every field that
-// its patterns mean.
+// hide returns a copy of the plan in which rewrite was applied to every field that its patterns
+// select.
 func hide(p *plan.Plan, rewrite func(any) any) *plan.Plan {
 	patterns := sensitives(p)
 	if len(patterns) == 0 {
@@ -185,7 +182,7 @@ func hideStep(s *plan.Step, parts []string, rewrite func(any) any) {
 	}
 }
 
-// hidePatch knows merge patches and lists of JSON patch operations.
+// hidePatch handles merge patches and JSON patches.
 func hidePatch(patch any, parts []string, rewrite func(any) any) any {
 	operations, ok := patch.([]any)
 	if !ok {
@@ -209,8 +206,8 @@ func hidePatch(patch any, parts []string, rewrite func(any) any) any {
 	return out
 }
 
-// collectSensitive finds the values that the patterns mean, which are masked
-// wherever else they recur.
+// collectSensitive adds the values that the patterns select, which are masked wherever else they
+// appear.
 func collectSensitive(p *plan.Plan, found *secrets) {
 	hide(p, func(v any) any {
 		found.addTree(v, false)

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Recurring are those of a plan's Secrets, or parts of them, that recur in it in
-// any of their forms. A template may have read every Secret of the cluster.
+// Recurring returns those of a plan's Secrets, or parts of them, that appear in the plan in any
+// form. A template may have read every Secret of the cluster.
 func Recurring(p *plan.Plan) [][]byte {
 	if len(p.Secrets) == 0 {
 		return nil
@@ -22,7 +22,7 @@ func Recurring(p *plan.Plan) [][]byte {
 	values := map[string]bool{}
 	texts(p, func(text string) {
 		for _, at := range m.find(text) {
-			if at.Value == "" { // not searched to its end: any may be there
+			if at.Value == "" { // "" was not searched to its end: any of them may be there
 				maps.Copy(values, found.added)
 			} else {
 				values[at.Value] = true

@@ -1,7 +1,7 @@
-// Package redact finds the secrets in a plan and replaces them by tokens, in the
-// plan itself and in any text that is printed beside it.
+// Package redact finds the secrets in a plan and replaces them by tokens, in the plan itself and in
+// any text that is printed beside it.
 //
-// It prints nothing, and it is not what decides that secrets may be shown.
+// It prints nothing, and it does not decide whether secrets may be shown.
 package redact
 
 import (
@@ -17,32 +17,30 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Plan is a copy of the plan that may be shown; objects without secrets are shared with
-// it. These are replaced by
-// tokens such as "(sensitive 9f2c…)":
+// Plan returns a copy of the plan that may be shown; objects without secrets are shared with it.
+// These values are replaced by tokens such as "(sensitive 9f2c…)":
 //
 //   - values of data and stringData of Secrets, in bodies, patches and changes;
-//   - the same values wherever else they recur, escaped and encoded in any of the
-//     ways that package haystack knows: from 4 characters on where they stand alone, from 8 on anywhere
-//     (12 when they are plain lower-case words), space around them not counted.
+//   - the same values wherever else they appear, escaped and encoded in any of the
+//     ways that package haystack knows: from 4 characters on if they stand alone, from 8 on
+//     anywhere (12 for plain lower-case words), not counting space around them.
 //     Words such as "true", numbers of up to 5 digits and shorter values are
 //     masked in the Secret only;
 //   - values named like a credential (password, token, apiKey …), and passwords
-//     in URLs and command lines, with all their recurrences; those of the user's
+//     in URLs and command lines, wherever they appear; those of the user's
 //     values, too, as long as the plan has its Record;
-//   - what templates have read from Secrets of the cluster, where it recurs;
-//   - what Options.Sensitive names, with all its recurrences.
+//   - what templates have read from Secrets of the cluster, wherever it appears;
+//   - the fields of Options.Sensitive, wherever their values appear.
 //
-// Names of objects and of the release are never masked, and neither is a value
-// that is part of such a name. Notes are prose: see Mask.Notes. Record is left out: it holds chart and values.
+// Names of objects and of the release are never masked, and neither is a value that is part of such
+// a name. Notes are prose: see Mask.Notes. The copy has no Record, which holds chart and values.
 //
-// What must not be seen of the other plans is hidden, too: the plan of a way back
-// quotes the run that it undoes.
+// Secrets of the other plans are masked, too: the plan of a rollback quotes the run that it undoes.
 func Plan(p *plan.Plan, others ...*plan.Plan) *plan.Plan {
 	return NewMask(p, others...).Plan(p)
 }
 
-// Plan is the function Plan with a mask that was made of p, and maybe of others.
+// Plan is the function Plan with a mask that was made from p, and possibly from others.
 func (m *Mask) Plan(p *plan.Plan) *plan.Plan {
 	p = hide(p, m.all)
 	out := *p
@@ -79,7 +77,7 @@ func (m *Mask) Plan(p *plan.Plan) *plan.Plan {
 	return &out
 }
 
-// Problems are a plan's as they may be shown.
+// Problems returns a plan's problems as they may be shown.
 func (m *Mask) Problems(problems []plan.Problem) []plan.Problem {
 	out := slices.Clone(problems)
 	for i := range out {
@@ -89,8 +87,8 @@ func (m *Mask) Problems(problems []plan.Problem) []plan.Problem {
 	return out
 }
 
-// collect finds the values that must not be printed. Objects come first: they
-// say which texts are base64, which changes may leave open.
+// collect adds the values that must not be printed. Objects come first: they show which values are
+// base64, which changes may not.
 func collect(p *plan.Plan, found *secrets) {
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		for _, u := range []*unstructured.Unstructured{s.Body, s.Before, s.After} {
@@ -118,7 +116,7 @@ func collectObject(v any, secret bool, found *secrets) {
 	found.addTree(fields["stringData"], false)
 }
 
-// collectPatch knows merge patches and lists of JSON patch operations.
+// collectPatch handles merge patches and JSON patches.
 func collectPatch(patch any, secret bool, found *secrets) {
 	operations, ok := patch.([]any)
 	if !ok {
@@ -155,7 +153,7 @@ func collectChanges(changes []plan.Change, secret bool, found *secrets) {
 	}
 }
 
-// inData says whether a path lies in a Secret's values.
+// inData reports whether a path is in a Secret's data.
 func inData(parts []string) bool {
 	return len(parts) > 0 && (parts[0] == "data" || parts[0] == "stringData")
 }
@@ -174,7 +172,7 @@ func parsePatch(patch []byte) (any, bool) {
 	return v, d.Decode(&v) == nil
 }
 
-// names are the texts that the plan prints as names.
+// names returns the texts that the plan prints as names.
 func names(p *plan.Plan) []string {
 	out := []string{p.Release.Name, p.Release.Namespace, p.ChartFrom.Name, p.ChartTo.Name}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {

@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	// minSecret is the length from which a value is looked for outside of its
-	// Secret. Shorter ones would be found in everything.
+	// minSecret is the length from which a value is searched for outside of its Secret. Shorter
+	// ones would be found everywhere.
 	minSecret = haystack.MinLength
-	// minInside is the length from which a value is masked inside of a word,
-	// too; shorter ones only where they stand alone. For plain words it is
-	// minWordInside: the user "postgres" is no reason to mask "postgresql".
+	// minInside is the length from which a value is masked even within a word; shorter ones only
+	// where they stand alone. For plain words it is minWordInside: the user "postgres" is no reason
+	// to mask "postgresql".
 	minInside     = 8
 	minWordInside = 12
-	// minLine is the length from which a single line of a secret text is a
-	// secret of its own.
+	// minLine is the length from which a single line of a secret text counts as a secret of its
+	// own.
 	minLine = 16
-	// maxParsed bounds the texts that are searched for credentials, in bytes.
+	// maxParsed limits the size of texts that are searched for credentials, in bytes.
 	maxParsed = 64 << 10
 )
 
 // secrets are the values of a plan that must not be printed.
 type secrets struct {
-	// plain maps every form of a value that is looked for to the value itself.
+	// plain maps every searched form of a value to the value itself.
 	plain map[string]string
-	// weak are forms that are masked in place, but not looked for elsewhere.
+	// weak are forms that are masked in place, but not searched for elsewhere.
 	weak map[string]bool
-	// added are the values whose forms are all known.
+	// added are the values whose forms have been added.
 	added map[string]bool
 }
 
@@ -43,7 +43,7 @@ func newSecrets() *secrets {
 	return &secrets{plain: map[string]string{}, weak: map[string]bool{}, added: map[string]bool{}}
 }
 
-// addEncoded adds a value from a Secret's data, which is base64.
+// addEncoded adds a value of a Secret's data, which is base64.
 func (s *secrets) addEncoded(value string) {
 	decoded, ok := decode(value)
 	if !ok {
@@ -54,8 +54,8 @@ func (s *secrets) addEncoded(value string) {
 	s.form(value, decoded)
 }
 
-// add adds a value. A text of several lines also hides its long lines, one in
-// JSON or YAML also the credentials in it.
+// add adds a value. For a text of several lines it also adds the long lines, for JSON or YAML the
+// credentials in it.
 func (s *secrets) add(value string) {
 	if s.added[value] || value == "" || IsToken(value) {
 		return
@@ -64,7 +64,7 @@ func (s *secrets) add(value string) {
 	trimmed := strings.TrimSpace(value)
 	s.form(value, value)
 	s.form(trimmed, value)
-	if !isLong(trimmed) { // what is long is found within base64
+	if !isLong(trimmed) { // long values are found within base64
 		for _, v := range []string{trimmed, value} {
 			s.form(base64.StdEncoding.EncodeToString([]byte(v)), value)
 			s.form(base64.RawStdEncoding.EncodeToString([]byte(v)), value)
@@ -101,8 +101,8 @@ func (s *secrets) addParts(value, trimmed string) {
 	}
 }
 
-// addCredentials adds the values of a tree that are named like credentials. Most trees
-// have none, and need not be walked in the order that decides which value comes first.
+// addCredentials adds the values of a tree that are named like credentials. Most trees have none;
+// only others are walked in order, which decides which value comes first.
 func (s *secrets) addCredentials(v any) {
 	if hasCredentials(v) {
 		s.addCredentialsInOrder(v)
@@ -133,7 +133,7 @@ func (s *secrets) addCredentialsInOrder(v any) {
 	}
 }
 
-// hasCredentials says whether a tree has values that addCredentials adds.
+// hasCredentials reports whether a tree has values that addCredentials adds.
 func hasCredentials(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -151,7 +151,7 @@ func hasCredentials(v any) bool {
 	return false
 }
 
-// addScalar adds strings and numbers; words such as true are no secrets.
+// addScalar adds a string or number; words such as true are not secrets.
 func (s *secrets) addScalar(v any) {
 	if text, ok := jsontree.ScalarText(v); ok {
 		s.add(text)
@@ -180,7 +180,7 @@ func (s *secrets) addTree(v any, encoded bool) {
 	}
 }
 
-// unify makes values that are base64 of others forms of those.
+// unify turns values that are the base64 of other values into forms of those.
 func (s *secrets) unify() {
 	for form, value := range s.plain {
 		for {
@@ -195,8 +195,8 @@ func (s *secrets) unify() {
 	}
 }
 
-// exempt marks the forms that are not looked for: short ones, words of YAML,
-// numbers as short as a port, and what the plan prints as a name anyway.
+// exempt marks the forms that are not searched for: short ones, words of YAML, numbers as short as
+// a port, and parts of names that the plan prints anyway.
 func (s *secrets) exempt(names []string) {
 	public := strings.Join(names, "\n")
 	for form := range s.plain {
@@ -206,7 +206,7 @@ func (s *secrets) exempt(names []string) {
 	}
 }
 
-// needles are the forms that are looked for.
+// needles returns the forms to search for.
 func (s *secrets) needles() []haystack.Needle {
 	var out []haystack.Needle
 	for _, form := range slices.Sorted(maps.Keys(s.plain)) {
@@ -217,7 +217,7 @@ func (s *secrets) needles() []haystack.Needle {
 	return out
 }
 
-// isLong says whether a value is masked inside of words, too.
+// isLong reports whether a value is masked within words, too.
 func isLong(form string) bool {
 	if strings.Trim(form, "abcdefghijklmnopqrstuvwxyz") == "" {
 		return len(form) >= minWordInside
@@ -234,7 +234,7 @@ func isWord(s string) bool {
 	return len(s) <= port && strings.Trim(s, "0123456789") == ""
 }
 
-// decode reads base64 that holds text.
+// decode decodes base64.
 func decode(s string) (string, bool) {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s))
 	return string(raw), err == nil && len(raw) > 0

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// step copies a step and masks it. Names and what apply expects stay.
+// step returns a masked copy of a step. Names, and what the step expects, stay.
 func (m *Mask) step(s plan.Step) plan.Step {
 	secret := s.Object.IsSecret()
 	s.Body = m.unstructured(s.Body, secret)
@@ -52,8 +52,7 @@ func (m *Mask) unstructured(u *unstructured.Unstructured, secret bool) *unstruct
 	return &unstructured.Unstructured{Object: object}
 }
 
-// patch masks a patch and encodes it again. One that can't be read is replaced
-// by a token.
+// patch masks a patch and encodes it again. A patch that can't be parsed is replaced by a token.
 func (m *Mask) patch(patch []byte, secret bool) []byte {
 	if patch == nil {
 		return nil
@@ -117,13 +116,13 @@ func (m *Mask) change(c plan.Change, secret bool) plan.Change {
 	return c
 }
 
-// place masks what people have put into the names of their files.
+// place masks secrets in names of files.
 func (m *Mask) place(p plan.Place) plan.Place {
 	p.File = m.name(p.File)
 	return p
 }
 
-// policy masks what people have written into a policy.
+// policy masks secrets in a policy.
 func (m *Mask) policy(p plan.Policy) plan.Policy {
 	p.Deny, p.Allow = slices.Clone(p.Deny), slices.Clone(p.Allow)
 	for _, rules := range [][]plan.Rule{p.Deny, p.Allow} {

@@ -10,9 +10,9 @@ import (
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// object masks secret values in an object of a manifest, a patch of one, or a part of
-// one, as Tree does. With secret set it is a Secret: everything in its
-// data is masked, and so is the copy of it that kubectl keeps.
+// object masks secret values in an object of a manifest, a patch of one, or a part of one, as Tree
+// does. If secret is true, it is a Secret: all of its data is masked, and so is kubectl's copy in
+// the last-applied annotation.
 func (m *Mask) object(v any, secret bool) any {
 	fields, ok := v.(map[string]any)
 	if !secret || !ok {
@@ -36,8 +36,8 @@ func (m *Mask) object(v any, secret bool) any {
 	return out
 }
 
-// Tree is what JSON decodes to with secret values, and values named like credentials,
-// replaced by tokens. The parts that have none are v's own: a plan has thousands.
+// Tree returns decoded JSON with secret values, and values named like credentials, replaced by
+// tokens. Parts without any are shared with v: a plan has thousands of objects.
 func (m *Mask) Tree(v any) any {
 	if m == nil {
 		return v
@@ -96,7 +96,7 @@ func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 	return masked, changed
 }
 
-// all copies a value with every scalar masked. Nil stays nil: there is nothing.
+// all returns a copy of a value with every scalar masked. nil stays nil.
 func (m *Mask) all(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -119,8 +119,8 @@ func (m *Mask) all(v any) any {
 	return m.token(fmt.Sprint(v))
 }
 
-// isSecretScalar says whether a value can be a credential: a reference to a
-// variable, a truth value or a structure can't.
+// isSecretScalar reports whether a value can be a credential: references to variables, booleans and
+// structures can't.
 func isSecretScalar(v any) bool {
 	text, ok := jsontree.ScalarText(v)
 	return ok && text != "" && text[0] != '$'

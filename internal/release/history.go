@@ -26,8 +26,8 @@ func (h History) Last() *Revision {
 // Deployed is the newest deployed revision, nil when there is none.
 func (h History) Deployed() *Revision { return h.newest(StatusDeployed) }
 
-// LastSuccessful is the newest revision that was once up: the deployed one,
-// else the newest superseded one. It is nil when nothing ever succeeded.
+// LastSuccessful is the newest revision that was deployed successfully: the deployed one, else the
+// newest superseded one. It is nil when there is none.
 func (h History) LastSuccessful() *Revision {
 	if r := h.newest(StatusDeployed); r != nil {
 		return r
@@ -35,8 +35,8 @@ func (h History) LastSuccessful() *Revision {
 	return h.newest(StatusSuperseded)
 }
 
-// SinceUninstall are the revisions behind the last one that was uninstalled with
-// its history kept: what came before owns nothing any more.
+// SinceUninstall returns the revisions after the last one that was uninstalled with its history
+// kept: older revisions no longer own any objects.
 func (h History) SinceUninstall() History {
 	for i, r := range slices.Backward(h) {
 		if r.Info.Status == StatusUninstalled {
@@ -46,7 +46,7 @@ func (h History) SinceUninstall() History {
 	return h
 }
 
-// Revision is the revision with the number, nil when it is not stored.
+// Revision returns the revision with the number, nil when it is not stored.
 func (h History) Revision(version int) *Revision {
 	for _, r := range h {
 		if r.Version == version {
@@ -56,7 +56,7 @@ func (h History) Revision(version int) *Revision {
 	return nil
 }
 
-// Since are the revisions newer than version, oldest first.
+// Since returns the revisions newer than version, oldest first.
 func (h History) Since(version int) History {
 	var newer History
 	for _, r := range h {

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// overlay carries the changes from was to now over to stored, all JSON texts.
-// Whatever did not change, numbers too large for a float64 and fields that
-// neither was nor now know included, stays as it is in stored.
+// overlay applies the changes from was to now to stored; all are JSON texts. What did not change
+// stays as it is in stored, including numbers too large for a float64 and fields that neither was
+// nor now contains.
 func overlay(stored, was, now json.RawMessage) (json.RawMessage, error) {
 	if bytes.Equal(was, now) {
 		return stored, nil
@@ -32,7 +32,7 @@ func overlayObject(stored, was, now json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// overlayFields is overlay for the fields of an object, which it changes.
+// overlayFields is overlay for the fields of an object; it changes fields.
 func overlayFields(fields, before, after map[string]json.RawMessage) error {
 	for name := range before {
 		if _, kept := after[name]; !kept {
@@ -53,8 +53,8 @@ func overlayFields(fields, before, after map[string]json.RawMessage) error {
 	return nil
 }
 
-// overlayList goes element by element when the lists have the same length;
-// otherwise there is no telling which element is which.
+// overlayList compares element by element if the lists have the same length; otherwise elements
+// can't be matched, and the new list replaces the old one.
 func overlayList(stored, was, now json.RawMessage) (json.RawMessage, error) {
 	var items, before, after []json.RawMessage
 	if err := unmarshalAll([]json.RawMessage{stored, was, now}, &items, &before, &after); err != nil {
@@ -82,7 +82,7 @@ func unmarshalAll[T any](texts []json.RawMessage, into ...*T) error {
 	return nil
 }
 
-// isJSON says whether all texts begin with the delimiter.
+// isJSON reports whether all texts begin with the delimiter.
 func isJSON(delimiter byte, texts ...json.RawMessage) bool {
 	for _, text := range texts {
 		if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != delimiter {

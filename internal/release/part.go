@@ -11,10 +11,10 @@ type Part int
 const (
 	// Whole is all of it. Only such a revision can be written back.
 	Whole Part = iota
-	// Sent is all but the files and values of the chart.
+	// Sent is everything except the files and values of the chart.
 	Sent
-	// Outline is what lists show: status, times, description, the chart's metadata.
-	// Reading it ends as soon as these are found.
+	// Outline is what lists show: status, times, description, the chart's metadata. Reading ends as
+	// soon as these are found.
 	Outline
 	// HookRuns is an Outline with the hooks, which say when they have run.
 	HookRuns
@@ -23,10 +23,9 @@ const (
 // Part is how much of the record the revision holds.
 func (r *Revision) Part() Part { return r.part }
 
-// ReadPart reads Sent, Outline or HookRuns from a record in JSON, and keeps nothing of the
-// rest on the way. most is how many bytes of JSON may be kept. Errors are those
-// of in, ErrTooLarge, and of JSON that can't be read. What lies behind the last
-// field that is needed is not looked at.
+// ReadPart reads Sent, Outline or HookRuns from a record in JSON without keeping the rest in
+// memory. most is how many bytes of JSON may be kept. Errors are those of in, ErrTooLarge, and
+// errors of JSON. What follows the last needed field is not read.
 func ReadPart(in io.Reader, p Part, most int) (*Revision, error) {
 	keep, needed := partFields(p)
 	pruned, err := prune(in, keep, needed, most)
@@ -43,8 +42,8 @@ func ReadPart(in io.Reader, p Part, most int) (*Revision, error) {
 	return &out, nil
 }
 
-// partFields are the fields of a part, and those behind which reading ends. In
-// records of Helm and ours those of an Outline are near the beginning.
+// partFields returns the fields of a part, and those after which reading ends. In records of Helm
+// and of this program the fields of an Outline are near the beginning.
 func partFields(p Part) (keep fields, needed []string) {
 	if p == Outline || p == HookRuns {
 		keep = fields{

@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// fields are those of a JSON object that are kept; nil keeps a value whole.
+// fields are the fields of a JSON object to keep; nil keeps a value whole.
 type fields map[string]fields
 
-// ErrTooLarge says that more would have to be kept of a record than is allowed.
+// ErrTooLarge says that more of a record would have to be kept than is allowed.
 var ErrTooLarge = errors.New("what is read of it is too large")
 
-// prune copies an object of JSON and leaves out all but the fields, without holding
-// more of it than it copies: at most so many bytes. Where outermost fields are
-// needed it ends behind the last of them. What it leaves out is not checked.
+// prune copies a JSON object with only the given fields, holding no more of it in memory than it
+// copies: at most most bytes. If top-level fields are needed, it ends after the last of them. It
+// does not validate what it leaves out.
 func prune(in io.Reader, keep fields, needed []string, most int) ([]byte, error) {
 	p := &pruner{in: bufio.NewReaderSize(in, 16<<10), most: most, missing: map[string]bool{}, early: len(needed) > 0}
 	for _, name := range needed {
@@ -39,8 +39,8 @@ type pruner struct {
 	in   *bufio.Reader
 	out  []byte
 	most int
-	// missing are the needed fields that have not come yet; early says that there
-	// are such fields.
+	// missing are the needed fields that have not been read yet; early says that reading ends after
+	// them.
 	missing map[string]bool
 	early   bool
 }
@@ -52,7 +52,7 @@ func (p *pruner) full() error {
 	return nil
 }
 
-// next is the next byte that is no space.
+// next returns the next byte that is not white space.
 func (p *pruner) next() (byte, error) {
 	for {
 		b, err := p.in.ReadByte()
@@ -72,7 +72,7 @@ func ended(err error) error {
 	return err
 }
 
-// object copies the fields of an object whose brace has been read.
+// object copies the fields of an object whose opening brace has been read.
 func (p *pruner) object(keep fields, outermost bool) error {
 	p.out = append(p.out, '{')
 	for {
@@ -98,12 +98,12 @@ func (p *pruner) object(keep fields, outermost bool) error {
 	}
 }
 
-// close ends an object: the comma behind its last field becomes the brace.
+// close ends an object: the closing brace replaces the comma after the last field.
 func (p *pruner) close() {
 	p.out = append(bytes.TrimSuffix(p.out, []byte(",")), '}')
 }
 
-// field copies a field, or passes over it. The quote of its name has been read.
+// field copies or skips a field. The opening quote of its name has been read.
 func (p *pruner) field(keep fields) error {
 	start := len(p.out)
 	if err := p.value('"', true); err != nil {
@@ -140,7 +140,7 @@ func (p *pruner) field(keep fields) error {
 	return err
 }
 
-// value reads a value that begins with b, and copies it where it is kept.
+// value reads a value that begins with b, and copies it if kept is true.
 func (p *pruner) value(b byte, kept bool) error {
 	for depth := 0; ; {
 		if kept {
@@ -167,13 +167,13 @@ func (p *pruner) value(b byte, kept bool) error {
 			return ended(err)
 		}
 		if c := following[0]; depth == 0 && (c == ',' || c == '}' || c == ']' || c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-			return nil // behind a number or word
+			return nil // the end of a number or word
 		}
-		b, _ = p.in.ReadByte() // which was peeked at
+		b, _ = p.in.ReadByte() // the byte that was peeked at
 	}
 }
 
-// text reads the rest of a string, with the quote at its end.
+// text reads the rest of a string, including the closing quote.
 func (p *pruner) text(kept bool) error {
 	for {
 		chunk, err := p.in.ReadSlice('"')
@@ -185,7 +185,7 @@ func (p *pruner) text(kept bool) error {
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			// A backslash at the end of the buffer belongs to what follows.
+			// A backslash at the end of the buffer escapes the byte after it.
 			if escapes(chunk)%2 == 1 {
 				b, err := p.in.ReadByte()
 				if err != nil {
@@ -203,5 +203,5 @@ func (p *pruner) text(kept bool) error {
 	}
 }
 
-// escapes counts the backslashes at the end.
+// escapes counts the backslashes at the end of the text.
 func escapes(text []byte) int { return len(text) - len(bytes.TrimRight(text, `\`)) }

@@ -17,8 +17,8 @@ func (r *Revision) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Read is UnmarshalJSON for a text that nobody else changes from now on: records
-// may be large, and the revision keeps it.
+// Read is UnmarshalJSON for a text that the caller no longer changes: the revision keeps it, since
+// records may be large.
 func Read(data []byte) (*Revision, error) {
 	type plain Revision
 	var p plain
@@ -37,7 +37,7 @@ func Read(data []byte) (*Revision, error) {
 	return &r, nil
 }
 
-// excerpt is a json.RawMessage that is not a copy.
+// excerpt is a json.RawMessage that does not copy.
 type excerpt []byte
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -46,10 +46,10 @@ func (e *excerpt) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the record. One that was read is written back with all
-// that it held, known here or not, except for the fields whose values have
-// changed since. The chart is compared by identity only: it never changes
-// within a revision, so put a new one in its place rather than editing it.
+// MarshalJSON writes the record. A record that was read is written back with everything in it,
+// including fields that are not known here; only fields whose values have changed are replaced. The
+// chart is compared by identity: it never changes within a revision, so replace it rather than
+// changing it.
 func (r *Revision) MarshalJSON() ([]byte, error) {
 	if r.part != Whole {
 		return nil, fmt.Errorf("record of %s: only a part of it was read", r)
@@ -66,7 +66,7 @@ func (r *Revision) MarshalJSON() ([]byte, error) {
 		delete(stored, "chart")
 	}
 	delete(compared, "chart")
-	if next.Manifest == r.storedManifest { // most of a record
+	if next.Manifest == r.storedManifest { // it is most of a record
 		next.Manifest = ""
 		delete(compared, "manifest")
 	}
@@ -74,7 +74,7 @@ func (r *Revision) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What this version would have written had nothing changed since the record was read.
+	// What this program would have written if nothing had changed since the record was read.
 	var read plain
 	if err := decodeFields(compared, &read); err != nil {
 		return nil, fmt.Errorf("record of %s: %w", r, err)
@@ -89,7 +89,7 @@ func (r *Revision) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stored)
 }
 
-// fieldsOf are the fields of a value's JSON object.
+// fieldsOf returns the fields of a value's JSON object.
 func fieldsOf(v any) (fields map[string]json.RawMessage, err error) {
 	data, err := json.Marshal(v)
 	if err == nil {
@@ -98,7 +98,7 @@ func fieldsOf(v any) (fields map[string]json.RawMessage, err error) {
 	return fields, err
 }
 
-// decodeFields decodes the JSON object that has the fields.
+// decodeFields decodes a JSON object with the fields.
 func decodeFields(fields map[string]json.RawMessage, into any) error {
 	data, err := json.Marshal(fields)
 	if err != nil {
@@ -107,8 +107,8 @@ func decodeFields(fields map[string]json.RawMessage, into any) error {
 	return json.Unmarshal(data, into)
 }
 
-// recordTime reads the "" that Helm 3 writes for a time that was never set as
-// the zero time.
+// recordTime reads "", which Helm 3 writes for a time that was never set (3.22.0,
+// pkg/time/time.go), as the zero time.
 type recordTime struct{ time.Time }
 
 func (t *recordTime) UnmarshalJSON(data []byte) error {
@@ -118,7 +118,7 @@ func (t *recordTime) UnmarshalJSON(data []byte) error {
 	return t.Time.UnmarshalJSON(data)
 }
 
-// UnmarshalJSON reads the times of both Helms.
+// UnmarshalJSON reads the time formats of Helm 3 and 4.
 func (i *Info) UnmarshalJSON(data []byte) error {
 	type plain Info
 	var p plain
@@ -136,7 +136,7 @@ func (i *Info) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads the times of both Helms.
+// UnmarshalJSON reads the time formats of Helm 3 and 4.
 func (e *Execution) UnmarshalJSON(data []byte) error {
 	var read struct {
 		StartedAt   recordTime `json:"started_at"`

@@ -1,9 +1,8 @@
-// Package release is a revision of a release as a value: its status, its
-// chart, values, manifest and hooks in Helm's record format, and the questions
-// a history can answer.
+// Package release is a revision of a release as a value: its status, chart, values, manifest and
+// hooks in Helm's record format, and what can be learned from a history.
 //
-// It does not store records (package releasestore) and does not decide what a
-// new revision contains (package plan).
+// It does not store records (package releasestore does) and does not decide what a new revision
+// contains (package plan does).
 package release
 
 import (
@@ -55,15 +54,15 @@ type Revision struct {
 	// when it never was. The store keeps it beside the record.
 	Modified time.Time `json:"-"`
 
-	// stored is the record as it was read, field by field, storedChart and storedManifest
-	// are the chart and the manifest that were decoded from it: what MarshalJSON starts from.
+	// stored, storedChart and storedManifest are the record's fields, chart and manifest as they
+	// were read, which MarshalJSON compares with.
 	stored         map[string]json.RawMessage
 	storedChart    *chart.Chart
 	storedManifest string
 	part           Part
 }
 
-// Info is what changes about a revision while it lives.
+// Info is the part of a revision that changes after its creation.
 type Info struct {
 	FirstDeployed    time.Time       `json:"first_deployed,omitzero"`
 	LastDeployed     time.Time       `json:"last_deployed,omitzero"`
@@ -75,7 +74,7 @@ type Info struct {
 	Resources        json.RawMessage `json:"resources,omitempty"`
 }
 
-// Hook is a hook with the story of its last run.
+// Hook is a hook and its last run.
 type Hook struct {
 	manifest.Hook
 	LastRun Execution `json:"last_run"`
@@ -114,7 +113,7 @@ func (r *Revision) ChartLabel() string {
 	return r.Chart.Metadata.Name + "-" + r.Chart.Metadata.Version
 }
 
-// AppVersion is the version of the application in the chart, "" when not told.
+// AppVersion is the application's version from the chart, "" when there is none.
 func (r *Revision) AppVersion() string {
 	if r.Chart == nil || r.Chart.Metadata == nil {
 		return ""
@@ -122,7 +121,7 @@ func (r *Revision) AppVersion() string {
 	return r.Chart.Metadata.AppVersion
 }
 
-// Annotations are those of the chart, nil when not told.
+// Annotations are the chart's annotations, nil when there are none.
 func (r *Revision) Annotations() map[string]string {
 	if r.Chart == nil || r.Chart.Metadata == nil {
 		return nil
@@ -130,8 +129,8 @@ func (r *Revision) Annotations() map[string]string {
 	return r.Chart.Metadata.Annotations
 }
 
-// Objects parses the revision's manifest, but for the documents that known objects were
-// parsed from. Errors name the template.
+// Objects parses the revision's manifest. Documents from which the known objects were parsed are
+// not parsed again. Errors name the template.
 func (r *Revision) Objects(known ...manifest.Object) ([]manifest.Object, error) {
 	if r.part == Outline || r.part == HookRuns {
 		return nil, fmt.Errorf("manifest of %s: only its outline was read", r)
@@ -143,8 +142,8 @@ func (r *Revision) Objects(known ...manifest.Object) ([]manifest.Object, error) 
 	return objects, nil
 }
 
-// WithStatus is a copy of the revision in another status. Chart, values and
-// manifest are shared with r; hooks and labels are the copy's own.
+// WithStatus returns a copy of the revision with another status. Chart, values and manifest are
+// shared with r; hooks and labels are copied.
 func (r *Revision) WithStatus(s Status, description string) *Revision {
 	next := *r
 	next.Hooks = slices.Clone(r.Hooks)
@@ -169,7 +168,7 @@ const (
 	StatusPendingRollback Status = "pending-rollback"
 )
 
-// Pending says whether an operation is under way, or died while it was.
+// Pending reports whether an operation is under way or was interrupted.
 func (s Status) Pending() bool {
 	switch s {
 	case StatusPendingInstall, StatusPendingUpgrade, StatusPendingRollback, StatusUninstalling:

@@ -6,19 +6,19 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Run is how long something took in an earlier revision.
+// Run is the duration of an operation or hook in an earlier revision.
 type Run struct {
 	Revision int `json:"revision"`
 	// Took is in nanoseconds.
 	Took time.Duration `json:"tookNanoseconds"`
-	// Failed says that it did not end well.
+	// Failed says that it failed.
 	Failed bool `json:"failed,omitempty"`
 }
 
-// LastRuns are the last n runs that have deployed a revision, the newest first, as far as
-// their beginning and end are known. A run ends when the revision before it becomes
-// superseded, in Helm as here; a first one, and one that has failed, when its own record was
-// last written. Ends are in whole seconds. A run that did not wait ended before its pods were
+// LastRuns returns the last n operations that deployed a revision, the newest first, as far as
+// their beginning and end are known. An operation ends when the revision before it becomes
+// superseded, with Helm as well; a first one, and a failed one, ends when its own record was last
+// written. Ends are in whole seconds. An operation that did not wait ended before its pods were
 // ready.
 func (h History) LastRuns(n int) []Run {
 	var out []Run
@@ -33,7 +33,7 @@ func (h History) LastRuns(n int) []Run {
 	return out
 }
 
-// end is when the run ended that made h[i]; zero when that is not known.
+// end returns when the operation that created h[i] ended; zero when that is not known.
 func (h History) end(i int) time.Time {
 	switch status := h[i].Info.Status; status {
 	case StatusFailed:
@@ -50,8 +50,8 @@ func (h History) end(i int) time.Time {
 	return time.Time{}
 }
 
-// RunsOf are the last n runs of a hook that have ended, the newest first: of each revision the
-// last one, for whatever event that was.
+// RunsOf returns the last n completed runs of a hook, the newest first: of each revision the last
+// one, whatever its event.
 func (h History) RunsOf(hook manifest.Hook, n int) []Run {
 	var out []Run
 	for i := len(h) - 1; i >= 0; i-- {

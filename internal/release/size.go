@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// PartSize is how much of a record a part of the revision takes.
+// PartSize is the share of a part of the revision in its record.
 type PartSize struct {
 	// What is "the manifest", "the values", "templates/web.yaml" …
 	What string
-	// Bytes is its size in the record, as if it were packed by itself: records are
-	// gzip in base64.
+	// Bytes is its size in the record as if it were compressed on its own: records are gzip in
+	// base64.
 	Bytes int
 }
 
-// LargestParts are the parts of a revision that take the most room in its record,
-// the largest first, at most so many.
+// LargestParts returns the parts of a revision that take most of its record, at most so many, the
+// largest first.
 func LargestParts(r *Revision, most int) []PartSize {
 	var parts []PartSize
 	add := func(what string, data []byte) {
@@ -50,21 +50,21 @@ func asJSON(values map[string]any) []byte {
 	}
 	data, err := json.Marshal(values)
 	if err != nil {
-		return nil // such a record can't be made at all, and says so
+		return nil // encoding such a record reports the error
 	}
 	return data
 }
 
-// packedSize is the length of base64(gzip(data)), near enough.
+// packedSize is approximately the length of base64(gzip(data)).
 func packedSize(data []byte) int {
 	var n counter
 	w := gzip.NewWriter(&n)
-	_, _ = w.Write(data) // a counter fails at nothing
+	_, _ = w.Write(data) // a counter never fails
 	_ = w.Close()
 	return int(n) * 4 / 3
 }
 
-// counter counts what is written to it.
+// counter counts the bytes that are written to it.
 type counter int
 
 func (c *counter) Write(p []byte) (int, error) {

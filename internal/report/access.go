@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// access are "ClusterRole/web gains get/list secrets" and "RoleBinding/web gives
-// Role/web to ServiceAccount/web". Who gets a new role is told with the new role.
+// access returns lines such as "ClusterRole/web gains get/list secrets" and "RoleBinding/web gives
+// Role/web to ServiceAccount/web". The subjects of a new role are in the line of the role.
 func (w impactWriter) access(changes []plan.AccessChange) []string {
 	made := map[string]bool{}
 	for _, c := range changes {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// comparedWith is "argo-cd 9.7.1 (base)" for a chart; files are named as they were given,
-// without the folders of somebody's machine.
+// comparedWith is "argo-cd 9.7.1 (base)" for a chart; files have the names that were given, without
+// the folders of absolute paths.
 func comparedWith(p *plan.Document) string {
 	a := *p.Against
 	if a.Kind == plan.AgainstChart && p.ChartFrom.Name != "" {
@@ -21,8 +21,7 @@ func comparedWith(p *plan.Document) string {
 	return escape.Line(a.String())
 }
 
-// footnote says what a comparison, or a plan without dry runs, can't know, "" for other
-// plans.
+// footnote says what a comparison, or a plan without dry runs, can't know; "" for other plans.
 func footnote(p *plan.Document) string {
 	if p.Judged != "" {
 		return "Planned without dry runs (--judge-as): outcomes are estimated, and permissions are those of " + escape.Line(p.Judged) + "."
@@ -36,8 +35,7 @@ func footnote(p *plan.Document) string {
 	return "Compared with " + comparedWith(p) + ", not with live objects: drift is not known, outcomes are estimated, and this plan can't be applied."
 }
 
-// toldAbove says whether the footnote is reason enough for the
-// step's estimate.
+// toldAbove reports whether the footnote already explains the step's estimate.
 func toldAbove(p *plan.Document, s *plan.Step) bool {
 	return (p.Against != nil || p.ReadOnly) && s.Estimate == plan.NotAsked
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// repeated is a change with how many like it follow in the same object.
+// repeated is a change and the number of equal changes in the same object that it stands for.
 type repeated struct {
 	plan.Change
 	like int
 }
 
-// foldAlike tells a change once that an object has in minFold places or more, such
-// as in every panel of a dashboard. What was changed by hand stays, and in full all.
+// foldAlike keeps one of the changes that an object has in minFold places or more, such as in every
+// panel of a dashboard. Drift is never folded, and with full nothing is.
 func foldAlike(changes []plan.Change, full bool) []repeated {
 	shapes := map[string]int{}
 	for _, c := range changes {
@@ -43,14 +43,14 @@ func foldAlike(changes []plan.Change, full bool) []repeated {
 	return out
 }
 
-// alikeKey is equal for changes that are told once.
+// alikeKey is equal for changes that are folded into one.
 func alikeKey(c plan.Change) string {
 	return fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%t", shape(c.Path), value(c.From), value(c.To), cause(c), c.Sensitive)
 }
 
 var brackets = regexp.MustCompile(`\[[^\]]*\]`)
 
-// shape is a path without the keys and indexes on its way; what nests in its like
+// shape returns a path without keys and indexes in its middle; a part nested in an equal part
 // counts once.
 func shape(path string) string {
 	way, last := path, ""
@@ -64,8 +64,8 @@ func shape(path string) string {
 	return strings.Join(parts, " ") + last
 }
 
-// joinAlike tells objects of one kind once that are changed in the same way, when
-// they are minFold or more: "27 ConfigMaps".
+// joinAlike joins objects of one kind that are changed in the same way, if they are minFold or
+// more: "27 ConfigMaps".
 func (w entryWriter) joinAlike(entries []entry) []entry {
 	if w.view.full || len(w.view.only) > 0 {
 		return entries
@@ -90,7 +90,7 @@ func (w entryWriter) joinAlike(entries []entry) []entry {
 	return out
 }
 
-// entryKey is equal for entries that are told once, "" for those that stay alone.
+// entryKey is equal for entries that are joined, "" for an entry that is never joined.
 func entryKey(e entry) string {
 	if e.op != plan.OpPatch || e.detail != "" || len(e.rows) == 0 || e.hiddenRows > 0 {
 		return ""
@@ -106,7 +106,7 @@ func entryKey(e entry) string {
 	return e.kind + "\x00" + strings.Join(slices.Compact(keys), "\x00")
 }
 
-// joined is one entry for several that are alike.
+// joined returns one entry that stands for several equal ones.
 func (w entryWriter) joined(entries []entry, same []int) entry {
 	out := entries[same[0]]
 	names := make([]string, 0, len(same))
@@ -135,7 +135,7 @@ func (w entryWriter) joined(entries []entry, same []int) entry {
 	return out
 }
 
-// CountOfKind is how many objects of a kind there are: "1 Secret", "2 ConfigMaps".
+// CountOfKind is the number of objects of a kind: "1 Secret", "2 ConfigMaps".
 func CountOfKind(n int, kind string) string {
 	return count(n, escape.Line(kind), plural(escape.Line(kind)))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// digest says in a few words what an object is that is created: "replicas 3,
-// image shop/web:2.0". It is empty for kinds of which nothing is known.
+// digest describes a created object in a few words: "replicas 3, image shop/web:2.0". It is empty
+// for unknown kinds.
 func digest(u *unstructured.Unstructured) string {
 	if u == nil {
 		return ""
@@ -73,7 +73,7 @@ func fact(u *unstructured.Unstructured, label string, path ...string) string {
 	return label + " " + cut(value(v), 60)
 }
 
-// items are the maps of a list.
+// items returns the maps in a list.
 func items(u *unstructured.Unstructured, path ...string) []map[string]any {
 	all, _ := field(u, path...).([]any)
 	var out []map[string]any
@@ -144,7 +144,7 @@ func dataKeys(u *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s", strings.Fields(count(len(names), "key", "keys"))[1], list(names, 4))
 }
 
-// fullBody is the YAML of what a step creates, nil when it creates nothing.
+// fullBody returns the YAML of the object that a step creates, nil if it creates none.
 func fullBody(s *plan.Step) []string {
 	u := s.Body
 	if u == nil {

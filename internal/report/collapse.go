@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// minFold is in how many objects the same change of a label is folded to one line.
+// minFold is the number of objects from which the same change of a label is shown in one line.
 const minFold = 3
 
 // label is a change of a label or annotation, wherever it is in an object.
@@ -22,17 +22,17 @@ type label struct {
 	from, to string
 }
 
-// collapsed are the label changes that many objects share. They are told once.
+// collapsed are the changes of labels that many objects share, and that are shown once.
 type collapsed struct {
-	// objects are the IDs of the steps that make each change.
+	// objects are the IDs of the steps with each change.
 	objects map[label][]string
-	// alone holds the steps that change nothing else.
+	// alone are the steps without other changes.
 	alone map[string]bool
 	// restarts are the objects among them whose pods are replaced.
 	restarts map[string]bool
 }
 
-// newFolds folds nothing when everything is to be shown.
+// newFolds finds the shared changes of labels; with full there are none.
 func newFolds(p *plan.Document, full bool) collapsed {
 	f := collapsed{objects: map[label][]string{}, alone: map[string]bool{}, restarts: map[string]bool{}}
 	if full {
@@ -58,7 +58,7 @@ func newFolds(p *plan.Document, full bool) collapsed {
 	return f
 }
 
-// has says whether a step's change is folded.
+// has reports whether a step's change is folded.
 func (f collapsed) has(s *plan.Step, c plan.Change) bool {
 	l, ok := labelOf(c)
 	return ok && foldable(s) && len(f.objects[l]) >= minFold
@@ -68,7 +68,7 @@ func foldable(s *plan.Step) bool {
 	return s.Op == plan.OpPatch || s.Op == plan.OpReplace || s.Op == plan.OpAdopt
 }
 
-// labelOf recognises changes of labels and annotations. Drift is never noise.
+// labelOf recognises changes of labels and annotations, except drift, which is always shown.
 func labelOf(c plan.Change) (label, bool) {
 	if c.Cause == plan.CauseDrift || c.Sensitive {
 		return label{}, false
@@ -91,8 +91,8 @@ func side(v any) string {
 	return value(v)
 }
 
-// lines tell the folded changes, those of the same objects together: "16 objects:
-// labels app 1 → 2, helm.sh/chart web-1 → web-2".
+// lines returns a line for each set of objects with the same folded changes: "16 objects: labels
+// app 1 → 2, helm.sh/chart web-1 → web-2".
 func (f collapsed) lines() []string {
 	groups := map[string][]label{}
 	for l, ids := range f.objects {
@@ -141,8 +141,7 @@ func (l label) sentence() string {
 	return what + " " + cut(from, 60) + " → " + cut(withoutName(from, to), 60)
 }
 
-// withoutName leaves the name out of a chart's name and version that follows another
-// version of it.
+// withoutName removes the chart's name from to if from is another version of the same chart.
 func withoutName(from, to string) string {
 	same := 0
 	for same < min(len(from), len(to)) && from[same] == to[same] {

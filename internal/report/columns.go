@@ -13,11 +13,11 @@ const (
 	rowIndent   = 7 // "     ≠ "
 	valueIndent = 9 // below a row
 	gap         = 2
-	narrowest   = 24 // what paths are cut to at most
+	narrowest   = 24 // the least width of the column of paths
 )
 
-// measure finds the columns that the sections share. Where all don't fit,
-// values go to lines of their own.
+// measure determines the columns that all sections share. If not all fit, values are printed on
+// lines of their own.
 func (t *textWriter) measure(sections []section) {
 	limit := t.columns * 2 / 5
 	rows, values := 0, 0
@@ -46,13 +46,13 @@ func (t *textWriter) measure(sections []section) {
 	t.values = min(values, t.room(t.paths))
 }
 
-// room is how wide the values of a change may be beside paths that wide.
+// room is the width for the values of a change beside paths of the given width.
 func (t *textWriter) room(paths int) int {
 	return max(t.columns-rowIndent-paths-2*gap-t.causes, 10)
 }
 
-// what is the middle column of a change: its values, or how much of a text
-// changes. It is at most as wide as a line.
+// what is the middle column of a change: its values, or how much of a text changes. It is at most
+// as wide as a line.
 func (t *textWriter) what(r row) string {
 	if t.full {
 		return r.values(0)
@@ -97,8 +97,8 @@ func (t *textWriter) entry(e entry) {
 	}
 }
 
-// detail is what happens to an object: beside its name, in the column of the others
-// where it is not broken there, else below it.
+// detail is what happens to an object: beside its name if it fits into one line there, in the
+// common column if possible; else below the name.
 func (t *textWriter) detail(e entry) (beside string, below []string) {
 	if e.detail == "" {
 		return "", nil
@@ -129,8 +129,8 @@ func (t *textWriter) rows(e entry) {
 	}
 }
 
-// row prints path, values and cause. Values too wide for their column stand right behind
-// the path, or on a line of their own where there is no room either.
+// row prints path, values and cause. Values that are too wide for their column follow the path
+// directly, or are on a line of their own if that is too wide, too.
 func (t *textWriter) row(r row) {
 	sign := " "
 	if r.change.Cause == plan.CauseDrift {
@@ -143,7 +143,7 @@ func (t *textWriter) row(r row) {
 	beside, room := max(width(path), t.paths), t.columns-rowIndent-2*gap-width(cause)-width(what)
 	switch {
 	case beside <= room:
-	case width(path) <= room: // not in the column of the others
+	case width(path) <= room: // values follow the path, outside of their column
 		beside = width(path)
 	default:
 		what, below = "", what
@@ -152,7 +152,7 @@ func (t *textWriter) row(r row) {
 	if cause != "" {
 		line = pad(line, max(t.paths+t.values+2*gap, width(line)+gap))
 	}
-	if below != "" && rowIndent+width(line)+width(cause) > t.columns { // the cause goes with the values
+	if below != "" && rowIndent+width(line)+width(cause) > t.columns { // the cause goes to the line of the values
 		below = r.values(t.columns-valueIndent-gap-width(cause)) + strings.Repeat(" ", gap) + faded
 		faded = ""
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// diffLine is a line of a unified diff: '+' new, '-' gone, ' ' the same, '@'
-// where a part begins.
+// diffLine is a line of a unified diff: '+' is new, '-' is removed, ' ' is unchanged, and '@'
+// begins a hunk.
 type diffLine struct {
 	kind byte
 	text string
 }
 
-// isText says whether a change is one of a text of several lines.
+// isText reports whether the value is a text of several lines, before or after the change.
 func isText(c plan.Change) bool {
 	from, _ := c.From.(string)
 	to, _ := c.To.(string)
@@ -26,8 +26,7 @@ func isText(c plan.Change) bool {
 
 func severalLines(s string) bool { return strings.Contains(strings.TrimSuffix(s, "\n"), "\n") }
 
-// textDiff is the unified diff of a change, with that many unchanged lines
-// around every difference.
+// textDiff is the unified diff of a change, with context unchanged lines around every difference.
 func textDiff(c plan.Change, context int) (lines []diffLine, err error) {
 	from, _ := c.From.(string)
 	to, _ := c.To.(string)

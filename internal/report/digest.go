@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// digests are "effect sha256:…" and, of a plan that is saved, "plan sha256:…", as
-// shown says them.
+// digests are "effect sha256:…" and, for a saved plan, "plan sha256:…"; shown formats each digest.
 func digests(p *plan.Document, shown func(string) string) []string {
 	var out []string
 	if p.EffectDigest != "" {
@@ -24,10 +23,10 @@ func digests(p *plan.Document, shown func(string) string) []string {
 	return out
 }
 
-// whole is a digest as it is.
+// whole returns a digest unchanged.
 func whole(digest string) string { return digest }
 
-// short is "sha256:0123456789ab…", by which people tell digests apart.
+// short is "sha256:0123456789ab…", enough to distinguish digests.
 func short(digest string) string {
 	if length := len("sha256:") + 12; len(digest) > length {
 		return digest[:length] + "…"
@@ -35,8 +34,8 @@ func short(digest string) string {
 	return digest
 }
 
-// setEffects are the effects of a set's plans, with their releases, in the order of these; one
-// that is "" is not known.
+// setEffects returns the effect digests of a set's plans with their releases, in the order of the
+// releases; nil if one is unknown.
 func setEffects(d *releaseset.Document) []string {
 	var out []string
 	for _, r := range d.Releases {
@@ -49,11 +48,11 @@ func setEffects(d *releaseset.Document) []string {
 		}
 	}
 	slices.Sort(out)
-	return append(out, "set") // so that there are two at least, and they are hashed
+	return append(out, "set") // with at least two, effectLine hashes them
 }
 
-// effectLine is hidden in a comment: by it the next one says what has changed since somebody
-// approved. It is "" where a plan has no effect digest.
+// effectLine is hidden in a comment on a pull request. The next comment compares with it, to say
+// what has changed since an approval. It is "" if a plan has no effect digest.
 func effectLine(s plan.Summary, digests ...string) string {
 	const length = 16
 	if slices.Contains(digests, "") || len(digests) == 0 {

@@ -39,8 +39,8 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 	return e, nil
 }
 
-// gravest are at most n of the changes, those that a reviewer should see first, in the
-// order in which they were; 0 is no limit.
+// gravest returns at most n of the changes, those that a reviewer should see first, in their
+// original order; n = 0 is no limit.
 func gravest(s *plan.Step, changes []repeated, n int) []repeated {
 	if n == 0 || len(changes) <= n {
 		return changes
@@ -59,8 +59,8 @@ func gravest(s *plan.Step, changes []repeated, n int) []repeated {
 	return out
 }
 
-// shownChanges are those that get rows of their own. quiet leaves out what podNoise
-// tells.
+// shownChanges returns the changes that get rows of their own. quiet leaves out those that podNoise
+// sums up.
 func (w entryWriter) shownChanges(s *plan.Step, quiet bool) []repeated {
 	var changes []plan.Change
 	for _, c := range s.Changes {
@@ -80,7 +80,7 @@ func showsChanges(op plan.Op) bool {
 	return op == plan.OpPatch || op == plan.OpReplace || op == plan.OpAdopt || op == plan.OpRecreate || op == plan.OpKeep || op == plan.OpRun
 }
 
-// detail says what the step does, where the changes don't say it themselves.
+// detail describes the step, unless its changes do so.
 func (w entryWriter) detail(s *plan.Step) string {
 	switch s.Op {
 	case plan.OpCreate:
@@ -97,7 +97,7 @@ func (w entryWriter) detail(s *plan.Step) string {
 	case plan.OpReplace, plan.OpKeep:
 		return reason(verb(s.Op), s.Why)
 	case plan.OpRecreate:
-		if s.Risk != "" { // told above
+		if s.Risk != "" { // the risk already says why
 			return "delete, then create"
 		}
 		return reason("delete, then create", s.Why)
@@ -116,8 +116,8 @@ func (w entryWriter) detail(s *plan.Step) string {
 	return ""
 }
 
-// creation says what is created; why, when it is not simply new; and why it is
-// not certain what comes of it.
+// creation describes what is created, why if it is not simply new, and why the outcome is
+// uncertain.
 func (w entryWriter) creation(s *plan.Step) string {
 	text := "create"
 	if why := unlessOrdinary(s.Why); why != "" {
@@ -139,7 +139,7 @@ func (w entryWriter) creation(s *plan.Step) string {
 	return text
 }
 
-// unlessOrdinary leaves out plan's reasons that the sign tells already.
+// unlessOrdinary omits reasons that follow from the sign alone.
 func unlessOrdinary(why string) string {
 	switch why {
 	case "the chart has it and the cluster does not", "crds/ has it and the cluster does not", "--create-namespace, and it is not there",
@@ -149,8 +149,7 @@ func unlessOrdinary(why string) string {
 	return why
 }
 
-// estimate is why the step is not certain. What many steps share is told in
-// the header.
+// estimate explains why the outcome is uncertain. A reason that many steps share is in the header.
 func (w entryWriter) estimate(s *plan.Step) string {
 	switch {
 	case s.Fidelity == plan.FidelityUnknown:

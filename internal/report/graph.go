@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// shownInGraph is how many steps of a stage a picture names.
+// shownInGraph is how many steps of a stage a graph names.
 const shownInGraph = 10
 
 // Mermaid prints the plan's stages as a Mermaid flowchart. Errors are those of w.
@@ -43,7 +43,8 @@ func mermaid(p *page) string {
 	return b.String()
 }
 
-// mermaidText escapes what Mermaid reads as markup, in its own form of entities.
+// mermaidText escapes Mermaid's markup by its own kind of entities
+// (https://mermaid.js.org/syntax/flowchart.html#entity-codes-to-escape-characters).
 func mermaidText(s string) string {
 	return strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", `\`, "#92;", "&", "#38;").Replace(s)
 }
@@ -80,8 +81,7 @@ func dotText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)
 }
 
-// stageLines are the steps of a stage, what is destroyed first when there are
-// too many.
+// stageLines lists the steps of a stage; if there are too many, those that delete come first.
 func stageLines(s section) []string {
 	var lines []string
 	entries := s.entries
@@ -108,7 +108,7 @@ func stageLines(s section) []string {
 	return append(lines, s.folded...)
 }
 
-// stageColor is that of the most serious step.
+// stageColor is the colour of the most serious step.
 func stageColor(s section) string {
 	color := ""
 	for _, e := range s.entries {

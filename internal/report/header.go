@@ -84,8 +84,8 @@ func chartFact(from, to plan.ChartRef) string {
 	return text
 }
 
-// appChange is " (app 7.2.4 → 8.2.1)", "" where the version of what the chart runs is not
-// told, stays, or is the chart's own.
+// appChange is " (app 7.2.4 → 8.2.1)"; "" if the application's version is unknown, unchanged, or
+// equal to the chart's.
 func appChange(from, to plan.ChartRef) string {
 	was, is := from.AppVersion, to.AppVersion
 	if was == "" || is == "" || was == is || was == from.Version && is == to.Version {
@@ -105,7 +105,7 @@ func headerNotes(p *plan.Document, v view) []note {
 	if p.ChartSource != nil {
 		add("source", sourceText(*p.ChartSource, v.full))
 	}
-	if l := p.ChartLock; l != nil && (v.full || l.OutOfSync != "" || l.Pinned > 0) { // else it says nothing of what is rendered
+	if l := p.ChartLock; l != nil && (v.full || l.OutOfSync != "" || l.Pinned > 0) { // a lock in sync without digests says nothing about what is rendered
 		add("lock", escape.Line(p.ChartLock.String()))
 	}
 	add("values", user...)
@@ -159,7 +159,7 @@ func onlyText(p *plan.Document, v view) string {
 	return " shown here; the plan is for the whole release"
 }
 
-// optionNames are the options that a reviewer would ask about.
+// optionNames are the options that a reviewer wants to see.
 func optionNames(o plan.Options) []string {
 	var out []string
 	for _, option := range []struct {
@@ -188,8 +188,8 @@ func optionNames(o plan.Options) []string {
 	return out
 }
 
-// applyMethod says how objects are sent, where that is server-side or another way than
-// up to now. A comparison is not applied in any way.
+// applyMethod says how objects are sent if that is server-side or has changed. A comparison sends
+// nothing.
 func applyMethod(p *plan.Document) []string {
 	was, writes := p.AppliedFrom, p.Operation != plan.Uninstall && p.Operation != plan.Test && p.Against == nil
 	if p.Operation == plan.Install {
@@ -208,7 +208,7 @@ func applyMethod(p *plan.Document) []string {
 	return nil
 }
 
-// furtherOptions are those that a reviewer rarely asks about.
+// furtherOptions are the options that a reviewer rarely wants to see.
 func furtherOptions(o plan.Options) []string {
 	var out []string
 	add := func(set bool, format string, args ...any) {
@@ -258,7 +258,7 @@ func ruleText(r plan.Rule) string {
 	return text + " (" + r.Source + ")"
 }
 
-// estimates say why steps could not be checked by the server, most frequent first.
+// estimates lists the reasons why outcomes are only estimated, the most frequent first.
 func estimates(p *plan.Document) []string {
 	counts := map[string]int{}
 	var reasons []string

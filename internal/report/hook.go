@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// hookPolicies are what a hook's annotations say, for who wants to see all.
+// hookPolicies is the content of a hook's annotations, for the full output.
 func hookPolicies(s *plan.Step) string {
 	if s.Hook == nil {
 		return ""
@@ -31,7 +31,7 @@ func hookPolicies(s *plan.Step) string {
 	return text
 }
 
-// roomKey names a run of a hook.
+// roomKey identifies a run of a hook.
 type roomKey struct {
 	event manifest.Event
 	index int
@@ -39,7 +39,7 @@ type roomKey struct {
 
 func roomOf(s *plan.Step) roomKey { return roomKey{s.Hook.Event, s.Hook.Index} }
 
-// roomsOf are the deletions that come before the runs of hooks.
+// roomsOf returns the deletions that make room for the runs of hooks.
 func roomsOf(p *plan.Document) map[roomKey]*plan.Step {
 	rooms := map[roomKey]*plan.Step{}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
@@ -50,7 +50,7 @@ func roomsOf(p *plan.Document) map[roomKey]*plan.Step {
 	return rooms
 }
 
-// inPlaceOf says what a hook deletes that is in its place.
+// inPlaceOf describes what a hook deletes before its run.
 func (w entryWriter) inPlaceOf(room *plan.Step) string {
 	switch {
 	case room.Hook.WasResource:
@@ -63,8 +63,8 @@ func (w entryWriter) inPlaceOf(room *plan.Step) string {
 	return "the last run's"
 }
 
-// hookText is "run to completion (weight -5), then delete", with the deletions
-// before and after the run that the plan lists as steps of their own.
+// hookText is "run to completion (weight -5), then delete". It includes the deletions before and
+// after the run, which are steps of their own.
 func (w entryWriter) hookText(s *plan.Step) string {
 	text := "create"
 	if s.Object.RunsToItsEnd() {
@@ -90,7 +90,7 @@ func (w entryWriter) hookText(s *plan.Step) string {
 	}
 	succeeded, failed := s.Hook.Deletes(manifest.HookSucceeded), s.Hook.Deletes(manifest.HookFailed)
 	switch {
-	case s.Object.IsCRD(): // which hooks never delete
+	case s.Object.IsCRD(): // hooks never delete CRDs
 	case succeeded && failed:
 		return text + ", then delete"
 	case succeeded:

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// HTML prints the plan as one self-contained page that loads nothing: steps
-// fold, a box searches them, and it follows the reader's choice of light or
-// dark. What no browser lays out at once is cut, and says so: see the limits below. It prints
-// secrets when the plan holds them: see redact.Plan. Errors are those of w.
+// HTML prints the plan as one self-contained page that loads nothing: steps can be folded and
+// searched, and colours follow the reader's choice of light or dark. What is too much for a browser
+// is cut and marked, see the limits below. It prints secrets when the plan holds them: see
+// redact.Plan. Errors are those of w.
 func HTML(w io.Writer, p *plan.Document) error {
 	page, err := newPage(p, htmlView())
 	if err != nil {
@@ -34,16 +34,16 @@ func HTML(w io.Writer, p *plan.Document) error {
 	return err
 }
 
-// So many changes of an object, lines of a text and characters of a value are on a page: with
-// 20,000 changes, Chromium took seconds to unfold it.
+// Limits for the changes of an object, the lines of a text and the characters of a value on a page:
+// with 20,000 changes, Chromium took seconds to unfold an object.
 const htmlRows, htmlLines, htmlValue = 1000, 2000, 10_000
 
 func htmlView() view { return view{bodies: true, context: 3, rows: htmlRows, lines: htmlLines} }
 
-// elsewhere is where all of a plan is that is cut on a page.
+// elsewhere says where the parts are that a page leaves out.
 const elsewhere = " (-o json has all)"
 
-// body is what comes of the plan, stage by stage.
+// body prints the stages and what follows them.
 func (h *htmlWriter) body(p *page) {
 	h.timeline(p.hooks)
 	for i, s := range p.sections {
@@ -65,7 +65,7 @@ func (h *htmlWriter) printf(format string, args ...any) {
 	fmt.Fprintf(h, format, args...)
 }
 
-// tag writes an element around a text, which it escapes.
+// tag writes an element with a text, which it escapes.
 func (h *htmlWriter) tag(name, class, text string) {
 	h.printf("<%s%s>%s</%s>", name, classAttribute(class), html.EscapeString(text), name)
 }
@@ -97,7 +97,7 @@ func (h *htmlWriter) begin(title, style string) {
 	h.tag("h1", "", title)
 }
 
-// opening is what is told before the stages.
+// opening prints what comes before the stages.
 func (h *htmlWriter) opening(p *page) {
 	if len(p.facts) > 0 {
 		h.tag("p", "facts", strings.Join(p.facts, " · "))
@@ -117,7 +117,7 @@ func (h *htmlWriter) opening(p *page) {
 	h.notes(p.notes)
 }
 
-// tools search and unfold entries.
+// tools prints the controls for searching and unfolding.
 func (h *htmlWriter) tools() {
 	h.WriteString(`<p class="tools"><input id="search" type="search" placeholder="Search objects and fields" aria-label="Search"> ` +
 		`<button id="open">Unfold all</button> <button id="close">Fold all</button></p>` + "\n")
@@ -172,7 +172,7 @@ func (h *htmlWriter) section(number int, s section) {
 	h.WriteString("</section>\n")
 }
 
-// entry unfolds what is destroyed; the rest can be unfolded.
+// entry prints a step; steps that delete are unfolded.
 func (h *htmlWriter) entry(e entry) {
 	folds := len(e.rows) > 0 || len(e.body) > 0
 	outer, inner := "div", "div"
@@ -204,7 +204,7 @@ func (h *htmlWriter) entry(e entry) {
 	h.printf("</%s>\n", outer)
 }
 
-// hidden tells how much of something was cut.
+// hidden says how much was left out.
 func (h *htmlWriter) hidden(n int, one, many string) {
 	if n > 0 {
 		h.tag("small", "", "… "+count(n, one, many)+elsewhere)

@@ -31,7 +31,7 @@ table.set { margin-left: 0; width: 100% } .set .blocked td { background: var(--b
 .dangers { color: var(--destroy) } details.release { border-top: 1px solid var(--line); padding: .3rem 0; scroll-margin: 1rem }
 `
 
-// htmlScript searches and folds. It makes no requests.
+// htmlScript is the page's script for searching and folding. It makes no requests.
 const htmlScript = `
 const entries = [...document.querySelectorAll(".entry")];
 const search = document.getElementById("search");

@@ -13,8 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// impact is what the plan comes to, a line each: pods, images, network, access, volumes
-// and CRDs.
+// impact is the plan's impact, one line each for pods, images, network, access, volumes and CRDs.
 func impact(p *plan.Document, v view, names namer) []note {
 	w := impactWriter{view: v, names: names}
 	var notes []note
@@ -42,7 +41,7 @@ type impactWriter struct {
 	names namer
 }
 
-// limit is how many of some things are named.
+// limit is the number of things to name, without a limit in the full output.
 func (w impactWriter) limit(n int) int {
 	if w.view.full {
 		return 0
@@ -66,8 +65,8 @@ func (impactWriter) restarts(impact plan.Impact) []string {
 	return out
 }
 
-// operated are custom resources whose images change, counted by kind. Who knows their
-// pods is an operator.
+// operated counts, by kind, the custom resources whose images change. Only their operators know
+// their pods.
 func operated(images []plan.ImageChange) []string {
 	objects := map[string]map[manifest.ID]bool{}
 	for _, i := range images {
@@ -104,7 +103,7 @@ func (impactWriter) images(images []plan.ImageChange) []string {
 	return out
 }
 
-// limits are "redis: memory none → 192Mi", each of a container's limits an item.
+// limits are "redis: memory none → 192Mi", one item for each limit of a container.
 func (impactWriter) limits(changes []plan.LimitChange) []string {
 	var out []string
 	for _, c := range changes {
@@ -113,7 +112,7 @@ func (impactWriter) limits(changes []plan.LimitChange) []string {
 	return out
 }
 
-// imagePair names the repository once where it stays the same.
+// imagePair names the repository only once if it stays the same.
 func imagePair(from, to string) string {
 	repository, was := cutImage(from)
 	other, is := cutImage(to)
@@ -124,7 +123,7 @@ func imagePair(from, to string) string {
 	return escape.Line(repository[strings.LastIndexByte(repository, '/')+1:]+" ") + cutMiddle(escape.Line(was), 40) + " → " + cutMiddle(escape.Line(is), 40)
 }
 
-// shortImage is an image without its digest where it has a tag.
+// shortImage is an image without its digest if it has a tag.
 func shortImage(image string) string {
 	repository, version := cutImage(image)
 	tag, _, _ := strings.Cut(version, "@")
@@ -137,7 +136,7 @@ func shortImage(image string) string {
 	return cutMiddle(escape.Line(repository), 70)
 }
 
-// cutImage cuts "host:5000/a/b:1@sha256:c" into "host:5000/a/b" and "1@sha256:c".
+// cutImage splits "host:5000/a/b:1@sha256:c" into "host:5000/a/b" and "1@sha256:c".
 func cutImage(image string) (repository, version string) {
 	name, digest, pinned := strings.Cut(image, "@")
 	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
@@ -149,7 +148,7 @@ func cutImage(image string) (repository, version string) {
 	return name, version
 }
 
-// withoutDigest leaves out the digest of a version whose tag tells it from another one.
+// withoutDigest removes the digest of a version if its tag differs from the other one's.
 func withoutDigest(version, other string) string {
 	tag, _, _ := strings.Cut(version, "@")
 	otherTag, _, _ := strings.Cut(other, "@")
@@ -189,7 +188,7 @@ func (w impactWriter) unqualified(id manifest.ID) string {
 	return name
 }
 
-// volumes say by name which claims stay, and which do not.
+// volumes lists the volumes and claims by what happens to them.
 func (w impactWriter) volumes(changes []plan.VolumeChange) []string {
 	var out []string
 	for _, fate := range []plan.VolumeFate{plan.VolumeDeleted, plan.VolumeKept, plan.VolumeResized, plan.VolumeCreated} {
@@ -220,7 +219,7 @@ func fateText(fate plan.VolumeFate) string {
 	return escape.Line(string(fate))
 }
 
-// volume are the names of what a change is about, with sizes.
+// volume returns the names of what a change is about, with sizes.
 func (w impactWriter) volume(c plan.VolumeChange) []string {
 	found := slices.Clone(c.Claims)
 	if len(found) == 0 {
@@ -238,7 +237,7 @@ func (w impactWriter) volume(c plan.VolumeChange) []string {
 	return found
 }
 
-// crds are those that are written; those that are left are told before anything else.
+// crds lists the CRDs that are written; those that stay are in a warning.
 func (w impactWriter) crds(changes []plan.CRDChange) []string {
 	var created, changed, deleted, stricter, dropping []string
 	fields := 0
@@ -275,7 +274,7 @@ func (w impactWriter) crds(changes []plan.CRDChange) []string {
 	return out
 }
 
-// hooks are those that do not run any more: the others are shown where they run.
+// hooks lists the hooks that no longer run; the others are shown where they run.
 func (w impactWriter) hooks(h plan.HookChanges) []string {
 	var removed []string
 	for _, id := range h.Removed {

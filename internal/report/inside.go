@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// maxJSON and maxYAML bound the texts that are compared inside, in bytes. YAML takes
-// some fifty times as long to read.
+// maxJSON and maxYAML limit the texts whose content is compared, in bytes. YAML takes some fifty
+// times as long to parse.
 const (
 	maxJSON = 4 << 20
 	maxYAML = 128 << 10
 )
 
-// inside are the changes within a text that is a document in JSON or YAML on both
-// sides: "data[app.json] panels[0].pluginVersion". It is nil for other texts, and
-// where only the layout or comments differ.
+// inside returns the changes within a text that is a JSON or YAML document before and after:
+// "data[app.json] panels[0].pluginVersion". It is nil for other texts, and if only layout or
+// comments differ.
 func inside(c plan.Change) []plan.Change {
 	from, _ := c.From.(string)
 	to, _ := c.To.(string)
@@ -33,7 +33,7 @@ func inside(c plan.Change) []plan.Change {
 	}
 	var out []plan.Change
 	for _, in := range fielddiff.At("", before, after, nil) {
-		if in.Path == "" { // a list has become a map
+		if in.Path == "" { // a list has become a map, or the reverse
 			return nil
 		}
 		within := c
@@ -43,13 +43,13 @@ func inside(c plan.Change) []plan.Change {
 	return out
 }
 
-// documentIn is the map or the list that a text holds, nil for any other text.
+// documentIn parses the map or list in a text; nil for any other text.
 func documentIn(text string) any {
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(text), "{"), strings.HasPrefix(strings.TrimSpace(text), "["):
 		return jsonIn(text)
 	case len(text) > maxYAML, !severalLines(text), !strings.Contains(text, ":"), strings.Contains("\n"+text, "\n---"):
-		return nil // --- may part documents
+		return nil // --- may separate documents
 	}
 	raw, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// JSON prints the plan for machines, indented, with one newline at its end. It
-// prints secrets when the plan holds them: see redact.Plan. Control characters that
-// JSON allows in strings are escaped, too, because people read JSON on
-// terminals. Errors are those of w and of values that JSON does not have.
+// JSON prints the plan for machines, indented, with one newline at its end. It prints secrets when
+// the plan holds them: see redact.Plan. Control characters that JSON allows in strings are escaped,
+// too, because JSON is also read on terminals. Errors are those of w and of values that JSON does
+// not have.
 func JSON(w io.Writer, p *plan.Document) error {
 	if err := indented(w, p); err != nil {
 		return fmt.Errorf("encode the plan of %s: %w", p.Release, err)

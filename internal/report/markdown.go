@@ -15,19 +15,19 @@ import (
 type MarkdownOptions struct {
 	// Budget is how many bytes a comment may have; 0 is DefaultBudget.
 	Budget int
-	// Marker tells comments of one release apart, such as of two clusters; "" for only one.
+	// Marker distinguishes comments about the same release, such as in two clusters; "" if there is
+	// only one.
 	Marker string
-	// Rest takes what does not fit, in full, as a page of Markdown of its own;
-	// RestName is what the comment calls it. Without it, what does not fit is
-	// only named.
+	// Rest receives what does not fit, in full, as a page of Markdown of its own; RestName is its
+	// name in the comment. Without Rest, the comment only names what does not fit.
 	Rest     io.Writer
 	RestName string
 }
 
-// DefaultBudget leaves a bit of the 65,536 characters that GitHub allows.
+// DefaultBudget is a bit less than the 65,536 characters that GitHub allows.
 const DefaultBudget = 65000
 
-// marker begins the comment that a bot looks for to update what it wrote.
+// marker begins the first line of a comment, by which a bot finds the comment to update.
 const marker = "<!-- kubectl-release plan of "
 
 // Marker is the first line of Markdown's output for a release, the same from plan to plan. name
@@ -44,10 +44,9 @@ func markerOf(text string) string {
 	return marker + strings.NewReplacer("--", "- -", ">", "", "<", "").Replace(escape.Line(text)) + " -->"
 }
 
-// Markdown prints the plan for a pull request on GitHub or GitLab: problems,
-// risks and what is destroyed first, all else to unfold. What does not fit the
-// budget is named. It prints secrets when the plan holds them: see redact.Plan.
-// Errors are those of w and of Rest.
+// Markdown prints the plan for a pull request on GitHub or GitLab: problems, risks and deletions
+// first, everything else folded. What does not fit the budget is named. It prints secrets when the
+// plan holds them: see redact.Plan. Errors are those of w and of Rest.
 func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 	page, err := newPage(p, view{bodies: true, context: 3, rows: 100, lines: 300})
 	if err != nil {
@@ -87,16 +86,16 @@ type markdown struct {
 	budget int
 	// omitted are the names of what did not fit.
 	omitted []string
-	// rest is what did not fit; restName says where it goes, "" if nowhere.
+	// rest is what did not fit; restName names where it goes, "" for nowhere.
 	rest     strings.Builder
 	restName string
-	// plain leaves out the picture of the stages.
+	// plain leaves out the graph of the stages.
 	plain bool
-	// listing is set after an item of a list: the next needs no empty line.
+	// listing is set after an item of a list: the next item needs no empty line before it.
 	listing bool
 }
 
-// reserve is what is kept free for the sentence about what did not fit.
+// reserve is the space for the sentence about what did not fit.
 const reserve = 400
 
 // add writes a block if it fits.
@@ -127,7 +126,7 @@ func (m *markdown) head(first string, p *page) {
 	m.opening(p)
 }
 
-// opening is what is told before the details.
+// opening prints what comes before the details.
 func (m *markdown) opening(p *page) {
 	if len(p.facts) > 0 {
 		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
@@ -148,7 +147,7 @@ func (m *markdown) opening(p *page) {
 	m.notes(p.notes)
 }
 
-// notes is a list of notes, each with its label.
+// notes prints a list of notes with their labels.
 func (m *markdown) notes(notes []note) {
 	for _, n := range notes {
 		const shown = 40
@@ -158,7 +157,8 @@ func (m *markdown) notes(notes []note) {
 	}
 }
 
-// alert is a coloured box of GitHub's; elsewhere it is a quotation.
+// alert prints one of GitHub's alerts; elsewhere it is a quotation
+// (https://docs.github.com/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#alerts).
 func (m *markdown) alert(kind, title string, notices []notice) {
 	if len(notices) == 0 || !m.add("\n> [!"+kind+"]\n") {
 		return
@@ -189,8 +189,8 @@ func noticeLine(n notice) string {
 	return "> - " + text + "\n"
 }
 
-// details adds what is destroyed, then the picture, then the rest by stages.
-// whole is the same page with nothing left out.
+// details prints deletions, then the graph, then the other steps by stages. whole is the same page
+// with nothing left out.
 func (m *markdown) details(p, whole *page) {
 	first := true
 	for i, s := range p.sections {
@@ -215,7 +215,7 @@ func (m *markdown) details(p, whole *page) {
 	m.ending(p.ending)
 }
 
-// folded adds what many objects share.
+// folded prints the changes that many objects share.
 func (m *markdown) folded(lines []string) {
 	for i, line := range lines {
 		if m.item("- " + inline(line) + "\n") {
@@ -232,7 +232,7 @@ func (m *markdown) folded(lines []string) {
 func (m *markdown) section(number int, s, whole section) {
 	stays := func(e entry) bool { return !destructive(e.op) }
 	if s.text == "" && len(s.entries) > 0 && !slices.ContainsFunc(s.entries, stays) {
-		return // all of it stands above, as destroyed
+		return // all of it was printed among the deletions
 	}
 	title, text := fmt.Sprintf("\n#### %d %s\n", number, inline(s.name)), ""
 	if s.text != "" {
@@ -255,8 +255,8 @@ func (m *markdown) section(number int, s, whole section) {
 	m.folded(s.folded)
 }
 
-// entry adds a step with all that can be unfolded, or without when that is too
-// much. whole is the same step with nothing left out.
+// entry prints a step with what can be unfolded or, if that is too long, without it. whole is the
+// same step with nothing left out.
 func (m *markdown) entry(e, whole entry) {
 	line, folded := entryLine(e), unfolding(e)
 	switch {
@@ -286,7 +286,7 @@ func entryLine(e entry) string {
 	return strings.TrimSpace(line)
 }
 
-// unfolding is a step whose changes or body can be unfolded, "" when it has none.
+// unfolding is a step with its changes and body to unfold, "" when it has none.
 func unfolding(e entry) string {
 	if len(e.rows) == 0 && len(e.body) == 0 {
 		return ""
@@ -294,7 +294,7 @@ func unfolding(e entry) string {
 	return "\n<details><summary>" + entryLine(e) + "</summary>\n\n" + fenced(diffText(e)) + "\n</details>\n"
 }
 
-// shortened says whether something of the step was left out of the page.
+// shortened reports whether a part of the step was left out of the page.
 func shortened(e entry) bool {
 	return e.hiddenRows > 0 || slices.ContainsFunc(e.rows, func(r row) bool { return r.hiddenLines > 0 })
 }

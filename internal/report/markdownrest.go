@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// omit notes what does not fit: its name for the comment, its text for the rest.
+// omit notes something that does not fit: its name for the comment, its text for the rest.
 func (m *markdown) omit(name, text string) {
 	m.omitted = append(m.omitted, name)
 	m.rest.WriteString(text)
 }
 
-// end says what is missing, and where it is.
+// end says what is missing, and where to find it.
 func (m *markdown) end() {
 	switch {
 	case len(m.omitted) > 0:
@@ -26,7 +26,7 @@ func (m *markdown) end() {
 	}
 }
 
-// there names the place of the rest, "" when it goes nowhere.
+// there says where the rest is, "" when it goes nowhere.
 func (m *markdown) there(before, after string) string {
 	if m.restName == "" {
 		return ""
@@ -34,7 +34,7 @@ func (m *markdown) there(before, after string) string {
 	return before + m.restName + after
 }
 
-// restPage is what the comment had no room for, as a page of its own.
+// restPage is the page with everything that did not fit into the comment.
 func (m *markdown) restPage(p *page) string {
 	rest := strings.TrimSpace(m.rest.String())
 	if rest == "" {

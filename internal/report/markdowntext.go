@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// inline makes text safe within a line of Markdown: it can't become markup, a
-// link to an issue or a mention of a person.
+// inline escapes text for a line of Markdown, so that it can't become markup, a link to an issue or
+// a mention.
 func inline(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -29,12 +29,12 @@ func inline(s string) string {
 	return plainMentions(b.String())
 }
 
-// plainMentions keeps @someone and #1 from being links.
+// plainMentions keeps @someone and #1 from becoming links.
 func plainMentions(s string) string {
 	return strings.NewReplacer("@", "@<!-- -->", "#", "#<!-- -->").Replace(s)
 }
 
-// inHTML makes text safe within HTML in Markdown.
+// inHTML escapes text for HTML within Markdown.
 func inHTML(s string) string {
 	s = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 	return plainMentions(s)
@@ -53,8 +53,8 @@ func codes(items []string, limit int) string {
 	return strings.Join(out, ", ")
 }
 
-// markdown is the note as an item of a list, with at most so many of its own: what is said in
-// sentences has a line each.
+// markdown is the note as an item of a list, with at most limit items of its own; items that are
+// sentences have a line each.
 func (n note) markdown(limit int) string {
 	text := "- " + inline(n.label) + ":"
 	switch {
@@ -72,7 +72,7 @@ func (n note) markdown(limit int) string {
 	return text + "\n"
 }
 
-// code is a code span that s can't leave.
+// code is a code span that its text can't end.
 func code(s string) string {
 	ticks := "`"
 	for strings.Contains(s, ticks) {
@@ -84,7 +84,7 @@ func code(s string) string {
 	return ticks + s + ticks
 }
 
-// fenced is a block of a diff that its text can't leave.
+// fenced is a code block that its text can't end.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

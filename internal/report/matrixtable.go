@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// table is the matrix's heads and lines; the last line is the reasons, where there are any.
+// table returns the matrix's headings and lines; the last line has the reasons, if there are any.
 func (m matrix) table() (heads []string, lines [][]string) {
 	const shown = 12
 	heads = append([]string{""}, m.columns...)
@@ -39,7 +39,7 @@ func (m matrix) title() string {
 
 const matricesTitle = "Where clusters differ"
 
-// matrices adds what differs from cluster to cluster.
+// matrices prints what differs from cluster to cluster.
 func (m *markdown) matrices(all []matrix, alike []string) {
 	if len(all) > 0 {
 		m.add("\n#### " + matricesTitle + "\n")
@@ -101,7 +101,7 @@ func (h *htmlWriter) matrices(all []matrix) {
 	}
 }
 
-// table is one of texts.
+// table prints a table of texts.
 func (h *htmlWriter) table(heads []string, lines [][]string) {
 	h.WriteString("<table><thead><tr>")
 	for _, head := range heads {

@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// migrations counts the steps that first take over what was written client-side.
+// migrations counts the steps that first migrate the ownership of fields that were written
+// client-side.
 func migrations(p *plan.Document) (steps int) {
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		if len(s.MigrateOwnership) > 0 {
@@ -18,7 +19,8 @@ func migrations(p *plan.Document) (steps int) {
 	return steps
 }
 
-// migrateOwnership tells what one step first takes over; what many steps do is told once.
+// migrateOwnership says what one step first takes over; if many steps do so, there is one line for
+// all.
 func (w entryWriter) migrateOwnership(s *plan.Step) string {
 	var fields []string
 	if len(s.MigrateOwnership) > 0 && migrations(w.plan) < minFold {

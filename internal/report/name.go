@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// namer prints objects' names: "Deployment/web" in the release's namespace,
-// "Deployment/web (namespace other)" elsewhere. The group is added where two
-// kinds of the plan have the same name.
+// namer prints objects' names: "Deployment/web" in the release's namespace, "Deployment/web
+// (namespace other)" elsewhere. It adds the group if two kinds in the plan have the same name.
 type namer struct {
 	namespace string
 	ambiguous map[string]bool
@@ -49,7 +48,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// list joins names and leaves out those after the first limit.
+// list joins names, of which it shows at most limit.
 func list(names []string, limit int) string {
 	if limit < 1 || len(names) <= limit {
 		return strings.Join(names, ", ")

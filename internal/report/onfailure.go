@@ -8,19 +8,18 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// ending is what happens when a plan's run fails.
+// ending describes what happens when a plan's run fails.
 type ending struct {
 	text string
-	// point is the stage and step from which on not all of it is undone, "" without any.
+	// point is the stage and step from which on the run can't be undone completely, "" if there is
+	// none.
 	point string
-	// lasting is what the way back does not undo; hidden says how many of those
-	// were left out.
+	// lasting is what the rollback does not undo; hidden is how many of these were left out.
 	lasting []notice
 	hidden  int
 }
 
-// endingOf puts a plan's failure path into words; nil when the revision is only
-// recorded as failed.
+// endingOf describes a plan's failure path; nil when the revision is only recorded as failed.
 func endingOf(p *plan.Document, v view, names namer) *ending {
 	f := p.OnFailure
 	if f == nil || len(v.only) > 0 {
@@ -51,8 +50,8 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	return out
 }
 
-// pointOfNoReturn is "Job/web-migrate in pre-upgrade hooks: what is done before it is undone": the
-// first step of which something lasts.
+// pointOfNoReturn is "Job/web-migrate in pre-upgrade hooks: until then all of it is undone", for
+// the first step with a lasting effect.
 func pointOfNoReturn(p *plan.Document, first plan.Lasting, names namer) string {
 	where := ""
 	p.Steps(func(stage plan.StageName, s *plan.Step) {

@@ -2,7 +2,7 @@ package report
 
 import "github.com/kubectl-release/kubectl-release/plan"
 
-// style is what a text means; its value is the ANSI sequence.
+// style is the meaning of a text; its value is the ANSI sequence.
 type style string
 
 const (

@@ -2,8 +2,8 @@ package report
 
 import "strings"
 
-// shortPath leaves out the middle of a path that is wider than limit: whole
-// parts where possible. The ends tell most.
+// shortPath omits the middle of a path that is wider than limit, if possible by whole parts. The
+// ends say most.
 func shortPath(path string, limit int) string {
 	if limit < 1 || width(path) <= limit {
 		return path
@@ -22,7 +22,7 @@ func shortPath(path string, limit int) string {
 	return cutMiddle(path, limit)
 }
 
-// cutPart takes the first part off a path; the rest begins with its separator.
+// cutPart splits off the first part of a path; the rest begins with its separator.
 func cutPart(path string) (part, rest string, found bool) {
 	depth := 0
 	for i, r := range path {

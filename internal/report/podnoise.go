@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// podNoise says that pods restart, and tells in one line what means nothing else: labels
-// and checksums of the pod template. quiet is that they need no lines of their own, as a
-// single one does, or where everything is to be shown.
+// podNoise says that pods restart and sums up changes that have no other effect: labels and
+// checksums of the pod template. quiet says that these need no lines of their own; a single one has
+// its line, and in the full output all have.
 func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
 	labels, checksums, others := 0, 0, 0
 	for _, c := range s.Changes {
@@ -50,8 +50,8 @@ func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
 	return what, true
 }
 
-// isPodNoise says whether a change is of a label of the pods that an object makes, or
-// of a checksum by which charts restart them. Drift is never noise.
+// isPodNoise reports whether a change is of a label of an object's pods, or of a checksum by which
+// charts restart them. Drift is never noise.
 func isPodNoise(c plan.Change) bool {
 	parts := jsontree.SplitPath(c.Path)
 	n := len(parts)

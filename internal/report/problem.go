@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// problems are the plan's problems, the foremost and blocking ones apart, in the plan's
-// order.
+// problems returns the plan's problems in the plan's order: the foremost, the blocking ones, and
+// all others.
 func problems(p *plan.Document, names namer) (foremost, blocking, warnings []notice) {
 	for _, problem := range p.Problems {
 		n := notice{text: escape.Line(problem.What), do: escape.Line(problem.Do)}
@@ -30,8 +30,8 @@ func problems(p *plan.Document, names namer) (foremost, blocking, warnings []not
 	return foremost, blocking, warnings
 }
 
-// risks are the steps to look at first. Plain deletes share one line; when
-// everything is deleted on purpose they need none.
+// risks lists the steps to look at first. Ordinary deletions share one line; an uninstall, which
+// deletes everything, needs none.
 func risks(p *plan.Document, names namer) []notice {
 	var out []notice
 	var deleted []string
@@ -51,7 +51,7 @@ func risks(p *plan.Document, names namer) []notice {
 	return out
 }
 
-// riskText says what makes a risk that a step bears.
+// riskText describes a risk of a step.
 func riskText(p *plan.Document, s *plan.Step, risk plan.Risk) string {
 	switch risk {
 	case plan.RiskDelete:
@@ -78,8 +78,8 @@ func scaleDown(s *plan.Step) string {
 	return reason("scale down", s.Why)
 }
 
-// loss says what goes along with an object: "delete, with its volume claims and their
-// data (whenDeleted: Delete): data-db-0, data-db-1".
+// loss says what is lost with an object: "delete, with its volume claims and their data
+// (whenDeleted: Delete): data-db-0, data-db-1".
 func loss(p *plan.Document, s *plan.Step) string {
 	what, holds := verb(s.Op), kinds.Of(s.Object.GroupKind()).Holds
 	for _, v := range p.Impact.Volumes {
@@ -110,7 +110,7 @@ func reason(what, why string) string {
 	return what + ": " + escape.Line(why)
 }
 
-// because is reason for what a clause explains.
+// because is reason for a reason that is a clause.
 func because(what, why string) string {
 	if why == "" {
 		return what

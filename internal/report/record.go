@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// recordText is "revision 8 deployed", "revision 7 superseded".
+// recordText is lines such as "revision 8 deployed" and "revision 7 superseded".
 func recordText(p *plan.Document, s *plan.Step) []string {
 	r := s.Record
 	if r == nil {

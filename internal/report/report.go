@@ -1,41 +1,40 @@
-// Package report prints a plan for people and machines: as text, JSON,
-// Markdown, a graph and HTML.
+// Package report prints a plan for people and machines: as text, JSON, Markdown, a graph and HTML.
 //
-// It does not decide, it prints what the plan says. It opens no files, knows no
-// terminal and prints secrets when it is given a plan with secrets in it: call
-// redact.Plan first. The same plan gives the same bytes.
+// It decides nothing, it prints what the plan says. It opens no files, knows no terminal and prints
+// secrets when it is given a plan with secrets in it: call redact.Plan first. The same plan gives
+// the same bytes.
 package report
 
 import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// page is a plan put into words. Every form of output lays out the same page.
-// Its texts are clean: they hold no control characters.
+// page is a plan in words. All formats but JSON lay out the same page. Its texts contain no control
+// characters.
 type page struct {
 	title string
 	facts []string
-	// foremost is told before anything else.
+	// foremost is shown before everything else.
 	foremost []notice
 	notes    []note
 	// dangers counts the risks, "" when there are none.
 	dangers string
-	// verdict is the line with the counts, or that there is nothing to do.
+	// verdict is the line with the counts, or says that there is nothing to do.
 	verdict string
-	// impact is what the plan comes to, below the counts.
+	// impact is the plan's impact, shown below the counts.
 	impact []note
 	// idle means that no object changes and no hook has to run.
 	idle     bool
 	blocking []notice
 	warnings []notice
 	risks    []notice
-	// hooks are those that run; reviews who is asked for one.
+	// hooks are the hooks that run; reviews are the users and teams that are asked for a review.
 	hooks    timeline
 	reviews  []asked
 	sections []section
 	// ending is what happens on failure, nil when there is nothing to say.
 	ending *ending
-	// footnote is told last, and small.
+	// footnote is shown at the end, in small print.
 	footnote string
 }
 
@@ -51,7 +50,7 @@ type note struct {
 type notice struct {
 	name string
 	text string
-	// do is what to do about it.
+	// do is advice on what to do about it.
 	do string
 }
 
@@ -59,9 +58,9 @@ type notice struct {
 type section struct {
 	name    string
 	entries []entry
-	// text stands in the place of entries: "revision 8 deployed".
+	// text replaces the entries: "revision 8 deployed".
 	text string
-	// folded tells what many objects share: changes of labels, being taken over.
+	// folded lists what many objects share: changes of labels, and migrations of ownership.
 	folded []string
 	// hidden says what was left out.
 	hidden string
@@ -77,9 +76,9 @@ type entry struct {
 	rows   []row
 	// hiddenRows is how many rows were left out.
 	hiddenRows int
-	// objects is how many are told in this entry; 0 is the one that it names.
+	// objects is how many objects the entry stands for; 0 is the one that it names.
 	objects int
-	// body is the object in YAML, when asked for.
+	// body is the object in YAML, if it is to be shown.
 	body []string
 }
 
@@ -88,7 +87,7 @@ type row struct {
 	change plan.Change
 	path   string
 	cause  string
-	// like is how many changes like it are not told.
+	// like is how many equal changes the row also stands for.
 	like int
 	diff []diffLine
 	// tally says how much of a text changes.
@@ -97,15 +96,14 @@ type row struct {
 	hiddenLines int
 }
 
-// view is what of a plan is put on a page.
+// view selects what of a plan is on a page.
 type view struct {
 	// full unfolds everything, bodies prints what is created as YAML.
 	full, bodies bool
 
 	only    []string
 	context int
-	// rows, lines and entries limit what is shown of an object, a text and a
-	// stage; 0 is no limit.
+	// rows, lines and entries limit what is shown of an object, a text and a stage; 0 is no limit.
 	rows, lines, entries int
 }
 
@@ -128,7 +126,7 @@ func newPage(p *plan.Document, v view) (*page, error) {
 	return out, nil
 }
 
-// quiet says whether there is nothing to see below the header but records.
+// quiet reports whether there is nothing below the header but records.
 func (p *page) quiet() bool {
 	for _, s := range p.sections {
 		if !p.idle || len(s.entries) > 0 {
@@ -159,5 +157,5 @@ func mark(op plan.Op) string {
 	return " "
 }
 
-// destructive says whether the op removes something.
+// destructive reports whether the op deletes something.
 func destructive(op plan.Op) bool { return op == plan.OpDelete || op == plan.OpRecreate }

@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// asked is somebody who is asked for a review, and about what.
+// asked is a user or team that is asked for a review, and about what.
 type asked struct {
 	by    string
 	about []string
 }
 
-// reviewsOf are who is asked about a plan: "Deployment/web takes back spec.replicas, set by
-// kubectl-edit 3h ago".
+// reviewsOf returns the requested reviews of a plan: "Deployment/web takes back spec.replicas, set
+// by kubectl-edit 3h ago".
 func reviewsOf(p *plan.Document, names namer) []asked {
 	var out []asked
 	for _, r := range p.Reviews {
@@ -31,7 +31,7 @@ func reviewsOf(p *plan.Document, names namer) []asked {
 	return out
 }
 
-// reviewsNote is the same as a note.
+// reviewsNote returns the requested reviews as a note.
 func reviewsNote(reviews []asked) []note {
 	if len(reviews) == 0 {
 		return nil
@@ -44,7 +44,8 @@ func reviewsNote(reviews []asked) []note {
 	return []note{n}
 }
 
-// reviews asks: by is a user or team of the policy's, and what it mentions is notified.
+// reviews asks for reviews: by is a user or team of the policy, and mentioning it sends a
+// notification.
 func (m *markdown) reviews(reviews []asked) {
 	for _, a := range reviews {
 		const shown = 6
@@ -52,7 +53,7 @@ func (m *markdown) reviews(reviews []asked) {
 	}
 }
 
-// setReviews are who is asked about the plans of a set, each once.
+// setReviews returns the requested reviews of a set's plans, one for each user or team.
 func setReviews(rows []setRow) []asked {
 	var out []asked
 	at := map[string]int{}

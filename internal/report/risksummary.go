@@ -49,7 +49,7 @@ func statefulChange(s *plan.Step) string {
 	return text
 }
 
-// gravestPair tells an image by its name and versions, which a cut would hide.
+// gravestPair is a change in at most 60 characters; an image is shortened to its name and versions.
 func gravestPair(c plan.Change) string {
 	if text, ok := imageChange(c); ok {
 		return text
@@ -58,7 +58,7 @@ func gravestPair(c plan.Change) string {
 	return pair(c, limit)
 }
 
-// imageChange is imagePair of a change that is one of an image.
+// imageChange is imagePair for a change of an image.
 func imageChange(c plan.Change) (text string, ok bool) {
 	from, fromOK := c.From.(string)
 	to, toOK := c.To.(string)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// rollouts say which workloads have no pod at work for a while, or fewer than a budget wants;
-// where there is room for it, of the others how many.
+// rollouts lists the workloads that have no available pod for a while, or fewer than a budget wants
+// and, in formats with room for it, how many pods the others have.
 func (w impactWriter) rollouts(all []plan.Rollout) []string {
 	var gaps, others []string
 	for _, r := range all {

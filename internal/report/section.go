@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// sections are the stages with something to print, in the order of the run.
+// sections returns the stages with something to print, in the order of the run.
 func sections(p *plan.Document, v view, names namer, f collapsed) ([]section, error) {
 	w := entryWriter{plan: p, view: v, names: names, folds: f, rooms: roomsOf(p)}
 	folded, last := append(f.lines(), migrationLine(p)...), lastFolded(p)
@@ -31,8 +31,8 @@ func sections(p *plan.Document, v view, names namer, f collapsed) ([]section, er
 	return out, nil
 }
 
-// lastFolded is the last stage that has objects whose changes may be told together: there they
-// are, where nobody takes them for hooks' or the record's.
+// lastFolded is the last stage with objects whose changes may be folded. The folded changes are
+// shown there, where they can't be mistaken for changes of hooks or the record.
 func lastFolded(p *plan.Document) int {
 	last := -1
 	for i, stage := range p.Stages {
@@ -107,8 +107,8 @@ func (w entryWriter) limit(n int) int {
 	return n
 }
 
-// shownOrder are a stage's steps as they are read: by their consequences. Hooks run one
-// after the other, and are shown so.
+// shownOrder returns a stage's steps in the order in which they are shown: by their consequences.
+// Hooks are shown in the order in which they run.
 func shownOrder(stage plan.Stage) []*plan.Step {
 	var steps []*plan.Step
 	rank := map[*plan.Step]int{}
@@ -125,7 +125,7 @@ func shownOrder(stage plan.Stage) []*plan.Step {
 	return steps
 }
 
-// asBefore says whether a step runs a hook that nobody has to look at again.
+// asBefore reports whether a step runs an unchanged hook that needs no review.
 func (w entryWriter) asBefore(s *plan.Step) bool {
 	if s.Op != plan.OpRun || s.Hook == nil || s.Hook.Since != plan.HookSame || w.view.full || len(w.view.only) > 0 {
 		return false
@@ -134,7 +134,7 @@ func (w entryWriter) asBefore(s *plan.Step) bool {
 	return room == nil || room.Risk == ""
 }
 
-// counted says whether a step is only counted, not printed, or told with its hook.
+// counted reports whether a step is only counted, or shown with its hook.
 func (w entryWriter) counted(s *plan.Step) bool {
 	switch {
 	case s.HookDeletion():
@@ -158,7 +158,7 @@ func fails(stage plan.Stage) bool {
 	return false
 }
 
-// limit keeps the first n entries, and all that remove something.
+// limit keeps the first n entries, and all that delete something.
 func (s *section) limit(n int) {
 	if n < 1 || len(s.entries) <= n {
 		return

@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// setPage is the plan of a set put into words, as page is that of a plan.
+// setPage is the plan of a set in words, as page is that of a plan.
 type setPage struct {
 	title   string
 	dangers string
-	// each has a row for each release; in rows equal changes may share one.
+	// each has a row for each release; in rows, equal changes may share one.
 	each, rows []setRow
-	// digests says that some release has one.
+	// digests says that some release has a digest.
 	digests bool
 	// rest counts what has no row.
 	rest string
@@ -29,18 +29,18 @@ type setPage struct {
 	unread, warnings []string
 }
 
-// setRow is a release in the table. Equal changes may share one.
+// setRow is a release in the table.
 type setRow struct {
 	*releaseset.Planned
 	// id is its index in each.
 	id                                     int
 	name, op, chart, objects, risks, notes string
-	// like are the rows of equal changes that this one stands for, too.
+	// like are the rows of equal changes that this one also stands for.
 	like []setRow
 }
 
-// mostRows is how many rows a table has before equal changes share theirs: what one
-// looks over at a glance.
+// mostRows is the number of rows up to which each release has its own: a table of that size can be
+// read at a glance.
 const mostRows = 20
 
 func newSetPage(d *releaseset.Document) *setPage {
@@ -139,8 +139,8 @@ func verdictText(v *releaseset.Verdict) string {
 	return strings.Join(append([]string{v.Action}, v.Then...), ", then ")
 }
 
-// actedText is verdictText with the numbers of an upgrade that is planned in a cluster, and
-// with "blocked" in front of what can't be done as it is.
+// actedText is verdictText with the revisions of an upgrade that is planned in a cluster, and with
+// "blocked" before a plan that is blocked.
 func actedText(r *releaseset.Planned) string {
 	text := verdictText(r.Verdict)
 	if r.Plan.Against == nil && r.Plan.Operation == plan.Upgrade && r.Verdict.Action == string(plan.Upgrade) {
@@ -152,7 +152,7 @@ func actedText(r *releaseset.Planned) string {
 	return text
 }
 
-// operationText is "blocked", or what is done: "upgrade 7 → 8".
+// operationText is the operation, "upgrade 7 → 8", with "blocked" before it if the plan is blocked.
 func operationText(p *plan.Document) string {
 	text := string(p.Operation)
 	if p.Against == nil && p.Operation == plan.Upgrade {
@@ -205,7 +205,7 @@ func rowNotes(r *releaseset.Planned) []string {
 	return out
 }
 
-// firstBlocking is what blocks a plan, "" when nothing does.
+// firstBlocking is the first blocking problem, "" when there is none.
 func firstBlocking(p *plan.Document) string {
 	for _, problem := range p.Problems {
 		if problem.Blocking {
@@ -216,7 +216,7 @@ func firstBlocking(p *plan.Document) string {
 	return ""
 }
 
-// estimated says whether the server has not checked some step.
+// estimated reports whether some step's outcome is only estimated.
 func estimated(p *plan.Document) bool {
 	found := false
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
@@ -225,8 +225,8 @@ func estimated(p *plan.Document) bool {
 	return found
 }
 
-// shortDigest is the beginning of the digest. Releases that share a row have none in
-// common.
+// shortDigest is the beginning of the digest; "" for a row of several releases, whose digests
+// differ.
 func (r setRow) shortDigest() string {
 	if len(r.like) > 0 {
 		return ""

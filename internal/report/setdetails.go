@@ -6,18 +6,18 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// setDetail is what the row of that id unfolds to. cut says that there was no room for all
-// of it, or for none.
+// setDetail is what the row with that id unfolds to. cut says that a part of it, or all, did not
+// fit.
 type setDetail struct {
 	id   int
 	text string
 	cut  bool
 }
 
-// leastDetail is the room below which a release's details say nothing worth reading.
+// leastDetail is the space below which a release's details are not worth reading.
 const leastDetail = 1500
 
-// setDetails are the details of a set's rows in so many bytes.
+// setDetails returns the details of a set's rows in at most room bytes.
 func setDetails(rows []setRow, room int) ([]setDetail, error) {
 	var pages [][2]*page
 	var changing []setRow
@@ -25,7 +25,7 @@ func setDetails(rows []setRow, room int) ([]setDetail, error) {
 	var needs []int
 	for _, r := range rows {
 		if r.Plan == nil || !r.Blocked() && r.Plan.Effect() == plan.EffectNone {
-			continue // its row says it all
+			continue // its row says everything
 		}
 		short, err := newPage(r.Plan, view{bodies: true, context: 3, rows: 100, lines: 300})
 		if err != nil {
@@ -66,7 +66,7 @@ func detailText(r setRow, short, whole *page, budget int) setDetail {
 	return setDetail{r.id, before + strings.TrimLeft(m.String(), "\n") + after, cut}
 }
 
-// blockedMark begins the summary of what can't be applied.
+// blockedMark begins the summary of a release whose plan is blocked.
 func blockedMark(r setRow) string {
 	if r.Blocked() {
 		return "❌ blocked · "
@@ -74,9 +74,9 @@ func blockedMark(r setRow) string {
 	return ""
 }
 
-// shares gives each need what it asks for or a fair part of the room; what one leaves is
-// shared among the others. Where parts would be too small to be of use, the last needs
-// get nothing.
+// shares divides the room: each need gets what it asks for or a fair share, and what one does not
+// use is shared among the others. If shares would be too small to be useful, the last needs get
+// nothing.
 func shares(needs []int, room int) []int {
 	out := make([]int, len(needs))
 	n := len(needs)

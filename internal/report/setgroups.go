@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// grouped has equal changes share a row: those of the same chart, operation, objects and
-// risks whose fields change alike.
+// grouped merges rows of equal changes: with the same chart, operation, objects and risks, and the
+// same changes of fields.
 func grouped(rows []setRow) []setRow {
 	first := map[string]int{}
 	var out []setRow
@@ -25,7 +25,7 @@ func grouped(rows []setRow) []setRow {
 	return out
 }
 
-// signature is equal for equal changes, whatever the releases are called.
+// signature is equal for equal changes, whatever the names of the releases.
 func (r setRow) signature() string {
 	if r.Plan == nil {
 		return r.name
@@ -53,7 +53,7 @@ func (r setRow) others() string {
 	return " and " + count(len(r.like), "other", "others")
 }
 
-// otherNames are those of like.
+// otherNames are the names of the releases in like.
 func (r setRow) otherNames() []string {
 	var out []string
 	for _, other := range r.like {

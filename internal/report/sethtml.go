@@ -77,7 +77,7 @@ func (h *htmlWriter) setTable(p *setPage) {
 	h.WriteString("</table>\n")
 }
 
-// setName is a release's name, which leads to its plan.
+// setName prints a release's name as a link to its plan.
 func (h *htmlWriter) setName(r setRow) {
 	if r.Plan == nil {
 		h.tag("span", "", r.name)
@@ -86,7 +86,7 @@ func (h *htmlWriter) setName(r setRow) {
 	h.printf(`<a href="#r%d">%s</a>`, r.id, html.EscapeString(r.name))
 }
 
-// setRelease is a release's plan, folded.
+// setRelease prints a release's plan, folded.
 func (h *htmlWriter) setRelease(r setRow) error {
 	if r.Plan == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// SetMarker is the first line of Markdown's output for a set, by which a bot finds its
-// comment. name tells sets apart; "" is the files that declare the set.
+// SetMarker is the first line of Markdown's output for a set, by which a bot finds its comment.
+// name distinguishes sets; "" is the files that declare the set.
 func SetMarker(d *releaseset.Document, name string) string {
 	if name == "" {
 		name = strings.Join(d.Files, ", ")
@@ -19,11 +19,10 @@ func SetMarker(d *releaseset.Document, name string) string {
 	return markerOf("set " + name)
 }
 
-// SetMarkdown prints the plan of a set as one comment: the table first, in at most two
-// fifths of the budget, then the details in the order of risk. Each has what it needs
-// or a fair share; what one leaves goes to the others. What is not shown is counted,
-// and with Rest it is all there. It prints secrets when the plans hold them. Errors are
-// those of w and of Rest.
+// SetMarkdown prints the plan of a set as one comment: first the table, in at most two fifths of
+// the budget, then the details in the order of risk. Each has what it needs or a fair share; what
+// one does not use goes to the others. What is not shown is counted, and is in Rest if that is
+// given. It prints secrets when the plans hold them. Errors are those of w and of Rest.
 func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 	p := newSetPage(d)
 	budget := cmp.Or(o.Budget, DefaultBudget)
@@ -86,8 +85,7 @@ func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
 	}
 }
 
-// setTable is a row for each release, the gravest first, and gives how many rows there was
-// room for.
+// setTable prints a row for each release, the gravest first, and returns how many rows did fit.
 func (m *markdown) setTable(p *setPage) (shown int) {
 	if len(p.rows) == 0 {
 		return 0
@@ -103,7 +101,7 @@ func (m *markdown) setTable(p *setPage) (shown int) {
 	return len(p.rows)
 }
 
-// heads are the table's.
+// heads are the headings of the table.
 func (p *setPage) heads() []string {
 	out := []string{"Release", "Operation", "Chart", "Objects", "Risks and notes"}
 	if p.digests {
@@ -112,7 +110,7 @@ func (p *setPage) heads() []string {
 	return out
 }
 
-// markdown is the row in so many columns, with so many names of those that share it.
+// markdown is the row with the given number of columns, and of names of the releases that share it.
 func (r setRow) markdown(columns, names int) string {
 	notes := inline(r.risks)
 	if notes != "" {
@@ -133,12 +131,12 @@ func (r setRow) markdown(columns, names int) string {
 	if digest != "" {
 		digest = code(digest)
 	}
-	// Where the window is narrow, the notes are broken, and not each row in two.
+	// In a narrow window only the notes are wrapped, so that rows stay short.
 	whole := strings.NewReplacer(" ", "\u00a0")
 	return "| " + strings.Join([]string{name, op, whole.Replace(inline(r.chart)), whole.Replace(inline(r.objects)), notes, digest}[:columns], " | ") + " |\n"
 }
 
-// setRest is all details, as long as they are.
+// setRest prints all details in full.
 func setRest(w io.Writer, p *setPage) error {
 	const all = 64 << 20
 	details, err := setDetails(p.each, all)

@@ -11,26 +11,26 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// matrix is what one change does to a release in each of its clusters, where that differs.
+// matrix shows how the changes of a release differ between its clusters.
 type matrix struct {
-	// name is the release's, like are others whose matrix is the same.
+	// name is the release's name, like are other releases with the same matrix.
 	name string
 	like []string
-	// columns are the clusters, reasons why one is not like the others.
+	// columns are the clusters, reasons say why one may differ from the others.
 	columns, reasons []string
 	rows             []matrixRow
-	// alike is how many changes are the same in all of them.
+	// alike is the number of changes that are the same in all clusters.
 	alike int
 }
 
-// matrixRow is a change, as it is in each cluster.
+// matrixRow is a change in each cluster.
 type matrixRow struct {
 	what  string
 	cells []string
 }
 
-// matricesOf compares releases of one name and chart that are in several clusters; alike are
-// the names of those whose changes are the same in all. Equal matrices share one.
+// matricesOf compares releases of one name and chart in several clusters; alike are the names of
+// those whose changes are the same in all. Releases with equal matrices share one.
 func matricesOf(d *releaseset.Document) (out []matrix, alike []string) {
 	var order []string
 	of := map[string][]*releaseset.Planned{}
@@ -94,7 +94,7 @@ func newMatrix(releases []*releaseset.Planned) matrix {
 	return m
 }
 
-// columnOf is the cluster, and the namespace where the cluster is not named.
+// columnOf is the cluster, or the namespace if the cluster has no name.
 func columnOf(r *releaseset.Planned) string {
 	if r.Cluster == "" {
 		return escape.Line(r.Release.Namespace)
@@ -102,7 +102,7 @@ func columnOf(r *releaseset.Planned) string {
 	return escape.Line(r.Cluster)
 }
 
-// effectsOf is what a plan does, by object and field; see hears of each in turn.
+// effectsOf returns what a plan does, by object and field; it calls see with each in order.
 func effectsOf(r *releaseset.Planned, see func(what string)) map[string]string {
 	out := map[string]string{}
 	if r.Plan == nil {
@@ -139,7 +139,7 @@ func effectsOf(r *releaseset.Planned, see func(what string)) map[string]string {
 	return out
 }
 
-// cellOf is what a change is in a cluster: "–" where it changes nothing.
+// cellOf is a change in one cluster: "–" if nothing changes there.
 func cellOf(r *releaseset.Planned, text string) string {
 	switch {
 	case text != "":
@@ -152,8 +152,8 @@ func cellOf(r *releaseset.Planned, text string) string {
 	return "–"
 }
 
-// differing are, for each release, the facts in which it is not like all others: what may be
-// the reason why its changes are others.
+// differing returns, for each release, the facts in which it differs from the others: they may be
+// the reason for its different changes.
 func differing(releases []*releaseset.Planned) []string {
 	facts, counts := make([][]string, len(releases)), map[string]int{}
 	for i, r := range releases {
@@ -170,7 +170,7 @@ func differing(releases []*releaseset.Planned) []string {
 	return out
 }
 
-// factsOf is what makes a plan what it is beside the chart and values that the change brings.
+// factsOf returns what influences a plan besides the new chart and values.
 func factsOf(r *releaseset.Planned) []string {
 	if r.Plan == nil {
 		return nil

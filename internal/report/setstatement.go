@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// SetStatementPredicate is the type of what a set's statement says.
+// SetStatementPredicate is the predicate type of a set's statement.
 const SetStatementPredicate = "https://github.com/kubectl-release/kubectl-release/set/v1"
 
 type setPredicate struct {
@@ -20,7 +20,7 @@ type setPredicate struct {
 	ToolVersion string             `json:"toolVersion"`
 }
 
-// statedRelease is one plan of the set, which the set's digest covers by its own.
+// statedRelease is one plan of the set, which is covered by the set's digest through its own.
 type statedRelease struct {
 	Key          releaseset.Key `json:"key"`
 	Operation    plan.Operation `json:"operation"`
@@ -28,8 +28,8 @@ type statedRelease struct {
 	EffectDigest string         `json:"effectDigest"`
 }
 
-// SetStatement prints what can be attested of a saved set, as an in-toto statement about
-// the digest of its set.json. Errors are those of w, and of a set that is not saved.
+// SetStatement prints what can be attested of a saved set, as an in-toto statement about the digest
+// of its set.json. Errors are those of w, and a set that is not saved.
 func SetStatement(w io.Writer, d *releaseset.Document) error {
 	if d.Digest == "" {
 		return fmt.Errorf("the set of %s is not saved: a statement is about a file", strings.Join(d.Files, ", "))

@@ -53,7 +53,7 @@ func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {
 	return nil
 }
 
-// table prints rows in columns; notes, which may be long, have lines of their own.
+// table prints rows in columns; notes, which may be long, are on lines of their own.
 func (t *textWriter) table(rows []setRow) {
 	heads := []string{"RELEASE", "OPERATION", "CHART", "OBJECTS", "RISKS"}
 	cells := func(r setRow) []string {

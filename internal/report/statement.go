@@ -10,10 +10,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// StatementPredicate is the type of what a plan's statement says.
+// StatementPredicate is the predicate type of a plan's statement.
 const StatementPredicate = "https://github.com/kubectl-release/kubectl-release/plan/v1"
 
-// statementType is that of https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
+// statementType is the type of
+// https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md.
 const statementType = "https://in-toto.io/Statement/v1"
 
 type statement struct {
@@ -38,14 +39,14 @@ type statementPredicate struct {
 	Chart        plan.ChartRef     `json:"chart,omitzero"`
 	ChartSource  *plan.ChartSource `json:"chartSource,omitempty"`
 	Summary      plan.Summary      `json:"summary"`
-	// Policy is the digest of the rules that have judged the plan, "" without any.
+	// Policy is the digest of the rules that judged the plan, "" without any.
 	Policy      string       `json:"policy,omitempty"`
 	Origin      *plan.Origin `json:"origin,omitempty"`
 	ToolVersion string       `json:"toolVersion"`
 }
 
-// Statement prints what can be attested of a saved plan, as an in-toto statement about
-// its digest. Errors are those of w, and of a plan that is not saved.
+// Statement prints what can be attested of a saved plan, as an in-toto statement about its digest.
+// Errors are those of w, and a plan that is not saved.
 func Statement(w io.Writer, p *plan.Document) error {
 	digest, ok := strings.CutPrefix(p.PlanDigest, "sha256:")
 	if !ok {
@@ -75,7 +76,7 @@ func Statement(w io.Writer, p *plan.Document) error {
 }
 
 // StatedDigest is the digest of the plan or set that a statement is about. Errors: it is no
-// statement with that type of predicate.
+// statement with that predicate type.
 func StatedDigest(text []byte, predicate string) (string, error) {
 	var s statement
 	if err := json.Unmarshal(text, &s); err != nil {

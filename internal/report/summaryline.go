@@ -105,7 +105,7 @@ func noChangesLine(p *plan.Document, c plan.Summary) string {
 		count(c.Unchanged, "object", "objects"), hooks)
 }
 
-// comparedVerdict is the line for a comparison that finds no difference.
+// comparedVerdict is the line for a comparison without differences.
 func comparedVerdict(p *plan.Document, c plan.Summary) string {
 	text := "No object changes against " + comparedWith(p)
 	if c.Unchanged > 0 {
@@ -114,8 +114,8 @@ func comparedVerdict(p *plan.Document, c plan.Summary) string {
 	return text
 }
 
-// recordChanges says whether a new record would say something new: the values
-// or the chart differ, the last attempt failed, or it is a rollback.
+// recordChanges reports whether a new record would contain something new: values or chart differ,
+// the last attempt failed, or it is a rollback.
 func recordChanges(p *plan.Document) bool {
 	if p.ToRevision == p.FromRevision {
 		return false
@@ -123,7 +123,7 @@ func recordChanges(p *plan.Document) bool {
 	return len(p.Values) > 0 || !sameChart(p.ChartFrom, p.ChartTo) || p.Found != "" || p.Operation != plan.Upgrade
 }
 
-// sameChart compares digests only where both are known.
+// sameChart compares digests only if both are known.
 func sameChart(a, b plan.ChartRef) bool {
 	if a.Digest == "" || b.Digest == "" {
 		a.Digest, b.Digest = "", ""

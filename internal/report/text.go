@@ -11,12 +11,12 @@ import (
 
 // TextOptions say how a plan is printed as text.
 type TextOptions struct {
-	// Color prints by meaning: green is new, yellow changes, red goes away,
-	// cyan is a hook. Nothing is told by colour alone.
+	// Color colours text by its meaning: green is new, yellow changes, red is deleted, cyan is a
+	// hook. Colour is never the only indication.
 	Color bool
-	// Width is how many columns there are; 0 is 120.
+	// Width is the number of columns; 0 is 120.
 	Width int
-	// Full leaves nothing out and prints the YAML of what is created.
+	// Full leaves nothing out and prints created objects as YAML.
 	Full bool
 	// Summary prints the header, the counts, problems and risks only.
 	Summary bool
@@ -56,8 +56,8 @@ type textWriter struct {
 	palette
 	columns int
 	full    bool
-	// names is the width of the column of names; paths, values and causes are
-	// those of changes.
+	// names is the width of the column of names; paths, values and causes are the widths of the
+	// columns of changes.
 	names, paths, values, causes int
 }
 
@@ -90,7 +90,7 @@ func (t *textWriter) page(p *page, summary bool) {
 	t.ending(p.ending)
 }
 
-// verdict prints the counts; of two lines, one has the objects and one the hooks.
+// verdict prints the counts; if it needs two lines, one has the objects and one the hooks.
 func (t *textWriter) verdict(text string) {
 	objects, hooks, both := strings.Cut(text, "; ")
 	if !both || width(text) <= t.columns {
@@ -116,7 +116,7 @@ func (t *textWriter) header(p *page) {
 	t.notes(p.notes, 4)
 }
 
-// notes prints notes with their labels in one column, each in at most that many lines.
+// notes prints notes with their labels in one column, each in at most the given number of lines.
 func (t *textWriter) notes(notes []note, lines int) {
 	label := 6
 	for _, n := range notes {
@@ -127,8 +127,8 @@ func (t *textWriter) notes(notes []note, lines int) {
 	}
 }
 
-// note prints items after a label. Lines break between items, and within an item that
-// is wider than a line.
+// note prints items after a label. Lines break between items, and within an item only if it is
+// wider than a line.
 func (t *textWriter) note(n note, label, maxLines int) {
 	space := strings.Repeat(" ", label+2)
 	prefix, line, lines := "  "+pad(n.label, label), "", 1
@@ -176,8 +176,7 @@ func (t *textWriter) line(s string) {
 	t.WriteByte('\n')
 }
 
-// wrapped prints words in as many lines as needed; what comes after the first
-// line is indented.
+// wrapped prints words in as many lines as needed; lines after the first one are indented.
 func (t *textWriter) wrapped(prefix, text, indent string) {
 	for _, line := range wrap(prefix, text, indent, t.columns) {
 		t.line(line)

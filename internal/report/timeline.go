@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// timeline is the hooks that run, one after the other.
+// timeline lists the hooks that run, one after the other.
 type timeline struct {
 	rows []hookRow
-	// last is how long all of them took when they ran last, as far as that is known; known is of
-	// how many.
+	// last is how long the hooks took in their last runs, as far as that is known; known is the
+	// number of hooks for which it is.
 	last  time.Duration
 	known int
 }
@@ -23,10 +23,10 @@ type timeline struct {
 // hookRow is a hook that runs.
 type hookRow struct{ event, name, what, took, failure string }
 
-// hookHeads are over the columns of a timeline.
+// hookHeads are the headings of a timeline's columns.
 func hookHeads() []string { return []string{"When", "Hook", "What happens", "Took", "If it fails"} }
 
-// lines are the timeline's.
+// lines are the timeline's rows as texts.
 func (t timeline) lines() [][]string {
 	var out [][]string
 	for _, r := range t.rows {
@@ -39,7 +39,7 @@ func (t timeline) lines() [][]string {
 func timelineOf(p *plan.Document, names namer) timeline {
 	w := entryWriter{plan: p, names: names, rooms: roomsOf(p)}
 	var t timeline
-	changed := false // resources have been by then
+	changed := false // whether resources have been changed by then
 	p.Steps(func(stage plan.StageName, s *plan.Step) {
 		changed = changed || stage == plan.StageResources
 		if s.Op != plan.OpRun || s.Hook == nil {
@@ -64,7 +64,7 @@ func runsText(runs []release.Run) string {
 	return strings.Join(out, ", ")
 }
 
-// failureOf is what the failure of a hook comes to, before or after the resources are changed.
+// failureOf says what happens if a hook fails, before or after the resources are changed.
 func failureOf(p *plan.Document, changed bool) string {
 	switch {
 	case p.Operation == plan.Test:
@@ -86,7 +86,7 @@ func (t timeline) title() string {
 	return text
 }
 
-// timeline adds the hooks' time line, folded.
+// timeline prints the hooks' timeline, folded.
 func (m *markdown) timeline(t timeline) {
 	if len(t.rows) == 0 {
 		return
@@ -97,7 +97,7 @@ func (m *markdown) timeline(t timeline) {
 	}
 }
 
-// timeline is the hooks' time line, folded.
+// timeline prints the hooks' timeline, folded.
 func (h *htmlWriter) timeline(t timeline) {
 	if len(t.rows) == 0 {
 		return

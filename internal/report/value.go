@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// more stands for what is left out of a value.
+// more stands for omitted parts of a value.
 const more = "…"
 
-// values prints what a row's change does, and how many like it there are, in at most
-// limit characters (0: no limit).
+// values prints a row's change, and the number of equal ones, in at most limit characters (0: no
+// limit).
 func (r row) values(limit int) string {
 	like := ""
 	if r.like > 0 {
@@ -35,7 +35,7 @@ func (r row) values(limit int) string {
 	return pair(r.change, limit) + like
 }
 
-// pair prints what a change does, in at most limit characters (0: no limit).
+// pair prints a change in at most limit characters (0: no limit).
 func pair(c plan.Change, limit int) string {
 	if c.Sensitive {
 		return sensitivePair(c.From, c.To)
@@ -65,8 +65,8 @@ func pair(c plan.Change, limit int) string {
 	return from + " → " + to
 }
 
-// item prints what is added or removed. What is too wide for limit is told by what it
-// is told apart by, unless its path does so.
+// item prints an added or removed value. If it is wider than limit, only the fields that identify
+// it are printed, unless the path already does so.
 func item(path string, v any, limit int) string {
 	text := value(v)
 	field, id := fielddiff.Identity(v)
@@ -78,8 +78,8 @@ func item(path string, v any, limit int) string {
 	return cut(field+" "+value(id)+" ("+escape.Line(strings.Join(others, ", "))+")", limit)
 }
 
-// sensitivePair prints tokens: "changed (9f2c… → 41ab…)". Values that are no
-// tokens were left open on purpose, and are printed.
+// sensitivePair prints tokens: "changed (9f2c… → 41ab…)". Values that are not tokens were left
+// unmasked on purpose, and are printed.
 func sensitivePair(from, to any) string {
 	a, b := hiddenValue(from), hiddenValue(to)
 	hidden := isHidden(from) || isHidden(to)
@@ -112,9 +112,8 @@ func isHidden(v any) bool {
 	return ok && redact.IsToken(s)
 }
 
-// cutPair shortens two values that are too wide together, so that the first
-// difference stays in sight: what they have in common before it goes first. A
-// value that is short leaves its room to the other.
+// cutPair shortens two values that are too wide together so that the first difference stays
+// visible: their common beginning is cut first. A short value leaves its room to the other one.
 func cutPair(from, to string, room int) (string, string) {
 	room = max(room, 12)
 	half := room / 2
@@ -141,8 +140,8 @@ func cutPair(from, to string, room int) (string, string) {
 	return from, to
 }
 
-// toWord is how far a text that was cut is cut on for it not to begin within a word: to the
-// first slash in its first half, else to another mark there; 0 where there is none.
+// toWord returns how much more to cut from a text so that it does not begin within a word: up to
+// the first slash in its first half, else to another punctuation mark there; 0 if there is none.
 func toWord(text []rune) int {
 	text = text[:len(text)/2]
 	if i := slices.Index(text, '/'); i >= 0 {
@@ -151,8 +150,8 @@ func toWord(text []rune) int {
 	return max(0, slices.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 }
 
-// onlyDifferent leaves out what two lists begin and end with alike, and what
-// two maps have in common.
+// onlyDifferent omits the equal beginnings and ends of two lists, and the equal entries of two
+// maps.
 func onlyDifferent(from, to any) (any, any) {
 	switch a := from.(type) {
 	case []any:
@@ -226,8 +225,7 @@ func isDigest(s string) bool {
 	return len(s) >= shortest && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// value prints a value on one line: scalars as YAML has them, structures in
-// YAML's flow style.
+// value prints a value on one line: scalars as in YAML, structures in YAML's flow style.
 func value(v any) string {
 	switch v := jsontree.Plain(v).(type) {
 	case nil:
@@ -260,7 +258,7 @@ func value(v any) string {
 	}
 }
 
-// keys sorts keys, with the ones that name an item first.
+// keys returns sorted keys, but first those that name an item.
 func keys(m map[string]any) []string {
 	sorted := slices.Sorted(maps.Keys(m))
 	for _, first := range []string{"record", "alert", "name", "kind", "apiVersion"} {
@@ -271,8 +269,8 @@ func keys(m map[string]any) []string {
 	return sorted
 }
 
-// quote puts quotes around strings that would be read as something else, or
-// whose ends can't be seen.
+// quote puts quotes around strings that would be read as something else, or whose ends would not be
+// visible.
 func quote(s string) string {
 	text := escape.Line(s)
 	if s == "" || strings.TrimSpace(s) != s || strings.Contains(s, ", ") || looksTyped(s) {

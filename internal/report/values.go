@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// valueChanges are the changes of the user's values and of the chart's defaults.
+// valueChanges returns the changes of the user's values and of the chart's defaults.
 func valueChanges(p *plan.Document, v view) (user, defaults []string) {
 	limit := 100
 	if v.full {
@@ -38,8 +38,8 @@ func valueChanges(p *plan.Document, v view) (user, defaults []string) {
 	return user, defaults
 }
 
-// isTold says whether a default is worth a place in the header: not a new table, which
-// belongs to something new, and not one of images, which are told by themselves.
+// isTold reports whether a default is shown in the header: not a new table, which belongs to a new
+// feature, and not one of an image, since images are shown elsewhere.
 func isTold(c plan.Change) bool {
 	if c.From == nil && !jsontree.IsScalar(c.To) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// cut shortens s to at most limit characters, with an ellipsis at its end.
+// cut shortens s to at most limit characters and ends it with an ellipsis.
 func cut(s string, limit int) string {
 	if limit < 1 || utf8.RuneCountInString(s) <= limit {
 		return s
@@ -14,8 +14,8 @@ func cut(s string, limit int) string {
 	return string(runes[:limit-1]) + "…"
 }
 
-// cutMiddle shortens s to at most limit characters and keeps both ends, the
-// last third more than the first.
+// cutMiddle shortens s to at most limit characters and keeps both ends, one third from the
+// beginning and two from the end.
 func cutMiddle(s string, limit int) string {
 	if limit < 3 || utf8.RuneCountInString(s) <= limit {
 		return s
@@ -27,7 +27,7 @@ func cutMiddle(s string, limit int) string {
 
 func width(s string) int { return utf8.RuneCountInString(s) }
 
-// pad fills s with spaces up to n characters.
+// pad appends spaces to s up to n characters.
 func pad(s string, n int) string {
 	if missing := n - width(s); missing > 0 {
 		return s + strings.Repeat(" ", missing)

@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Declared are the dependencies of a chart with URLs in the place of @NAME and
-// alias:NAME, as Helm's lock is made of them. Those whose repository is not known here
-// keep what Chart.yaml says when lock, which may be nil, has an entry for them: it says
-// which URL was meant. Errors: *NoAliasError.
+// Declared returns the dependencies of a chart with URLs instead of @NAME and alias:NAME, from
+// which Helm's lock is computed. A dependency whose repository is not configured stays as in
+// Chart.yaml if lock, which may be nil, has an entry for it: that says which URL was meant. Errors:
+// *NoAliasError.
 func Declared(m *chart.Metadata, known *Repositories, lock *Lock) ([]*chart.Dependency, error) {
 	out := make([]*chart.Dependency, len(m.Dependencies))
 	var errs []error
@@ -39,7 +39,7 @@ func Declared(m *chart.Metadata, known *Repositories, lock *Lock) ([]*chart.Depe
 	return out, errors.Join(errs...)
 }
 
-// aliasOf is the name of a configured repository in @NAME or alias:NAME.
+// aliasOf returns the name of a configured repository in @NAME or alias:NAME.
 func aliasOf(repository string) (string, bool) {
 	if name, ok := strings.CutPrefix(repository, "@"); ok {
 		return name, true
@@ -54,14 +54,13 @@ func (e *NoAliasError) Error() string {
 	return fmt.Sprintf("dependency %s is in repository %q, which is not known here", e.Dependency, e.Alias)
 }
 
-// FileScheme is what a dependency on another folder begins with.
+// FileScheme is the prefix of a dependency on another folder.
 const FileScheme = "file://"
 
-// Dependency says where a dependency comes from. Its version is a range; exact takes
-// it for a version. A repository at a URL is the configured one of that URL, as far as
-// there is one. folder is that of the chart, to which file:// is relative; schemes are
-// those of URLs besides http and https that can be fetched. Errors are sentences about
-// the dependency.
+// Dependency returns where a dependency comes from. Its version is a range; with exact it is a
+// version. A repository's URL means the configured repository of that URL, if there is one. folder
+// is the chart's, to which file:// is relative; schemes are those of URLs, besides http and https,
+// that can be fetched. Errors are sentences about the dependency.
 func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes []string, exact bool) (Reference, error) {
 	version, err := dependencyVersion(d, exact)
 	if err != nil {
@@ -82,7 +81,7 @@ func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes
 		}
 		return ref, nil
 	case IsRegistry(d.Repository):
-		// A registry is asked for the tag of a whole version, and for its list otherwise.
+		// For a whole version a registry is asked for its tag, else for the list of tags.
 		ref.Version.Range = ref.Version.Range && !Strict(ref.Version.Version)
 		ref, err = ref.registry(strings.TrimSuffix(d.Repository, "/")+"/"+d.Name, "")
 		ref.Name = d.Name
@@ -115,7 +114,7 @@ func dependencyVersion(d *chart.Dependency, exact bool) (Wanted, error) {
 	return Wanted{Version: d.Version, Range: !exact}, nil
 }
 
-// Satisfies is an error when a version of a chart is none that its dependency wants.
+// Satisfies returns an error if a dependency's range does not include a chart's version.
 func Satisfies(d *chart.Dependency, version string) error {
 	if _, err := Choose([]string{version}, Wanted{Version: d.Version, Range: true}); err != nil {
 		if _, none := errors.AsType[*NoVersionError](err); none {

@@ -9,20 +9,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Server is how a server is spoken to, whatever is fetched from it.
+// Server says how to connect to a server, whatever is fetched from it.
 type Server struct {
-	// CAFile takes the place of the system's certificate authorities. CertFile and KeyFile
-	// count together.
+	// CAFile replaces the system's certificate authorities. CertFile and KeyFile belong together.
 	CAFile   string `json:"caFile,omitempty"`
 	CertFile string `json:"certFile,omitempty"`
 	KeyFile  string `json:"keyFile,omitempty"`
 	// Insecure does not check the server's certificate.
 	Insecure bool `json:"insecureSkipTLSVerify,omitempty"`
-	// PlainHTTP speaks to a registry without TLS.
+	// PlainHTTP connects to a registry without TLS.
 	PlainHTTP bool `json:"plainHTTP,omitempty"`
 }
 
-// Files has each of the files that are named be another one.
+// Files returns the server with the name of each file replaced by of.
 func (s Server) Files(of func(file string) (string, error)) (Server, error) {
 	for _, file := range []*string{&s.CAFile, &s.CertFile, &s.KeyFile} {
 		if *file == "" {
@@ -37,7 +36,7 @@ func (s Server) Files(of func(file string) (string, error)) (Server, error) {
 	return s, nil
 }
 
-// String names what is said, and no file's content.
+// String describes the settings, without the content of files.
 func (s Server) String() string {
 	var out []string
 	for what, file := range map[string]string{"CA file ": s.CAFile, "client certificate ": s.CertFile} {
@@ -54,14 +53,13 @@ func (s Server) String() string {
 	return strings.Join(out, ", ")
 }
 
-// Hosts is hosts.yaml: how servers are spoken to, by HostName.
+// Hosts is hosts.yaml: how to connect to servers, by HostName.
 type Hosts map[string]Server
 
-// HostName is a host as hosts.yaml has it: HOST, or HOST:PORT for a port that is not that of
-// https.
+// HostName is a host as in hosts.yaml: HOST, or HOST:PORT if the port is not that of https.
 func HostName(host string) string { return strings.TrimSuffix(strings.ToLower(host), ":443") }
 
-// ParseHosts reads hosts.yaml. A key that is not known is an error, as in sources.yaml.
+// ParseHosts parses hosts.yaml. An unknown key is an error, as in sources.yaml.
 func ParseHosts(data []byte) (Hosts, error) {
 	var read Hosts
 	if err := yaml.UnmarshalStrict(data, &read); err != nil {
@@ -83,10 +81,10 @@ func ParseHosts(data []byte) (Hosts, error) {
 	return out, nil
 }
 
-// Bytes is the file.
+// Bytes returns the content of the file.
 func (h Hosts) Bytes() ([]byte, error) { return yaml.Marshal(h) }
 
-// Server is what a repository's entry says of its server.
+// Server returns the settings of a repository's entry for its server.
 func (r Repository) Server() Server {
 	return Server{CAFile: r.CAFile, CertFile: r.CertFile, KeyFile: r.KeyFile, Insecure: r.InsecureSkipTLSVerify}
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// HubHit is a chart that a hub has found.
+// HubHit is a chart that a search in a hub has found.
 type HubHit struct {
 	URL, Version, AppVersion, Description string
-	// Repository is the chart's own, and its URL.
+	// Repository is the name of the chart's repository, RepositoryURL its URL.
 	Repository, RepositoryURL string
 }
 
-// HubSearch is where a hub at an endpoint is asked for words: the interface of Monocular,
-// which Artifact Hub has taken over (https://artifacthub.io/docs/api/).
+// HubSearch returns the URL for a search in the hub at an endpoint: Monocular's API, which Artifact
+// Hub also serves (https://artifacthub.io/docs/api/).
 func HubSearch(endpoint, words string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -26,8 +26,8 @@ func HubSearch(endpoint, words string) (string, error) {
 	return u.String(), nil
 }
 
-// ParseHub reads a hub's answer. A chart for which the hub has no page of its own is at
-// the endpoint.
+// ParseHub parses a hub's answer. A chart for which the hub gives no page of its own is at the
+// endpoint.
 func ParseHub(endpoint string, data []byte) ([]HubHit, error) {
 	var answer struct {
 		Data []struct {

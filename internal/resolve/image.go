@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Scheme is what references to registries begin with.
+// Scheme is the prefix of references to registries.
 const Scheme = "oci://"
 
-// IsRegistry says whether a reference is one to a registry.
+// IsRegistry reports whether a reference is one to a registry.
 func IsRegistry(ref string) bool { return strings.HasPrefix(ref, Scheme) }
 
 // Image is a chart in a registry, oci://HOST/PATH[:TAG][@DIGEST].
 type Image struct {
 	// Host may have a port.
 	Host, Path string
-	// Tag is as the registry has it, "" when none was given: a version's + is _.
+	// Tag is the tag in the registry, in which the + of a version is a _; "" when none was given.
 	Tag string
 }
 
-// String is the image as people write it.
+// String is the reference as users write it.
 func (i Image) String() string {
 	text := Scheme + i.Host + "/" + i.Path
 	if i.Tag != "" {
@@ -31,7 +31,7 @@ func (i Image) String() string {
 	return text
 }
 
-// Name is the last element of the path: that of the chart.
+// Name is the last element of the path, which is the chart's name.
 func (i Image) Name() string { return i.Path[strings.LastIndexByte(i.Path, '/')+1:] }
 
 // The grammar of names and tags:
@@ -43,12 +43,12 @@ var (
 	lowerHex   = regexp.MustCompile(`^[0-9a-f]+$`)
 )
 
-// isTag and isSHA256 count by themselves: an expression with a count is compiled to so many
-// copies, whenever the program starts.
+// isTag and isSHA256 check lengths themselves: a regular expression with a count is compiled to
+// that many copies at every start of the program.
 func isTag(text string) bool   { return len(text) <= 128 && tagLetters.MatchString(text) }
 func isSHA256(hex string) bool { return len(hex) == 64 && lowerHex.MatchString(hex) }
 
-// ParseImage reads oci://HOST/PATH[:TAG][@DIGEST].
+// ParseImage parses oci://HOST/PATH[:TAG][@DIGEST].
 func ParseImage(text string) (i Image, digest string, err error) {
 	rest, ok := strings.CutPrefix(text, Scheme)
 	if !ok {
@@ -73,7 +73,7 @@ func ParseImage(text string) (i Image, digest string, err error) {
 	return i, digest, nil
 }
 
-// splitDigest cuts off "@sha256:…".
+// splitDigest splits off "@sha256:…".
 func splitDigest(text string) (rest, digest string, err error) {
 	rest, digest, ok := strings.Cut(text, "@")
 	if !ok {
@@ -83,8 +83,8 @@ func splitDigest(text string) (rest, digest string, err error) {
 	return rest, digest, err
 }
 
-// Digest checks a SHA-256 digest, with or without "sha256:" before it, and gives
-// it with.
+// Digest checks a SHA-256 digest, with or without the prefix "sha256:", and returns it with the
+// prefix.
 func Digest(text string) (string, error) {
 	hex := strings.TrimPrefix(text, "sha256:")
 	if !isSHA256(hex) {
@@ -93,14 +93,14 @@ func Digest(text string) (string, error) {
 	return "sha256:" + hex, nil
 }
 
-// TagOf is a version as a tag, which can't hold a +.
+// TagOf converts a version to a tag, which can't contain a + (Helm 4.3.1, pkg/registry/reference.go).
 func TagOf(version string) string { return strings.ReplaceAll(version, "+", "_") }
 
-// VersionOf is a tag as a version.
+// VersionOf converts a tag to a version.
 func VersionOf(tag string) string { return strings.ReplaceAll(tag, "_", "+") }
 
-// registry is a reference to a chart in a registry. The tag is --tag's, that of
-// the reference, or an exact version; a range stays to be chosen among the tags.
+// registry returns a reference to a chart in a registry. The tag comes from --tag, the reference,
+// or an exact version; for a range it is chosen later among the registry's tags.
 func (r Reference) registry(text, tag string) (Reference, error) {
 	image, digest, err := ParseImage(text)
 	if err != nil {
@@ -133,9 +133,8 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 	return r, nil
 }
 
-// ChooseTag picks among a registry's tags the one of the highest version that is
-// wanted. Tags that are no semantic versions do not count. Errors: *NoVersionError; Tags is
-// no expression.
+// ChooseTag returns the registry's tag with the highest wanted version. Tags that are not semantic
+// versions do not count. Errors: *NoVersionError; Tags is no regular expression.
 func (r Reference) ChooseTag(tags []string) (string, error) {
 	if len(tags) == 0 {
 		return "", errors.New(r.Image.String() + " has no tags")

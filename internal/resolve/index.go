@@ -22,11 +22,11 @@ type Entry struct {
 	Digest string `json:"digest"`
 }
 
-// Index is an index.yaml, or a part of it: charts are read when they are asked for.
+// Index is an index.yaml, or a part of it: the entries of a chart are decoded on demand.
 type Index struct {
-	// APIVersion is what the file says of itself.
+	// APIVersion is the file's apiVersion.
 	APIVersion string
-	// Generated is when, "" when the file does not say.
+	// Generated is when the file was generated, "" when it does not say.
 	Generated string
 	// Names are the charts' names in the file's order.
 	Names  []string
@@ -35,20 +35,19 @@ type Index struct {
 
 // Limits of an index; the largest public ones have 30 MB.
 const (
-	// MaxIndexBytes is the size of an index.
+	// MaxIndexBytes limits the size of an index.
 	MaxIndexBytes = 256 << 20
-	// maxChartBytes is the size of what an index says of one chart.
+	// maxChartBytes limits the size of the entries of one chart.
 	maxChartBytes = 16 << 20
-	// maxWhole is the size of an index that is not written as Helm writes it.
+	// maxWhole limits the size of an index that does not have Helm's layout.
 	maxWhole = 16 << 20
-	// maxCharts is how many charts an index may have.
+	// maxCharts limits the number of charts in an index.
 	maxCharts = 200_000
 )
 
-// ReadIndex reads an index as a stream, without understanding more of it than what
-// its charts are called; it keeps what wanted wants. JSON is read as such, anything
-// else as YAML. Errors: it is empty, says no apiVersion, names a chart twice, or is
-// beyond the limits.
+// ReadIndex reads an index as a stream. It decodes only the names of charts, and keeps the charts
+// that wanted selects. JSON is read as JSON, everything else as YAML. Errors: the index is empty,
+// has no apiVersion, has a chart twice, or exceeds the limits.
 func ReadIndex(r io.ReadSeeker, wanted func(name string) bool) (*Index, error) {
 	x, err := readIndex(r, scan, wanted)
 	if !errors.Is(err, errOtherForm) {
@@ -87,7 +86,7 @@ func readIndex(r io.Reader, scan func(io.Reader, keep) (head, error), wanted fun
 	return x, nil
 }
 
-// scan cuts an index into charts.
+// scan splits an index into charts.
 func scan(r io.Reader, keep keep) (head, error) {
 	in := bufio.NewReaderSize(&limit{r: r, left: MaxIndexBytes}, 64<<10)
 	if start, _ := in.Peek(len(bom)); string(start) == bom {
@@ -105,7 +104,7 @@ func scan(r io.Reader, keep keep) (head, error) {
 	return (&cutter{keep: keep, top: map[string]bool{}}).run(in)
 }
 
-// scanWhole parses an index in any form that YAML has.
+// scanWhole parses an index as YAML of any layout.
 func scanWhole(r io.Reader, keep keep) (head, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxWhole+1))
 	if err != nil {
@@ -123,7 +122,7 @@ func scanWhole(r io.Reader, keep keep) (head, error) {
 
 const bom = "\xEF\xBB\xBF"
 
-// limit is a reader that fails behind so many bytes.
+// limit is a reader that fails after left bytes.
 type limit struct {
 	r    io.Reader
 	left int64
@@ -153,21 +152,21 @@ func Only(names ...string) func(string) bool {
 	}
 }
 
-// head is what an index says beside its charts.
+// head is the part of an index without its charts.
 type head struct {
 	APIVersion string `json:"apiVersion"`
 	Generated  string `json:"generated"`
 }
 
-// Has says whether the index has a chart.
+// Has reports whether the index has a chart.
 func (x *Index) Has(name string) bool {
 	_, ok := x.charts[name]
 	return ok
 }
 
-// Versions are the versions of a chart, the highest first, and what is odd about
-// them: those without a name or version, or whose metadata is refused, are left out
-// with a warning. A chart that was not wanted has none.
+// Versions returns the versions of a chart, the highest first, with warnings: entries without a
+// name or version, or with invalid metadata, are left out with a warning. A chart that was not
+// wanted has none.
 func (x *Index) Versions(name string) ([]Entry, []chart.Warning, error) {
 	text := x.charts[name]
 	if len(text) == 0 {
@@ -214,8 +213,8 @@ func versions(entries []Entry) []string {
 	return out
 }
 
-// decodeVersions reads what an index says of a chart, which is JSON or a piece of
-// YAML with the chart's key. A key that is there twice is an error.
+// decodeVersions decodes the entries of a chart, which are JSON or a piece of YAML under the
+// chart's key. Duplicate keys are an error.
 func decodeVersions(text []byte) ([]json.RawMessage, error) {
 	var list []json.RawMessage
 	if text[0] == '[' {
@@ -225,7 +224,7 @@ func decodeVersions(text []byte) ([]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The key may be one that YAML reads otherwise than it is written, such as y.
+	// YAML may read the key differently from how it is written, such as y.
 	var keyed map[string][]json.RawMessage
 	if err := json.Unmarshal(data, &keyed); err != nil {
 		return nil, err
@@ -247,9 +246,8 @@ func decodeEntry(name string, raw []byte) (*Entry, error) {
 	if e.APIVersion == "" {
 		e.APIVersion = chart.APIVersionV1
 	}
-	// Artifactory drops aliases, after which two dependencies have one name:
-	// https://github.com/helm/helm/issues/12748. What is installed is the archive's own
-	// list.
+	// Artifactory drops aliases, so that two dependencies may have the same name
+	// (https://github.com/helm/helm/issues/12748). The list in the archive is the one that counts.
 	checked := e.Metadata
 	checked.Dependencies = nil
 	if err := checked.Validate(); err != nil {
@@ -266,8 +264,8 @@ func decodeEntry(name string, raw []byte) (*Entry, error) {
 	return e, nil
 }
 
-// Find chooses a version of a chart. Errors: *NoChartError, *NoVersionError; the
-// chart's entries can't be read.
+// Find chooses a version of a chart. Errors: *NoChartError, *NoVersionError; the chart's entries
+// can't be decoded.
 func (x *Index) Find(name string, w Wanted) (Entry, []chart.Warning, error) {
 	if !x.Has(name) {
 		return Entry{}, nil, &NoChartError{Name: name}

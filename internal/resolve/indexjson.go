@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// scanJSON cuts an index that is JSON into charts.
+// scanJSON splits an index in JSON into charts.
 func scanJSON(r io.Reader, keep keep) (head, error) {
 	d := json.NewDecoder(r)
 	var h head
@@ -31,7 +31,7 @@ func scanJSON(r io.Reader, keep keep) (head, error) {
 	return h, err
 }
 
-// entriesJSON reads the value of entries, which may be null.
+// entriesJSON reads the value of the key entries, which may be null.
 func entriesJSON(d *json.Decoder, keep keep) error {
 	return object(d, func(name string) error {
 		var list json.RawMessage
@@ -42,13 +42,13 @@ func entriesJSON(d *json.Decoder, keep keep) error {
 			return fmt.Errorf("chart %q has more than %d MiB", name, maxChartBytes>>20)
 		}
 		if list[0] != '[' {
-			list = nil // null: a chart without versions
+			list = nil // null is a chart without versions
 		}
 		return keep(name, list)
 	})
 }
 
-// object reads an object, or null, and hands over its keys; each reads its value.
+// object reads an object, or null, and calls each with every key; each reads the value.
 func object(d *json.Decoder, each func(key string) error) error {
 	t, err := d.Token()
 	switch {

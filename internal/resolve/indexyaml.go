@@ -11,13 +11,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cutter cuts an index that is YAML into charts. In the form in which Helm and its
-// kin write it, a key a line, it is cut by its indentation, and each piece is
-// parsed by a YAML library when somebody wants it: that makes large ones fast. Any
-// other form is parsed whole.
+// cutter splits an index in YAML into charts. In the layout of Helm and similar tools, with one key
+// per line, it goes by indentation, and each piece is parsed as YAML only on demand, which makes
+// large indexes fast. Any other layout is parsed as a whole.
 type cutter struct {
 	keep keep
-	// head is all that does not belong to a chart.
+	// head is everything outside of the charts.
 	head bytes.Buffer
 	// inside is set below the key entries.
 	inside bool
@@ -29,7 +28,7 @@ type cutter struct {
 
 type keep func(name string, text []byte) error
 
-// errOtherForm says that an index has another form than the one that is cut.
+// errOtherForm says that an index does not have the layout that can be split by indentation.
 var errOtherForm = errors.New("it is not written as Helm writes an index")
 
 const (
@@ -77,7 +76,7 @@ func (c *cutter) line(text []byte) error {
 	indent := len(text) - len(body)
 	switch {
 	case len(bytes.TrimSpace(body)) == 0 || body[0] == '#':
-		// Empty lines may be part of a text, and a # in one is no comment.
+		// Empty lines may be part of a block scalar, in which # begins no comment.
 		return c.write(text)
 	case body[0] == '\t', body[0] == '%':
 		return errOtherForm
@@ -100,13 +99,13 @@ func (c *cutter) line(text []byte) error {
 	return c.chart(body)
 }
 
-// item says whether a line begins an item of a list.
+// item reports whether a line begins an item of a list.
 func item(body []byte) bool { return body[0] == '-' && (len(body) == 1 || body[1] == ' ') }
 
-// topLine is one that is not indented.
+// topLine handles a line without indentation.
 func (c *cutter) topLine(text []byte) error {
 	if item(text) && !c.inside && len(c.top) > 0 {
-		return c.write(text) // of a list that is the value of some other key
+		return c.write(text) // it belongs to the list of another key
 	}
 	if err := c.flush(); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (c *cutter) topLine(text []byte) error {
 	return errOtherForm
 }
 
-// chart begins what the index says of one chart.
+// chart begins the entries of a chart.
 func (c *cutter) chart(body []byte) error {
 	if err := c.flush(); err != nil {
 		return err
@@ -149,7 +148,7 @@ func (c *cutter) chart(body []byte) error {
 	return c.write(body)
 }
 
-// flush hands over the chart that ends here.
+// flush passes on the chart that ends here.
 func (c *cutter) flush() error {
 	if c.name == "" {
 		return nil
@@ -180,8 +179,7 @@ func orHead(name string) string {
 	return fmt.Sprintf("chart %q", name)
 }
 
-// cutKey reads "key:" and what is behind it. Keys that need more than quotes around
-// them are not understood.
+// cutKey splits "key: value". ok is false for keys with more than plain characters in quotes.
 func cutKey(text []byte) (key, rest string, ok bool) {
 	line := strings.TrimRight(string(text), " \r")
 	if line == "" {
@@ -204,8 +202,8 @@ func cutKey(text []byte) (key, rest string, ok bool) {
 	return key, strings.TrimSpace(value), true
 }
 
-// plainKey says whether a key means what is written: letters, digits and . _ - /,
-// and not a word that YAML reads otherwise.
+// plainKey reports whether a key consists of letters, digits and . _ - / and begins with neither
+// dash nor dot.
 func plainKey(key string) bool {
 	if key == "" || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") != "" {
 		return false

@@ -16,15 +16,15 @@ import (
 
 // Locked is a dependency in Chart.lock.
 type Locked struct {
-	// Digest is the archive's, "sha256:" and hex, or "". Helm ignores it, and drops it
-	// when it writes the file itself. Charts that are folders have none.
+	// Digest is the archive's, "sha256:" and hex, or "". Helm ignores it, and drops it when it
+	// writes the lock. Charts that are folders have none.
 	Digest     string `json:"digest,omitempty"`
 	Name       string `json:"name"`
 	Repository string `json:"repository"`
 	Version    string `json:"version,omitempty"`
 }
 
-// LockName is the name of a chart's lock.
+// LockName is the file name of a chart's lock.
 func LockName(m *chart.Metadata) string {
 	if m.APIVersion == chart.APIVersionV1 {
 		return "requirements.lock"
@@ -36,17 +36,16 @@ func LockName(m *chart.Metadata) string {
 type Lock struct {
 	// Dependencies are in the order of Chart.yaml.
 	Dependencies []Locked `json:"dependencies"`
-	// Digest is what LockDigest gives.
+	// Digest is the result of LockDigest.
 	Digest string `json:"digest"`
-	// Generated is when, in RFC 3339.
+	// Generated is when the lock was made, in RFC 3339.
 	Generated string `json:"generated"`
 }
 
-// maxLocked is how many dependencies a lock may have.
+// maxLocked limits the dependencies in a lock.
 const maxLocked = 10_000
 
-// ParseLock reads a lock. Errors: it is no YAML, or has an entry that is empty or has
-// a digest that is none.
+// ParseLock parses a lock. Errors: it is no YAML, or has an empty entry or an invalid digest.
 func ParseLock(data []byte) (*Lock, error) {
 	var typed struct {
 		Lock
@@ -75,7 +74,7 @@ func ParseLock(data []byte) (*Lock, error) {
 	return &l, nil
 }
 
-// LockIn is the lock that a loaded chart has, or nil. Errors: it can't be read.
+// LockIn returns the lock of a loaded chart, or nil. Errors: it can't be parsed.
 func LockIn(c *chart.Chart) (*Lock, error) {
 	for _, f := range c.Raw {
 		if f.Name == LockName(c.Metadata) {
@@ -85,8 +84,8 @@ func LockIn(c *chart.Chart) (*Lock, error) {
 	return nil, nil
 }
 
-// NewLock is the lock of dependencies, declared as in Chart.yaml with URLs in the
-// place of aliases, and what was chosen for each of them.
+// NewLock returns the lock of dependencies, as in Chart.yaml but with URLs instead of aliases, and
+// what was chosen for each of them.
 func NewLock(declared []*chart.Dependency, chosen []Locked, now time.Time) (*Lock, error) {
 	digest, err := LockDigest(declared, chosen)
 	if err != nil {
@@ -95,16 +94,16 @@ func NewLock(declared []*chart.Dependency, chosen []Locked, now time.Time) (*Loc
 	return &Lock{Dependencies: chosen, Digest: digest, Generated: now.Format(time.RFC3339Nano)}, nil
 }
 
-// Bytes is the file as Helm 4.3.1 writes it, with the digests besides.
+// Bytes returns the file as Helm 4.3.1 writes it, with additional digests.
 func (l *Lock) Bytes() ([]byte, error) { return yaml.Marshal(l) }
 
-// Same says whether two locks differ in nothing but when they were made.
+// Same reports whether two locks differ at most in when they were made.
 func (l *Lock) Same(other *Lock) bool {
 	return other != nil && l.Digest == other.Digest && slices.Equal(l.Dependencies, other.Dependencies)
 }
 
-// LockDigest is Helm 4.3.1's digest of dependencies and what was chosen for them: the
-// SHA-256 of both lists as Go writes them in JSON.
+// LockDigest is Helm 4.3.1's digest of dependencies and what was chosen for them
+// (internal/resolver/resolver.go, HashReq): the SHA-256 of both lists as Go encodes them in JSON.
 func LockDigest(declared []*chart.Dependency, chosen []Locked) (string, error) {
 	both := [2][]*chart.Dependency{append([]*chart.Dependency{}, declared...), {}}
 	for _, c := range chosen {
@@ -113,8 +112,8 @@ func LockDigest(declared []*chart.Dependency, chosen []Locked) (string, error) {
 	return jsonDigest(both)
 }
 
-// oldLockDigest is Helm 2's, which v1 charts may still have. It knows nothing of what
-// was chosen.
+// oldLockDigest is Helm 2's digest (HashV2Req there), which v1 charts may still have. It does not
+// cover what was chosen.
 func oldLockDigest(declared []*chart.Dependency) (string, error) {
 	return jsonDigest(struct {
 		Dependencies []*chart.Dependency `json:"dependencies"`
@@ -130,7 +129,7 @@ func jsonDigest(v any) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// Promises says whether a digest is that of a dependency in the lock.
+// Promises reports whether a dependency in the lock has the digest.
 func (l *Lock) Promises(digest string) bool {
 	return slices.ContainsFunc(l.Dependencies, func(d Locked) bool { return d.Digest == digest })
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Login is a user name and a password of a netrc file.
+// Login is a user name and password from a netrc file.
 type Login struct{ User, Password string }
 
-// ParseNetrc reads the logins of a netrc file by machine, as curl does
-// (https://curl.se/docs/netrc.html): the first entry of a machine counts. The entry
-// "default" is left out, because it would go to every server there is. What is not
-// understood is passed over, since the file is other programs', too.
+// ParseNetrc returns the logins in a netrc file by machine, as curl does
+// (https://curl.se/docs/netrc.html): the first entry of a machine counts. The entry "default" is
+// ignored, because it would be sent to every server. Unknown words are skipped, since other
+// programs use the file, too.
 func ParseNetrc(data []byte) map[string]Login {
 	logins := map[string]Login{}
 	machine := ""
@@ -54,7 +54,7 @@ func ParseNetrc(data []byte) map[string]Login {
 	return logins
 }
 
-// netrcWords are the words of a line up to a comment; one in quotes may hold spaces.
+// netrcWords returns the words of a line before a comment; a quoted word may contain spaces.
 func netrcWords(line string) []string {
 	var words []string
 	for {
@@ -82,9 +82,8 @@ func netrcWords(line string) []string {
 	}
 }
 
-// NetrcMachine is the machine that a URL is on, as netrc files name it: the host, with
-// its port where that is not the scheme's own. It is "" for servers that are spoken to
-// without TLS.
+// NetrcMachine returns the machine of a URL as in netrc files: the host, with its port if that is
+// not the scheme's default. It is "" for servers without TLS.
 func NetrcMachine(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" {

@@ -9,15 +9,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Plugin is a program that fetches URLs of schemes of its own, as its plugin.yaml
-// describes it: with the downloaders of Helm 3, or as a getter/v1 of Helm 4
-// (https://helm.sh/docs/topics/plugins/).
+// Plugin is a program that fetches URLs of certain schemes, as described by its plugin.yaml: with
+// Helm 3's downloaders, or as a getter/v1 of Helm 4 (https://helm.sh/docs/topics/plugins/).
 type Plugin struct {
 	Name    string
 	getters []pluginGetter
 }
 
-// pluginGetter are the commands of some schemes, one for each platform.
+// pluginGetter has the commands for some schemes, one for each platform.
 type pluginGetter struct {
 	schemes  []string
 	commands []pluginCommand
@@ -30,7 +29,7 @@ type pluginCommand struct {
 	Args    []string `json:"args"`
 }
 
-// pluginFile is plugin.yaml in both forms.
+// pluginFile is plugin.yaml in both formats.
 type pluginFile struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -48,8 +47,8 @@ type pluginFile struct {
 	} `json:"runtimeConfig"`
 }
 
-// ParsePlugin reads a plugin.yaml. A plugin that fetches nothing has no schemes. Errors:
-// it is no YAML or has no name, or the plugin is WebAssembly, which is not run.
+// ParsePlugin parses a plugin.yaml. A plugin that is no getter has no schemes. Errors: it is no
+// YAML or has no name, or the plugin is WebAssembly, which is not supported.
 func ParsePlugin(data []byte) (Plugin, error) {
 	var f pluginFile
 	if err := yaml.Unmarshal(data, &f); err != nil {
@@ -78,7 +77,7 @@ func ParsePlugin(data []byte) (Plugin, error) {
 	return p, nil
 }
 
-// Schemes are those of the URLs that the plugin fetches.
+// Schemes are the schemes of URLs that the plugin fetches.
 func (p Plugin) Schemes() []string {
 	var out []string
 	for _, g := range p.getters {
@@ -87,9 +86,10 @@ func (p Plugin) Schemes() []string {
 	return out
 }
 
-// Command is the program that fetches URLs of a scheme on a platform, and its first
-// arguments; those of the URL follow. As in Helm, the command for the very platform goes
-// before that for the system, and that before the one for any.
+// Command returns the program that fetches URLs of a scheme on a platform, and its first arguments;
+// those for the URL follow. As in Helm (4.3.1, internal/plugin/subprocess_commands.go,
+// getPlatformCommand), a command for system and architecture comes before one for the system, and
+// that before one for any.
 func (p Plugin) Command(scheme, goos, goarch string) (program string, args []string, ok bool) {
 	for _, g := range p.getters {
 		if !slices.Contains(g.schemes, scheme) {

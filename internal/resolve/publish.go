@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Packaged is an archive that belongs into an index.
+// Packaged is an archive to be added to an index.
 type Packaged struct {
 	Metadata *chart.Metadata
-	// Path is where it is, below the folder of the index, with slashes.
+	// Path is its path below the folder of the index, with slashes.
 	Path string
 	// Digest is its SHA-256, "sha256:" and hex.
 	Digest string
@@ -33,13 +33,13 @@ type published struct {
 // Publication is an index that is being made.
 type Publication struct {
 	entries map[string][]any
-	// versions are those of the entries.
+	// versions are the versions of the entries, in the same order.
 	versions map[string][]string
 }
 
-// Publish makes the entries of archives below a URL, or with relative URLs where that
-// is "". An archive that before, which may be nil, has with the same digest keeps the
-// time when it was created; others are created now.
+// Publish returns an index of archives below a URL, or with relative URLs if that is "". An archive
+// that before, which may be nil, has with the same digest keeps its creation time; others are
+// created now.
 func Publish(archives []Packaged, url string, before *Index, now time.Time) (*Publication, error) {
 	p := &Publication{entries: map[string][]any{}, versions: map[string][]string{}}
 	for _, a := range archives {
@@ -71,8 +71,8 @@ func (p *Publication) add(name, version string, entry any) {
 	p.versions[name] = append(p.versions[name], version)
 }
 
-// Merge adds what another index has besides, each entry as it is, whatever its keys.
-// Of a version that both have, the one that is there stays.
+// Merge adds the other versions of another index, each entry unchanged with all its keys. Of a
+// version in both, the existing entry stays.
 func (p *Publication) Merge(other *Index) error {
 	for _, name := range other.Names {
 		text := other.charts[name]
@@ -87,7 +87,7 @@ func (p *Publication) Merge(other *Index) error {
 		for _, raw := range list {
 			var entry map[string]any
 			if err := json.Unmarshal(raw, &entry); err != nil || entry == nil {
-				continue // it is none, and nobody can use it
+				continue // an invalid entry, which is of no use
 			}
 			version, _ := entry["version"].(string)
 			if version != "" && !slices.Contains(have, version) {
@@ -98,8 +98,8 @@ func (p *Publication) Merge(other *Index) error {
 	return nil
 }
 
-// Prune keeps the newest versions of each chart, at most so many, and says how many others
-// were left out.
+// Prune keeps the newest versions of each chart, at most so many, and returns how many others it
+// removed.
 func (p *Publication) Prune(most int) (left int) {
 	for name, versions := range p.versions {
 		newest := Descending(versions)[:min(most, len(versions))]
@@ -113,9 +113,8 @@ func (p *Publication) Prune(most int) (left int) {
 	return left
 }
 
-// Bytes is the index as Helm writes it, the versions of a chart in descending order; as
-// JSON where that is asked for. When it says what before said, it is generated when
-// before was.
+// Bytes returns the index as Helm writes it, with the versions of a chart in descending order, or
+// as JSON. If it has the same entries as before, it keeps the time at which that was generated.
 func (p *Publication) Bytes(asJSON bool, before *Index, now time.Time) ([]byte, error) {
 	for name, versions := range p.versions {
 		sorted := make([]any, 0, len(versions))
@@ -135,7 +134,7 @@ func (p *Publication) Bytes(asJSON bool, before *Index, now time.Time) ([]byte, 
 	return yaml.Marshal(index)
 }
 
-// says reports whether an index has these entries and no others.
+// says reports whether an index has exactly these entries.
 func (p *Publication) says(before *Index) bool {
 	if len(before.Names) != len(p.entries) {
 		return false
@@ -154,8 +153,7 @@ func (p *Publication) says(before *Index) bool {
 	return true
 }
 
-// sameEntry compares an entry of a file with one that is made, whatever the order of
-// their keys.
+// sameEntry compares an entry of a file with a new one, whatever the order of their keys.
 func sameEntry(raw json.RawMessage, entry any) bool {
 	made, err := json.Marshal(entry)
 	if err != nil {

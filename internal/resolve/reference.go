@@ -1,10 +1,9 @@
-// Package resolve decides which chart a reference means: a folder or archive, a
-// chart of a repository, a URL, an image in a registry; which of the versions
-// that there are; and from which URL it comes. It reads repositories.yaml,
-// index.yaml and Chart.lock in the forms of Helm 4.3.1.
+// Package resolve decides which chart a reference means: a folder or archive, a chart of a
+// repository, a URL, or an image in a registry; which of the available versions; and from which URL
+// it comes. It reads repositories.yaml, index.yaml and Chart.lock in the formats of Helm 4.3.1.
 //
-// It is pure: it fetches nothing and looks at no files. Package source does, and
-// tells it what is there.
+// It is pure: it fetches nothing and reads no files. Package source does that and passes the
+// content on.
 package resolve
 
 import (
@@ -16,26 +15,26 @@ import (
 	"strings"
 )
 
-// Request is what a command line says of a chart.
+// Request is what a user says about the wanted chart.
 type Request struct {
 	// Chart is the argument.
 	Chart string
 	// Repo is the URL of --repo, or "".
 	Repo string
-	// Version is a version, a range, "latest" or "": the newest one that is no
-	// prerelease. A digest may follow: 1.4.2@sha256:….
+	// Version is a version, a range, "latest", or "" for the newest version that is no prerelease.
+	// A digest may follow: 1.4.2@sha256:….
 	Version string
-	// Devel admits prereleases where Version is "".
+	// Devel also allows prereleases if Version is "".
 	Devel bool
-	// Tag is a registry's tag, taken as it is.
+	// Tag is a registry's tag, used as it is.
 	Tag string
-	// Tags, where it is not "", is an expression: Version chooses among those of a registry's
-	// tags that it fits, by the rules of Flux's source-controller instead of Helm's: v1.2.3 is
-	// a version, too.
+	// Tags, if not "", is a regular expression: Version chooses among the registry's tags that
+	// match it, by the rules of Flux's source-controller instead of Helm's: v1.2.3 is a version,
+	// too.
 	Tags string
 }
 
-// AnyTag is the expression of Request.Tags that all tags fit.
+// AnyTag is a Request.Tags that matches all tags.
 const AnyTag = "."
 
 // Kind is where a chart lives.
@@ -57,7 +56,7 @@ const (
 	Vendored
 )
 
-// Reference is a request understood.
+// Reference is a parsed request.
 type Reference struct {
 	Kind             Kind
 	Path             string
@@ -65,17 +64,17 @@ type Reference struct {
 	Repository, Name string
 	Image            Image
 	Version          Wanted
-	// Digest is "sha256:" and hex, or "": what the archive, or of an image the
-	// manifest, has to be.
+	// Digest is "sha256:" and hex, or "": the required digest of the archive or, for an image, the
+	// manifest.
 	Digest string
-	// Tags is the request's.
+	// Tags is Request.Tags.
 	Tags string
 }
 
-// Parse understands a request in Helm 4.3.1's order: what is there on this machine
-// comes first, then --repo, registries, URLs, and last REPO/NAME. local says
-// whether a path is there; schemes are those of URLs besides http and https that
-// can be fetched. Errors are sentences about the request.
+// Parse interprets a request in Helm 4.3.1's order (pkg/action/install.go, LocateChart): existing
+// local paths first, then --repo, registries, URLs, and REPO/NAME last. local reports whether a
+// path exists; schemes are those of URLs, besides http and https, that can be fetched. Errors are
+// sentences about the request.
 func Parse(r Request, local func(path string) bool, schemes []string) (Reference, error) {
 	name := strings.TrimSpace(r.Chart)
 	version, digest, err := splitDigest(strings.TrimSpace(r.Version))
@@ -121,7 +120,7 @@ func (r Reference) remote(text string, u *url.URL, schemes []string) (Reference,
 		if u.Host == "" || u.Path == "" {
 			return Reference{}, fmt.Errorf("%s is not the URL of a chart: it has no host or no path", text)
 		}
-	case strings.TrimSuffix(Scheme, "://"): // what it is read as, however it is written
+	case strings.TrimSuffix(Scheme, "://"): // the scheme is oci in upper case
 		return Reference{}, fmt.Errorf("%s: a chart of a registry begins with %s, in small letters", text, Scheme)
 	default:
 		if !slices.Contains(schemes, u.Scheme) {
@@ -141,12 +140,12 @@ func (r Reference) configured(name string) (Reference, error) {
 	return r, nil
 }
 
-// NoPathError says that what can only be a path is not there.
+// NoPathError says that a path does not exist.
 type NoPathError struct{ Path string }
 
 func (e *NoPathError) Error() string { return fmt.Sprintf("path %q is not there", e.Path) }
 
-// SchemeError says that nothing fetches URLs of a scheme.
+// SchemeError says that URLs of a scheme can't be fetched.
 type SchemeError struct{ Scheme, URL string }
 
 func (e *SchemeError) Error() string {

@@ -22,13 +22,13 @@ type Repository struct {
 	Username              string `json:"username"`
 }
 
-// Repositories is repositories.yaml. Keys that are not known survive changes.
+// Repositories is repositories.yaml. Unknown keys survive changes.
 type Repositories struct {
 	document map[string]any
 	entries  []Repository
 }
 
-// ParseRepositories reads repositories.yaml; an empty file has no entries.
+// ParseRepositories parses repositories.yaml; an empty file has no entries.
 func ParseRepositories(data []byte) (*Repositories, error) {
 	r := &Repositories{document: map[string]any{"apiVersion": "", "generated": "0001-01-01T00:00:00Z"}}
 	if err := yaml.Unmarshal(data, &r.document); err != nil {
@@ -49,10 +49,10 @@ func ParseRepositories(data []byte) (*Repositories, error) {
 	return r, nil
 }
 
-// All are the entries in the file's order.
+// All returns the entries in the file's order.
 func (r *Repositories) All() []Repository { return slices.Clone(r.entries) }
 
-// Find gives the repository of a name. Of several the first counts.
+// Find returns the repository with a name; of several, the first one.
 func (r *Repositories) Find(name string) (Repository, bool) {
 	i := r.index(name)
 	if i < 0 {
@@ -61,7 +61,7 @@ func (r *Repositories) Find(name string) (Repository, bool) {
 	return r.entries[i], true
 }
 
-// At gives the repository at a URL, a slash at the end or not.
+// At returns the repository at a URL, whether with a slash at the end or without.
 func (r *Repositories) At(url string) (Repository, bool) {
 	for _, e := range r.entries {
 		if SameURL(e.URL, url) {
@@ -71,14 +71,14 @@ func (r *Repositories) At(url string) (Repository, bool) {
 	return Repository{}, false
 }
 
-// SameURL says whether two URLs of repositories differ in a slash at the end at most.
+// SameURL reports whether two URLs of repositories are equal except for slashes at the end.
 func SameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
 
 func (r *Repositories) index(name string) int {
 	return slices.IndexFunc(r.entries, func(e Repository) bool { return e.Name == name })
 }
 
-// Set adds an entry, or puts it in the place of that of its name.
+// Set adds an entry, or replaces the one with its name.
 func (r *Repositories) Set(e Repository) error {
 	if err := ValidRepositoryName(e.Name); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (r *Repositories) Set(e Repository) error {
 	return nil
 }
 
-// Remove takes an entry away, and says whether there was one.
+// Remove removes an entry and reports whether there was one.
 func (r *Repositories) Remove(name string) bool {
 	i := r.index(name)
 	if i < 0 {
@@ -117,7 +117,7 @@ func (r *Repositories) Remove(name string) bool {
 	return true
 }
 
-// Bytes is the file as Helm writes it: keys in their order, lists not indented.
+// Bytes returns the file as Helm writes it: keys in their order, lists without indentation.
 func (r *Repositories) Bytes() ([]byte, error) {
 	if r.document["repositories"] == nil {
 		r.document["repositories"] = []any{}
@@ -125,8 +125,8 @@ func (r *Repositories) Bytes() ([]byte, error) {
 	return yaml.Marshal(r.document)
 }
 
-// ValidRepositoryName refuses names that would not be one file name, or could not be
-// told from the chart's in REPO/NAME.
+// ValidRepositoryName returns an error for names that are no single file name, or that could not be
+// separated from the chart's name in REPO/NAME.
 func ValidRepositoryName(name string) error {
 	switch {
 	case name == "":
@@ -139,8 +139,8 @@ func ValidRepositoryName(name string) error {
 	return nil
 }
 
-// Same says whether an entry is there in the same words. Errors: *ExistsError when
-// there is another one of its name and that is not to be replaced.
+// Same reports whether an equal entry exists. Errors: *ExistsError when a different entry has its
+// name and is not to be replaced.
 func (r *Repositories) Same(e Repository, replace bool) (bool, error) {
 	old, there := r.Find(e.Name)
 	switch {
@@ -154,7 +154,7 @@ func (r *Repositories) Same(e Repository, replace bool) (bool, error) {
 	return false, nil
 }
 
-// ExistsError says that a name is taken by another repository.
+// ExistsError says that another repository has the name.
 type ExistsError struct{ Name, URL string }
 
 func (e *ExistsError) Error() string {

@@ -10,27 +10,26 @@ import (
 	"strings"
 )
 
-// Rule is a policy for signatures: charts from below a prefix are used only when they
-// are signed.
+// Rule is a policy for signatures: charts below a prefix are used only if they are signed.
 type Rule struct {
 	Prefix string `json:"prefix"`
-	// Keyring is a file of OpenPGP keys. Signers, when there are any, are those of its keys
-	// that count: fingerprints, or whole names.
+	// Keyring is a file of OpenPGP keys. Signers, if given, are the only keys of it that count:
+	// fingerprints, or whole names.
 	Keyring string   `json:"keyring,omitempty"`
 	Signers []string `json:"signers,omitempty"`
-	// Key is a file with a public key of cosign's.
+	// Key is a file with a public key of cosign.
 	Key string `json:"key,omitempty"`
-	// Identity, or a regular expression that finds it, and the URL of its issuer are who
-	// has to have signed with cosign without a key.
+	// Identity, or a regular expression that matches it, and the URL of its issuer say who must
+	// have signed with cosign without a key.
 	Identity       string `json:"identity,omitempty"`
 	IdentityRegexp string `json:"identityRegexp,omitempty"`
 	Issuer         string `json:"issuer,omitempty"`
-	// TrustedRoot is the file that says which Sigstore knows the identity; "" for
+	// TrustedRoot is the file with the trust root of the Sigstore instance; "" means
 	// trusted_root.json beside sources.yaml.
 	TrustedRoot string `json:"trustedRoot,omitempty"`
 }
 
-// Keyless says whether an identity has to have signed.
+// Keyless reports whether the rule requires the signature of an identity.
 func (r Rule) Keyless() bool { return r.Identity != "" || r.IdentityRegexp != "" }
 
 func (r Rule) validate() error {
@@ -46,7 +45,7 @@ func (r Rule) validate() error {
 	return nil
 }
 
-// Check says whether a rule is about signers of one kind, and says all of them.
+// Check returns an error unless the rule describes signers of exactly one kind, and completely.
 func (r Rule) Check() error {
 	kinds := 0
 	for _, one := range []string{r.Keyring, r.Key, r.Identity, r.IdentityRegexp} {
@@ -68,9 +67,9 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// RuleFor is the rule for a chart: that with the longest prefix of the first URL that has
-// any. Give the repository's URL first, so that an index can't choose among rules by where
-// it says that a chart is. It is nil where there is none.
+// RuleFor returns the rule for a chart: the one with the longest prefix of the first URL that has
+// any; nil if there is none. Pass the repository's URL first, so that an index can't choose among
+// rules by where it says that a chart is.
 func RuleFor(rules []Rule, urls ...string) *Rule {
 	for _, text := range urls {
 		var best *Rule
@@ -86,8 +85,7 @@ func RuleFor(rules []Rule, urls ...string) *Rule {
 	return nil
 }
 
-// below says whether a URL, or an image, is at a prefix or below it, however it is
-// spelled.
+// below reports whether a URL, or an image, is at a prefix or below it, in any spelling.
 func below(prefix, text string) bool {
 	from, at, errFrom := plainURL(prefix)
 	to, place, errTo := plainURL(text)
@@ -98,7 +96,7 @@ func below(prefix, text string) bool {
 	return ok && (rest == "" || strings.HasSuffix(at, "/") || strings.ContainsAny(rest[:1], "/:@"))
 }
 
-// plainURL is a URL's origin and its path, in one spelling each.
+// plainURL returns a URL's origin and path in a normalised spelling.
 func plainURL(text string) (origin, at string, err error) {
 	image := IsRegistry(text)
 	if image {

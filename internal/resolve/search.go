@@ -17,23 +17,22 @@ type Hit struct {
 	score int
 }
 
-// Search is what somebody looks for among charts.
+// Search describes a search for charts.
 type Search struct {
-	// Words are looked for in names, descriptions and keywords, joined by spaces. They
-	// are one regular expression when Regexp is set.
+	// Words are searched for in names, descriptions and keywords, joined by spaces. With Regexp
+	// they are one regular expression.
 	Words  string
 	Regexp bool
-	// Version is a range; "" is every version, of prereleases those alone that Devel
-	// admits.
+	// Version is a range; "" is every version, prereleases only with Devel.
 	Version string
 	Devel   bool
-	// All gives every version and not the newest alone.
+	// All returns every version, not only the newest.
 	All bool
 }
 
-// Find gives the charts of a repository's index that are looked for, as Helm 4.3.1
-// finds them. Errors: the range or the expression can't be read. What is odd about the
-// index is left out.
+// Find returns the matching charts of a repository's index, as Helm 4.3.1 does
+// (pkg/cmd/search/search.go). Errors: an invalid range or expression. Invalid entries of the index
+// are left out.
 func (s Search) Find(repository string, x *Index) ([]Hit, error) {
 	constraint, err := s.constraint()
 	if err != nil {
@@ -47,7 +46,7 @@ func (s Search) Find(repository string, x *Index) ([]Hit, error) {
 	for _, name := range x.Names {
 		entries, _, err := x.Versions(name)
 		if err != nil {
-			continue // one chart does not hide the others
+			continue // an invalid chart must not hide the others
 		}
 		for _, e := range entries {
 			v, err := semver.NewVersion(e.Version)
@@ -65,7 +64,8 @@ func (s Search) Find(repository string, x *Index) ([]Hit, error) {
 	return out, nil
 }
 
-// constraint is the range of versions that count, as in Helm 4.3.1's search.
+// constraint is the range of versions that count (Helm 4.3.1, pkg/cmd/search_repo.go,
+// setupSearchedVersion).
 func (s Search) constraint() (*semver.Constraints, error) {
 	switch {
 	case s.Version != "":
@@ -76,9 +76,9 @@ func (s Search) constraint() (*semver.Constraints, error) {
 	return semver.NewConstraint(">0.0.0")
 }
 
-// matcher says where in an entry the words are: the number of the part, or -1. The
-// parts are one line with vertical tabs between them, as in Helm 4.3.1, to which the
-// expression's ^ and $ belong.
+// matcher returns a function that says in which part of an entry the words are: the number of the
+// part, or -1. The parts are joined by vertical tabs, as in Helm 4.3.1 (pkg/cmd/search/search.go,
+// sep), so an expression's ^ and $ match at the ends of the whole line.
 func (s Search) matcher() (func(name string, e Entry) int, error) {
 	words := strings.ToLower(s.Words)
 	find := func(line string) int { return strings.Index(strings.ToLower(line), words) }
@@ -107,8 +107,8 @@ func (s Search) matcher() (func(name string, e Entry) int, error) {
 	}, nil
 }
 
-// SortHits puts hits into Helm's order: where the words are, then names, then the
-// highest version first.
+// SortHits sorts hits in Helm's order: by where the words are, then by name, then the highest
+// version first.
 func SortHits(hits []Hit) {
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		if c := cmp.Or(a.score-b.score, strings.Compare(a.Name, b.Name)); c != 0 {

@@ -9,36 +9,36 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Settings are what sources.yaml says: what Helm has no file for.
+// Settings are the content of sources.yaml: settings for which Helm has no file.
 type Settings struct {
-	// Mirrors are places from which charts and indexes are fetched instead.
+	// Mirrors are places from which charts and indexes are fetched instead of the original ones.
 	Mirrors []Mirror `json:"mirrors,omitempty"`
-	// Registries are those, HOST or HOST:PORT, that may be asked because a release's record
-	// names them; others are known by their credentials or by another word here.
+	// Registries are those, HOST or HOST:PORT, that may be contacted because a release's record
+	// names them; others are known by their credentials or by another setting here.
 	Registries []string `json:"registries,omitempty"`
-	// PlainHTTP are registries, HOST or HOST:PORT, that are spoken to without TLS.
+	// PlainHTTP are registries, HOST or HOST:PORT, to connect to without TLS.
 	PlainHTTP []string `json:"plainHTTP,omitempty"`
-	// Realms are, by registry, the origins that make its tokens and so see its
-	// credentials; the registry itself does anyway.
+	// Realms are, by registry, the origins that issue its tokens and so see its credentials,
+	// besides the registry itself.
 	Realms map[string][]string `json:"realms,omitempty"`
 	// Plugins are the names of the getter plugins that may be run.
 	Plugins []string `json:"plugins,omitempty"`
-	// CredsStore is the credential helper that keeps the passwords of repositories, by what
-	// its name has behind docker-credential-; "" keeps them in repositories.yaml, as Helm does.
+	// CredsStore is the credential helper for passwords of repositories: the part of its name after
+	// docker-credential-; "" keeps them in repositories.yaml, as Helm does.
 	CredsStore string `json:"credsStore,omitempty"`
-	// Verify are the charts that have to be signed.
+	// Verify says which charts have to be signed.
 	Verify []Rule `json:"verify,omitempty"`
-	// Hosts are those of hosts.yaml, which is a file of its own.
+	// Hosts are the content of hosts.yaml, which is a separate file.
 	Hosts Hosts `json:"-"`
 }
 
-// Plain says whether a registry is spoken to without TLS.
+// Plain reports whether to connect to a registry without TLS.
 func (s Settings) Plain(host string) bool {
 	return slices.Contains(s.PlainHTTP, host) || s.Hosts[HostName(host)].PlainHTTP
 }
 
-// ParseSettings reads sources.yaml. A key that is not known is an error: a typing
-// error must not make a mirror or a policy mean nothing.
+// ParseSettings parses sources.yaml. An unknown key is an error: a typing error must not disable a
+// mirror or a policy.
 func ParseSettings(data []byte) (Settings, error) {
 	var s Settings
 	if err := yaml.UnmarshalStrict(data, &s); err != nil {
@@ -72,7 +72,7 @@ func ParseSettings(data []byte) (Settings, error) {
 	return s, nil
 }
 
-// Names says whether the settings have a word about a registry.
+// Names reports whether any setting is about a registry.
 func (s Settings) Names(host string) bool {
 	of := func(prefix string) bool {
 		i, _, err := ParseImage(strings.TrimRight(prefix, "/") + "/x")

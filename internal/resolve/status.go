@@ -8,22 +8,23 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// InCharts is a chart in charts/, or what is there in its place.
+// InCharts is an entry of charts/, which need not be a valid chart.
 type InCharts struct {
 	// File is the name of the archive, or of the folder.
 	File string
-	// Archive says that it is one.
+	// Archive says that it is an archive.
 	Archive bool
-	// Name and Version are those of its Chart.yaml; both are "" when it is no chart.
+	// Name and Version are from its Chart.yaml; both are "" if it is no chart.
 	Name, Version string
 	// Digest is the archive's.
 	Digest string
 }
 
-// Status says what charts/ has of a dependency, in Helm's words: ok, unpacked, missing,
-// "wrong version", "invalid version", corrupt, misnamed, "too many matches"; and in one
-// of ours, "wrong digest", for an archive that is not the one in the lock, which may be
-// nil. Several versions are too many when more than one of them is wanted.
+// Status describes what charts/ has for a dependency, in Helm's words (4.3.1,
+// pkg/action/dependency.go): ok, unpacked, missing, "wrong version", "invalid version", corrupt,
+// misnamed, "too many matches"; and in an additional one, "wrong digest", for an archive that is
+// not the one in the lock, which may be nil. There are too many matches if more than one version is
+// in the range.
 func Status(d *chart.Dependency, have []InCharts, lock *Lock) string {
 	if _, err := semver.NewConstraint(d.Version); err != nil {
 		return "invalid version"
@@ -60,13 +61,13 @@ func Status(d *chart.Dependency, have []InCharts, lock *Lock) string {
 	return "missing"
 }
 
-// versioned says whether a file is called NAME-VERSION.tgz.
+// versioned reports whether a file is named NAME-VERSION.tgz.
 func versioned(file, name string) bool {
 	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), name+"-")
 	return ok && Strict(version)
 }
 
-// promisedBy says whether an archive is the one of the lock, as far as that has it.
+// promisedBy reports whether an archive is the one in the lock, if the lock has its digest.
 func promisedBy(lock *Lock, have InCharts) bool {
 	if lock == nil {
 		return true

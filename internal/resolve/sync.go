@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// InSync checks that a lock belongs to the dependencies that Declared has given: that
-// its digest is Helm's, or for v1 charts Helm 2's. A slash at the end of a
-// repository's URL, or its lack, makes no difference, although it changes the digest.
-// Errors: *OutOfSyncError.
+// InSync checks that a lock belongs to the dependencies that Declared returned: that its digest is
+// Helm's or, for v1 charts, Helm 2's. A slash at the end of a repository's URL makes no difference,
+// although it changes the digest. Errors: *OutOfSyncError.
 func InSync(m *chart.Metadata, declared []*chart.Dependency, lock *Lock) error {
 	if why := differences(declared, lock); len(why) > 0 {
 		return &OutOfSyncError{Why: why}
@@ -29,8 +28,8 @@ func InSync(m *chart.Metadata, declared []*chart.Dependency, lock *Lock) error {
 	return &OutOfSyncError{Why: []string{"its digest is not that of what it and Chart.yaml say: one of them was edited by hand"}}
 }
 
-// asLocked are the dependencies with their URLs as the lock writes them, where these
-// are the same but for a slash.
+// asLocked returns the dependencies with the URLs of the lock if these differ only by a slash at
+// the end.
 func asLocked(declared []*chart.Dependency, lock *Lock) []*chart.Dependency {
 	out := make([]*chart.Dependency, len(declared))
 	for i, d := range declared {
@@ -42,7 +41,7 @@ func asLocked(declared []*chart.Dependency, lock *Lock) []*chart.Dependency {
 	return out
 }
 
-// differences are what people see in which a lock is not that of the dependencies.
+// differences describes the visible differences between a lock and the dependencies.
 func differences(declared []*chart.Dependency, lock *Lock) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -58,7 +57,7 @@ func differences(declared []*chart.Dependency, lock *Lock) []string {
 		case !SameURL(l.Repository, d.Repository):
 			say("%s is from %q and not from %q", d.Name, l.Repository, d.Repository)
 		case d.Repository == "" && l.Version == d.Version:
-			// Helm locks what is in charts/ by the range itself.
+			// Helm locks a chart in charts/ by the range itself.
 		default:
 			if err := Satisfies(d, l.Version); err != nil {
 				say("%s: %v", d.Name, err)
@@ -71,7 +70,7 @@ func differences(declared []*chart.Dependency, lock *Lock) []string {
 	return out
 }
 
-// OutOfSyncError says that a lock is not that of a chart's dependencies.
+// OutOfSyncError says that a lock does not belong to a chart's dependencies.
 type OutOfSyncError struct{ Why []string }
 
 func (e *OutOfSyncError) Error() string {

@@ -6,21 +6,21 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Tag is one of a chart in a registry.
+// Tag is a tag of a chart in a registry.
 type Tag struct {
 	Name string
 	// Version is "" for a tag that is no version.
 	Version string
 }
 
-// signatureTag begins the names under which registries of old keep what belongs to a
-// manifest, such as its signature:
-// https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#referrers-tag-schema
+// signatureTag is the prefix of tags under which older registries keep what belongs to a manifest,
+// such as its signature
+// (https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#referrers-tag-schema).
 const signatureTag = "sha256-"
 
-// Tags gives those among a chart's tags that are looked for, the highest version
-// first: the newest alone, unless All is set. Tags that are no versions come last, with
-// All and no range only. Errors: the range can't be read.
+// Tags returns the matching tags of a chart, the highest version first, or only the newest without
+// All. Tags that are no versions come last, only with All and without a range. Errors: an invalid
+// range.
 func (s Search) Tags(tags []string) ([]Tag, error) {
 	constraint, err := s.constraint()
 	if err != nil {
@@ -48,12 +48,12 @@ func (s Search) Tags(tags []string) ([]Tag, error) {
 	return append(out, others...), nil
 }
 
-// NewerTag is Newer among the tags of a chart in a registry.
+// NewerTag is Newer for the tags of a chart in a registry.
 func NewerTag(used string, tags []string, devel bool) string {
 	return Newer(used, versionsOf(tags), devel)
 }
 
-// versionsOf are the versions that tags stand for.
+// versionsOf returns the versions among tags.
 func versionsOf(tags []string) []string {
 	var out []string
 	for _, tag := range tags {

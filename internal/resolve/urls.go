@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// ChartURL is where an index says that a chart is: text as it stands in urls, base
-// the URL of the repository. A relative one is below base, whose query it takes over,
-// as in Helm 4.3.1.
+// ChartURL returns the URL of a chart in an index: text is from the entry's urls, base is the URL
+// of the repository. A relative one is below base and gets its query, as in Helm 4.3.1
+// (pkg/repo/v1/chartrepo.go, ResolveReferenceURL).
 func ChartURL(base, text string) (string, error) {
 	if text == "" {
 		return "", errors.New("the index has an empty URL for it")
@@ -35,7 +35,7 @@ func ChartURL(base, text string) (string, error) {
 	return out.String(), nil
 }
 
-// IndexURL is where a repository has its index.
+// IndexURL is the URL of a repository's index.
 func IndexURL(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -57,7 +57,7 @@ func FileName(text string) (string, error) {
 	return name, nil
 }
 
-// Beside is the URL of a file whose name is that of the URL's with a suffix.
+// Beside is the URL of the file whose name has an additional suffix.
 func Beside(text, suffix string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -70,8 +70,8 @@ func Beside(text, suffix string) (string, error) {
 	return u.String(), nil
 }
 
-// Origin is the part of a URL for which credentials are given: scheme, host and
-// port, as in RFC 6454, section 4.
+// Origin is the part of a URL that credentials belong to: scheme, host and port (RFC 6454, section
+// 4).
 func Origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -85,11 +85,11 @@ func Origin(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// withheld takes the place of a query, which may hold a token.
+// withheld replaces a query, which may contain a token.
 const withheld = "withheld"
 
-// Public is a URL that can be shown to everybody: without user name, password and query.
-// What is no URL stays as it is.
+// Public is a URL that everybody may see: without user name, password and query. Other text stays
+// as it is.
 func Public(text string) string {
 	if !strings.Contains(text, "://") {
 		return text
@@ -108,18 +108,18 @@ func Public(text string) string {
 	return u.String()
 }
 
-// Withheld says whether Public has left out a query, without which the URL may mean
-// something else.
+// Withheld reports whether Public has removed a query, without which the URL may mean something
+// else.
 func Withheld(public string) bool { return strings.HasSuffix(public, "?"+withheld) }
 
-// SameOrigin says whether two URLs have one origin.
+// SameOrigin reports whether two URLs have the same origin.
 func SameOrigin(a, b string) bool {
 	u, errA := url.Parse(a)
 	v, errB := url.Parse(b)
 	return errA == nil && errB == nil && Origin(u) == Origin(v)
 }
 
-// Mirror is a place from which what has a prefix is fetched instead.
+// Mirror replaces a prefix of URLs to fetch from.
 type Mirror struct {
 	Prefix string `json:"prefix"`
 	To     string `json:"to"`

@@ -8,25 +8,25 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Wanted is which version of a chart somebody wants.
+// Wanted is the wanted version of a chart.
 type Wanted struct {
-	// Version is an exact version, a range in the words of Masterminds/semver, or ""
-	// or "latest" for the newest.
+	// Version is an exact version, a range in the syntax of Masterminds/semver, or "" or "latest"
+	// for the newest.
 	Version string
-	// Devel admits prereleases where Version is "" or "latest".
+	// Devel also allows prereleases if Version is "" or "latest".
 	Devel bool
-	// Range reads an exact version as a range, too: what Chart.yaml says of a
-	// dependency. Else it is that version and no other build of it.
+	// Range treats an exact version as a range, too, as for a dependency in Chart.yaml. Without it,
+	// no other build of that version matches.
 	Range bool
 }
 
-// Strict says whether text is a whole semantic version, such as 1.2.3-rc.1+b5.
+// Strict reports whether text is a complete semantic version, such as 1.2.3-rc.1+b5.
 func Strict(text string) bool {
 	_, err := semver.StrictNewVersion(text)
 	return err == nil
 }
 
-// Exact says whether one version is wanted and no range.
+// Exact reports whether a single version is wanted, not a range.
 func (w Wanted) Exact() bool { return Strict(strings.TrimPrefix(w.Version, "v")) && !w.Range }
 
 func (w Wanted) newest() bool { return w.Version == "" || w.Version == "latest" }
@@ -41,10 +41,9 @@ func (w Wanted) String() string {
 	return "version " + w.Version
 }
 
-// Choose gives the index of the wanted version. A version that is written the same
-// comes first, then the highest in the range; among builds of one version the last
-// by its metadata. Versions that can't be read never match a range. Errors:
-// *NoVersionError; the range can't be read.
+// Choose returns the index of the wanted version: one with the same text, else the highest in the
+// range; among builds of a version the last by its metadata. Invalid versions match no range.
+// Errors: *NoVersionError; an invalid range.
 func Choose(have []string, w Wanted) (int, error) {
 	if i := slices.Index(have, w.Version); i >= 0 && w.Version != "" {
 		return i, nil
@@ -80,8 +79,8 @@ func Choose(have []string, w Wanted) (int, error) {
 	return at, nil
 }
 
-// Newer is the newest of the versions that are there, when it is above the one that is
-// used; else "". Prereleases count with devel only. Versions that can't be read are none.
+// Newer returns the newest of the available versions if it is higher than the used one, else "".
+// Prereleases count only with devel. Invalid versions do not count.
 func Newer(used string, there []string, devel bool) string {
 	i, err := Choose(there, Wanted{Devel: devel})
 	if err != nil {
@@ -95,7 +94,7 @@ func Newer(used string, there []string, devel bool) string {
 	return there[i]
 }
 
-// above orders versions, and builds of one version by their metadata.
+// above reports whether a is higher than b; builds of one version are compared by their metadata.
 func above(a, b *semver.Version) bool {
 	if c := a.Compare(b); c != 0 {
 		return c > 0
@@ -103,8 +102,8 @@ func above(a, b *semver.Version) bool {
 	return a.Metadata() > b.Metadata()
 }
 
-// Descending sorts versions, the highest first; those that can't be read come last,
-// in their order. It gives the indices.
+// Descending returns the indices of versions, the highest first; invalid ones come last, in their
+// order.
 func Descending(have []string) []int {
 	parsed, order := make([]*semver.Version, len(have)), make([]int, len(have))
 	for i, text := range have {
@@ -132,12 +131,12 @@ func Descending(have []string) []int {
 	return order
 }
 
-// NoVersionError says that there is no version such as was wanted.
+// NoVersionError says that no available version matches the wanted one.
 type NoVersionError struct {
 	Wanted Wanted
-	// Nearest are up to three versions that there are.
+	// Nearest are up to three available versions.
 	Nearest []string
-	// Prereleases says that those are all there is, and that they were not asked for.
+	// Prereleases says that only prereleases are available, which were not asked for.
 	Prereleases bool
 }
 
@@ -161,7 +160,7 @@ func missing(have []string, w Wanted) *NoVersionError {
 	return e
 }
 
-// near are the versions of the same release first, then the highest.
+// near returns the nearest versions, by distance and then the highest first.
 func near(have []string, version string) []int {
 	order := Descending(have)
 	if wanted, err := semver.NewVersion(version); err == nil {
@@ -170,8 +169,8 @@ func near(have []string, version string) []int {
 	return order[:min(nearest, len(order))]
 }
 
-// distance is 0 for another build, 1 for another prerelease, 2 for another patch, 3
-// for another minor version, and 4 beyond that.
+// distance is 0 for another build, 1 for another prerelease, 2 for another patch, 3 for another
+// minor version, and 4 otherwise.
 func distance(text string, wanted *semver.Version) int {
 	v, err := semver.NewVersion(text)
 	switch {

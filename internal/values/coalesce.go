@@ -6,35 +6,32 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Coalesce puts a user's values on top of the defaults of the whole chart tree.
-// Each subchart's values end up in a table of its name, with the globals of
-// its parent. Lists and scalars replace, tables merge. A null of the user's
-// takes the default away; a null default never shows. An error says which
-// subchart's values are no table.
+// Coalesce merges a user's values with the defaults of the whole chart tree. Each subchart's values
+// are in a table with its name, with the globals of its parent. Lists and scalars replace, tables
+// are merged. A null in the user's values removes the default; a null default never appears. It
+// returns an error if a subchart's values are no table.
 //
 // As in Helm 4.3.1 (pkg/chart/common/util/coalesce.go, coalesceGlobals), subcharts share the nested
-// tables of "global": what one
-// subchart's defaults add deeper than the first level of a global table is seen
-// by the parent and by subcharts that come later.
+// tables of "global": what one subchart's defaults add below the first level of a global table is
+// visible to the parent and to later subcharts.
 func Coalesce(c *chart.Chart, user map[string]any) (map[string]any, error) {
 	return (&coalescer{}).chart(c, Clone(user), "")
 }
 
-// merge is Coalesce with nulls kept, for values that will be coalesced again.
+// merge is Coalesce, but keeps nulls, for values that will be coalesced again.
 func merge(c *chart.Chart, user map[string]any) (map[string]any, error) {
 	return (&coalescer{keepNulls: true}).chart(c, Clone(user), "")
 }
 
-// coalescer walks the tree. It changes the tables it is handed, which are
-// always its own copies.
+// coalescer walks the chart tree. It changes the tables that it is given, which are always copies.
 type coalescer struct {
 	keepNulls bool
-	// handed counts globals that subcharts were handed.
+	// handed counts the globals that were passed to subcharts.
 	handed   int
 	warnings []chart.Warning
 }
 
-// chart completes dest, the values for c, which has the given path of parents.
+// chart completes dest, the values of c; parents is the path of c's parents.
 func (co *coalescer) chart(c *chart.Chart, dest map[string]any, parents string) (map[string]any, error) {
 	where := join(parents, c.Name())
 	co.defaults(c, dest, where)
@@ -61,7 +58,7 @@ func (co *coalescer) chart(c *chart.Chart, dest map[string]any, parents string) 
 	return dest, nil
 }
 
-// handDown counts the globals that a subchart is about to get.
+// handDown counts the globals that are about to be passed to a subchart.
 func (co *coalescer) handDown(src map[string]any, where string) error {
 	up, _ := globalsOf(src)
 	if co.handed += len(up); co.handed > maxHanded {
@@ -70,7 +67,7 @@ func (co *coalescer) handDown(src map[string]any, where string) error {
 	return nil
 }
 
-// defaults puts c's own values below dest.
+// defaults adds c's own default values to dest.
 func (co *coalescer) defaults(c *chart.Chart, dest map[string]any, where string) {
 	for key, val := range Clone(c.Values) {
 		have, ok := dest[key]
@@ -87,7 +84,7 @@ func (co *coalescer) defaults(c *chart.Chart, dest map[string]any, where string)
 	}
 }
 
-// adopt takes over a default that the user says nothing about.
+// adopt uses a default that the user does not set.
 func (co *coalescer) adopt(dest map[string]any, key string, val any) {
 	if !co.keepNulls {
 		if val == nil {
@@ -100,8 +97,8 @@ func (co *coalescer) adopt(dest map[string]any, key string, val any) {
 	dest[key] = val
 }
 
-// defaultTable puts a default below a table of the user's. Tables that belong
-// to a subchart keep their nulls until that subchart is coalesced.
+// defaultTable adds a default to a table of the user's values. Tables that belong to a subchart
+// keep their nulls until that subchart is coalesced.
 func (co *coalescer) defaultTable(dest map[string]any, val any, where string, keepNulls bool) {
 	src, ok := val.(map[string]any)
 	if !ok {
@@ -116,8 +113,8 @@ func (co *coalescer) defaultTable(dest map[string]any, val any, where string, ke
 	co.tables(dest, src, where, keepNulls)
 }
 
-// globals hands the parent's globals (in src) down to a subchart's values; the
-// parent's win.
+// globals passes the parent's globals (in src) to a subchart's values; the parent's override the
+// subchart's.
 func (co *coalescer) globals(dest, src map[string]any, where string) {
 	down, ok := globalsOf(dest)
 	if !ok {
@@ -149,7 +146,7 @@ func (co *coalescer) global(down map[string]any, key string, val any, where stri
 	case !haveIsMap:
 		co.warn(where, "the global is a table, the subchart's %s; the subchart's is kept", kind(have))
 	default:
-		// Nulls stay: coalescing the subchart itself removes them.
+		// Nulls are kept: coalescing the subchart itself removes them.
 		top := shallow(table)
 		co.tables(top, haveTable, where, true)
 		down[key] = top

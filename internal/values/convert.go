@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// converter turns what the YAML library returns into what a round trip through
-// JSON would leave, which is what Helm does: string keys and float64 numbers.
-// Unlike the round trip it never writes repeated aliases out.
+// converter turns the YAML library's result into what a round trip through JSON would return, as
+// Helm does: string keys and float64 numbers. Unlike the round trip, it never expands repeated
+// aliases.
 type converter struct {
 	// room is how many bytes the document may still take as text.
 	room     int
@@ -98,7 +98,7 @@ func (c *converter) scalar(v any) (any, error) {
 	}
 }
 
-// whole notes integers that change when they become a float64.
+// whole warns about integers that change when they become a float64.
 func (c *converter) whole(f float64, text string) float64 {
 	if strconv.FormatFloat(f, 'f', 0, 64) != text {
 		c.warnings = append(c.warnings, inexact(c.path, text, f))
@@ -123,7 +123,7 @@ func (c *converter) where() string {
 
 func (c *converter) at(err error) error { return fmt.Errorf("%s: %w", c.where(), err) }
 
-// validText replaces every byte that is not UTF-8 (!!binary can hold some).
+// validText replaces every byte that is not valid UTF-8 (!!binary can contain some).
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -131,8 +131,8 @@ func validText(s string) string {
 	return string([]rune(s))
 }
 
-// keyText is the JSON key for a YAML key. Float keys are written in single
-// precision, as sigs.k8s.io/yaml writes them.
+// keyText returns the JSON key for a YAML key. Float keys are formatted with single precision, as
+// in sigs.k8s.io/yaml (convertToJSONableObject).
 func keyText(k any) (string, error) {
 	switch k := k.(type) {
 	case string:
@@ -161,7 +161,7 @@ func keyText(k any) (string, error) {
 	}
 }
 
-// kind names the type of a value the way YAML users do.
+// kind names the type of a value in the terms of YAML.
 func kind(v any) string {
 	switch v.(type) {
 	case nil:

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// MissingError says which dependencies that a chart declares were not loaded with it.
+// MissingError lists the dependencies that a chart declares but that were not loaded with it.
 type MissingError struct {
 	Chart string
 	Names []string
@@ -23,9 +23,8 @@ func (e *MissingError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// CheckDependencies says which dependencies that c declares were not loaded
-// with it. Subcharts' own dependencies are not looked at, nor are versions.
-// Errors: *MissingError.
+// CheckDependencies checks that all dependencies that c declares were loaded with it. It checks
+// neither versions nor the dependencies of subcharts. Errors: *MissingError.
 func CheckDependencies(c *chart.Chart) error {
 	missing := &MissingError{Chart: c.Name()}
 	for _, d := range c.Metadata.Dependencies {
@@ -39,11 +38,10 @@ func CheckDependencies(c *chart.Chart) error {
 	return missing
 }
 
-// ProcessDependencies returns the tree as it is rendered: subcharts whose
-// condition or tags are off are gone, aliased ones carry their alias, declared
-// versions are matched, and import-values are part of the defaults. Conditions
-// and tags are read from the coalesced values. The chart of the result, not
-// the loaded one, belongs in the release record. c itself stays as it is.
+// ProcessDependencies returns the tree as it is rendered: without the subcharts that are disabled
+// by condition or tags, with aliases, with only the declared versions, and with import-values in
+// the defaults. Conditions and tags are read from the coalesced values. The returned chart, not the
+// loaded one, belongs in the release record. c itself is not changed.
 func ProcessDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, error) {
 	out, _, err := processDependencies(c, user)
 	return out, err
@@ -63,12 +61,12 @@ func processDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, []c
 
 type processor struct {
 	warnings []chart.Warning
-	// imported counts the entries that importing has gone over.
+	// imported counts the entries that imports have visited.
 	imported int
 }
 
-// enable settles which subcharts of c stay. path is where c's values are, as a
-// prefix with a dot at its end; conditions are looked up below it.
+// enable decides which subcharts of c stay. path is the prefix, with a dot at its end, under which
+// c's conditions are looked up in the values.
 func (p *processor) enable(c *chart.Chart, user map[string]any, path string) error {
 	if c.Metadata.Dependencies == nil {
 		return nil
@@ -78,8 +76,8 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 		d.Name = d.EffectiveName()
 		d.Enabled = true
 	}
-	// A subchart's defaults are laid over the root's values as if they were the
-	// root's own: so it is in Helm, and only tags can tell.
+	// The root's values are combined with a subchart's defaults as if these were the root's own.
+	// Helm does so, too, and only tags show it.
 	vals, err := Coalesce(c, user)
 	if err != nil {
 		return err
@@ -113,8 +111,8 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 	return nil
 }
 
-// declared lists c's subcharts: those that no dependency stands for, then one
-// for each dependency, under its alias.
+// declared lists c's subcharts: first those without a dependency, then one for each dependency,
+// under its alias.
 func declared(c *chart.Chart) []*chart.Chart {
 	var out []*chart.Chart
 	for _, sub := range c.Dependencies() {
@@ -145,8 +143,7 @@ func isDeclared(c, sub *chart.Chart) bool {
 	return false
 }
 
-// matches compares name and version range. A range or version that can't be
-// read matches nothing.
+// matches compares name and version range. An invalid range or version matches nothing.
 func matches(d *chart.Dependency, sub *chart.Chart) bool {
 	if d.Name != sub.Name() {
 		return false
@@ -159,8 +156,7 @@ func matches(d *chart.Dependency, sub *chart.Chart) bool {
 	return err == nil && constraint.Check(version)
 }
 
-// byTags switches a dependency off if it has tags that are false and none
-// that is true.
+// byTags disables a dependency if some of its tags are false and none is true.
 func (p *processor) byTags(d *chart.Dependency, vals map[string]any, c *chart.Chart) {
 	tags, ok := vals["tags"].(map[string]any)
 	if !ok {
@@ -183,7 +179,7 @@ func (p *processor) byTags(d *chart.Dependency, vals map[string]any, c *chart.Ch
 	d.Enabled = on || !off
 }
 
-// byCondition lets the first path that holds a boolean decide, over the tags.
+// byCondition applies the first path of the condition that has a boolean value; it overrides tags.
 func (p *processor) byCondition(d *chart.Dependency, vals map[string]any, path string, c *chart.Chart) {
 	for _, cond := range strings.Split(strings.TrimSpace(d.Condition), ",") {
 		if cond == "" {

@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// importAll takes the values that charts import from their subcharts into
-// their defaults, from the leaves up.
+// importAll imports values from subcharts into the defaults of their parents, from the leaves up.
 func (p *processor) importAll(c *chart.Chart) error {
 	for _, sub := range c.Dependencies() {
 		if err := p.importAll(sub); err != nil {
@@ -18,9 +17,8 @@ func (p *processor) importAll(c *chart.Chart) error {
 	return p.importInto(c)
 }
 
-// importInto makes c's defaults what Helm makes them, for any chart that
-// declares dependencies: its own ones with all of its subcharts', and below
-// them what is imported.
+// importInto sets c's defaults as Helm does for every chart with dependencies: its own defaults
+// with those of all subcharts, and below these the imported values.
 func (p *processor) importInto(c *chart.Chart) error {
 	if c.Metadata.Dependencies == nil {
 		return nil
@@ -43,9 +41,8 @@ func (p *processor) importInto(c *chart.Chart) error {
 				p.warn(c, "import-values: dependency %s has no table %q", d.Name, child)
 				continue
 			}
-			// The tables are shared with defaults on purpose. Helm shares them, and
-			// two imports into one table show in the dependency's values. It does
-			// not share empty ones.
+			// The tables are shared with defaults on purpose: Helm shares them, so that two imports
+			// into one table are visible in the dependency's values. It does not share empty ones.
 			if len(table) == 0 {
 				table = map[string]any{}
 			}
@@ -65,8 +62,8 @@ func (p *processor) importInto(c *chart.Chart) error {
 	return nil
 }
 
-// importRule reads one entry of import-values: a {child, parent} pair, or the
-// name of a table below the child's "exports" that goes to the top.
+// importRule parses one entry of import-values: a {child, parent} pair, or the name of a table in
+// the child's "exports", which is imported at the top.
 func importRule(item any) (child, parent string, ok bool) {
 	switch item := item.(type) {
 	case string:
@@ -77,14 +74,13 @@ func importRule(item any) (child, parent string, ok bool) {
 	return "", "", false
 }
 
-// textOf writes a value as Helm does (Helm 4.3.1, pkg/chart/v2/util/dependencies.go,
-// processImportValues); what is missing reads "<nil>" and so
-// names no table.
+// textOf formats a value as Helm does (Helm 4.3.1, pkg/chart/v2/util/dependencies.go,
+// processImportValues); a missing one becomes "<nil>", which names no table.
 func textOf(v any) string { return fmt.Sprintf("%v", v) }
 
-// measure walks a value and counts it against what all imports may take. It
-// ends, with an error, on tables that were imported into themselves (Helm
-// crashes on those) and on ones that double with every import.
+// measure counts a value's entries against the limit for all imports. It returns an error for
+// tables that were imported into themselves (which crash Helm) and for tables that double with
+// every import.
 func (p *processor) measure(v any, depth int) error {
 	p.imported++
 	if p.imported > maxImportSteps {

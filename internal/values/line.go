@@ -9,11 +9,11 @@ import (
 	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// Line is the line, from 1, at which a values file sets what is at a path, or as much of
-// the way there as the file has: a value that an alias or a merge key brings stands where
-// these do. Items of lists are given by number ("[0]"), or by a text that is one of their
-// fields, such as a name. Of several documents the last that has it counts. It is 0 when
-// the file has nothing of the path, or is no YAML.
+// Line returns the line, from 1, at which a values file sets the value at a path, or the deepest
+// part of the path that the file has. A value from an alias or a merge key is at the line of the
+// alias or key. Items of lists are given by number ("[0]"), or by a text that is one of their
+// fields, such as a name. Of several documents the last one that has the value counts. It returns 0
+// when the file has nothing of the path, or is no YAML.
 func Line(data []byte, path []string) int {
 	deepest, line := 0, 0
 	dec := yamlv3.NewDecoder(bytes.NewReader(data))
@@ -32,7 +32,7 @@ func Line(data []byte, path []string) int {
 	return line
 }
 
-// follow goes along a path as far as it can: how many steps, and in which line that is.
+// follow follows a path as far as possible; it returns the number of steps and the line.
 func follow(n *yamlv3.Node, path []string) (depth, line int) {
 	for ; depth < len(path); depth++ {
 		key, next := field(n, path[depth])
@@ -44,8 +44,8 @@ func follow(n *yamlv3.Node, path []string) (depth, line int) {
 	return depth, line
 }
 
-// field is the node of a key or of an item, and the node whose line tells of it. Of a key
-// that is given twice the last one counts.
+// field returns the node of a key or an item, and the node of its value. Of a duplicate key the
+// last one counts.
 func field(n *yamlv3.Node, key string) (at, below *yamlv3.Node) {
 	switch n.Kind {
 	case yamlv3.MappingNode:

@@ -2,7 +2,7 @@ package values
 
 import "strings"
 
-// tableAt finds the table at a dotted path.
+// tableAt returns the table at a dotted path.
 func tableAt(v map[string]any, path string) (map[string]any, bool) {
 	for _, key := range strings.Split(path, ".") {
 		t, ok := v[key].(map[string]any)
@@ -14,7 +14,7 @@ func tableAt(v map[string]any, path string) (map[string]any, bool) {
 	return v, true
 }
 
-// scalarAt finds the value at a dotted path. A table there counts as nothing.
+// scalarAt returns the value at a dotted path, unless it is a table.
 func scalarAt(v map[string]any, path string) (any, bool) {
 	if i := strings.LastIndex(path, "."); i >= 0 {
 		var ok bool
@@ -27,7 +27,7 @@ func scalarAt(v map[string]any, path string) (any, bool) {
 	return found, ok && !isTable(found)
 }
 
-// nest wraps a table into tables along a dotted path; "." is the table itself.
+// nest returns a table nested in tables along a dotted path; for "." it is the table itself.
 func nest(path string, t map[string]any) map[string]any {
 	if path == "." {
 		return t

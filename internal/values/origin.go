@@ -10,15 +10,15 @@ import (
 
 // Origin is where a value comes from.
 type Origin struct {
-	// Name is a flag or a file: "--set", "prod.yaml"; "" when nothing gave the value.
+	// Name is a flag or a file: "--set", "prod.yaml"; "" when the value was not given.
 	Name string
 	// Line is the line of a file, from 1; 0 for flags, standard input and URLs.
 	Line int
 }
 
-// Origin says which flag or file gave the value at a path; of several the one that
-// counts. The path is written as UnknownKeys.Path is. Sources that can't be read have
-// said so in Merge and are passed over.
+// Origin returns the flag or file that set the value at a path; of several the one that counts. The
+// path is written like UnknownKeys.Path. Sources that can't be read are skipped: Merge has reported
+// them.
 func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) Origin {
 	for _, flag := range []struct {
 		name string
@@ -52,7 +52,7 @@ func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) O
 	return Origin{}
 }
 
-// holds says whether a value has something at a path.
+// holds reports whether a value has something at a path.
 func holds(v any, path []string) bool {
 	for _, key := range path {
 		switch at := v.(type) {

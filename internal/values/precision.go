@@ -18,16 +18,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// written is a number that is written with digits and maybe a point: forms such
-// as 1e3 and 0x1F nobody expects to come out as they went in.
+// written matches numbers of digits and at most one point. For other forms, such as 1e3 and 0x1F,
+// nobody expects that templates print them unchanged.
 var written = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]+)?$`)
 
-// suspicious finds what may be such a number without parsing: one with a point,
-// or one too long for 64 bits.
+// suspicious finds possible numbers of this kind without parsing: with a point, or too long for 64
+// bits.
 var suspicious = regexp.MustCompile(`[:,\[\s-]\s*[-+]?([0-9]+\.[0-9]+|[0-9]{20,})\s*($|[,\]}#\r\n])`)
 
-// literals warns of numbers in a values file whose text a template does not get
-// back: 1.10 renders as 1.1. Whole numbers within 64 bits are Parse's to tell.
+// literals warns about numbers in a values file that templates print differently: 1.10 renders as
+// 1.1. Parse warns about whole numbers within 64 bits.
 func literals(data []byte, source string) []chart.Warning {
 	if !suspicious.Match(data) {
 		return nil
@@ -57,8 +57,7 @@ func literals(data []byte, source string) []chart.Warning {
 	return out
 }
 
-// eachScalar visits the values of a document that stand in it themselves;
-// aliases are passed over.
+// eachScalar visits the scalars that are written in a document; aliases are skipped.
 func eachScalar(n *yamlv3.Node, path []string, visit func(*yamlv3.Node, []string)) {
 	switch n.Kind {
 	case yamlv3.DocumentNode:
@@ -79,8 +78,8 @@ func eachScalar(n *yamlv3.Node, path []string, visit func(*yamlv3.Node, []string
 	}
 }
 
-// changed says how a template prints a number that is not printed as it is
-// written, "" for all others.
+// changed describes how a template prints a number that it does not print as written, "" for all
+// others.
 func changed(path []string, text string) string {
 	if !written.MatchString(text) {
 		return ""
@@ -113,7 +112,7 @@ func orTop(path string) string {
 	return path
 }
 
-// disclosed is a number for a message, unless its key sounds like a secret's.
+// disclosed returns a number for a message, unless the name of its key suggests a secret.
 func disclosed(path []string, number string) string {
 	if len(path) > 0 && secretive.MatchString(path[len(path)-1]) {
 		return "(not shown)"
@@ -123,8 +122,7 @@ func disclosed(path []string, number string) string {
 
 var secretive = regexp.MustCompile(`(?i)pass|pwd|secret|token|credential|key`)
 
-// setWarnings tells the numbers of one --set or --set-json argument that do not
-// stay what they are.
+// setWarnings warns about numbers in --set and --set-json arguments that are changed later.
 func (s Sources) setWarnings() []chart.Warning {
 	var out []chart.Warning
 	for _, text := range s.Set {
@@ -167,7 +165,7 @@ func (s Sources) setWarnings() []chart.Warning {
 	return out
 }
 
-// long is a run of digits that may be beyond 2^53.
+// long matches digits of a number that may be beyond 2^53.
 var long = regexp.MustCompile(`[0-9]{16}`)
 
 func exact(n int64) bool {

@@ -9,13 +9,12 @@ type ReleaseInfo struct {
 	Revision  int
 	IsInstall bool
 	IsUpgrade bool
-	Service   string // "Helm", whoever deploys: charts compare it
+	Service   string // always "Helm": charts compare with it
 }
 
-// RenderValues coalesces the values and sets them among the other top-level
-// objects of templates: Chart, Capabilities, Release and Values. c is the chart
-// that ProcessDependencies returned. Whether the values fit the schema is
-// Validate's to say.
+// RenderValues coalesces the values and returns them with the other top-level objects of templates:
+// Chart, Capabilities and Release. c is the result of ProcessDependencies. Validate checks values
+// against the schema.
 func RenderValues(c *chart.Chart, user map[string]any, rel ReleaseInfo, capabilities any) (map[string]any, error) {
 	vals, err := Coalesce(c, user)
 	if err != nil {

@@ -6,34 +6,34 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Reuse says what an upgrade takes over from the values of the release before.
+// Reuse says which values an upgrade takes over from the previous revision.
 type Reuse int
 
-// The modes, as Helm 4.3.1's upgrade flags name them
-// (https://github.com/helm/helm/blob/v4.3.1/pkg/action/upgrade.go, reuseValues). When several flags are
-// given, ResetValues wins over ReuseValues, and that over ResetThenReuseValues.
+// The modes, as in the flags of Helm 4.3.1's upgrade
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/action/upgrade.go, reuseValues). With several
+// flags, ResetValues has precedence over ReuseValues, and that over ResetThenReuseValues.
 const (
-	// ReuseUnlessGiven takes the earlier user values if there are no new ones.
+	// ReuseUnlessGiven reuses the earlier user values if no new ones are given.
 	ReuseUnlessGiven Reuse = iota
 	// ResetValues (--reset-values) forgets the earlier values.
 	ResetValues
-	// ReuseValues (--reuse-values) puts the new values on top of everything the
-	// release had, the defaults of the earlier chart included.
+	// ReuseValues (--reuse-values) merges the new values into all values that the release had,
+	// including the defaults of the earlier chart.
 	ReuseValues
-	// ResetThenReuseValues (--reset-then-reuse-values) puts the new values on top
-	// of the earlier user values; defaults are those of the new chart.
+	// ResetThenReuseValues (--reset-then-reuse-values) merges the new values into the earlier user
+	// values; the defaults are those of the new chart.
 	ResetThenReuseValues
 )
 
-// Previous is the release that values are taken from.
+// Previous is the revision whose values are reused.
 type Previous struct {
 	Chart *chart.Chart
-	// Config is what the user gave then.
+	// Config are the user's values of that revision.
 	Config map[string]any
 }
 
-// Apply returns the chart and the user values to go on with. The chart is next
-// itself unless the mode replaces its defaults. Nothing passed in is changed.
+// Apply returns the chart and the user values to use. The chart is next itself unless the mode
+// replaces its defaults. The arguments are not changed.
 func (r Reuse) Apply(prev Previous, next *chart.Chart, user map[string]any) (*chart.Chart, map[string]any, error) {
 	switch r {
 	case ResetValues:

@@ -11,17 +11,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// schemaURL is where a chart's schema pretends to be, so that a relative $ref
-// leads to a place that nothing can be loaded from.
+// schemaURL is a made-up location of a chart's schema. A relative $ref leads to a place from which
+// nothing can be loaded.
 const schemaURL = "chart:///values.schema.json"
 
-// Validate checks coalesced values against values.schema.json of the chart and
-// of every subchart that has values. All findings are reported, each with the
-// chart, the path of the value and the reason. Drafts 4 to 2020-12 are known.
+// Validate checks coalesced values against values.schema.json of the chart and of every subchart
+// that has values. It reports all findings, each with the chart, the path of the value and the
+// reason. Drafts 4 to 2020-12 are supported.
 //
-// A $ref must point into the schema itself: nothing is fetched and no file is
-// read. As in Helm, a reference to a urn: allows anything (Helm 4.3.1,
-// pkg/chart/common/util/jsonschema.go, urnLoader).
+// A $ref must point into the schema itself: nothing is fetched and no file is read. As in Helm, a
+// reference to a urn: allows anything (Helm 4.3.1, pkg/chart/common/util/jsonschema.go, urnLoader).
 func Validate(c *chart.Chart, vals map[string]any) error {
 	var errs []error
 	if len(c.Schema) > 0 {
@@ -81,8 +80,8 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 	return err
 }
 
-// findings is the library's text without its first line, which only names the
-// schema's pretended place.
+// findings returns the library's message without its first line, which only has the made-up
+// location of the schema.
 func findings(invalid *jsonschema.ValidationError) string {
 	text := invalid.Error()
 	if i := strings.IndexByte(text, '\n'); i >= 0 {

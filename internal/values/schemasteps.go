@@ -9,12 +9,11 @@ import (
 
 var errSchemaSteps = errors.New("checking the values takes too long: do its parts refer to one another many times over?")
 
-// schemaSteps ends a validation that goes on too long: subschemas that refer
-// to each other twice double the work each time. It panics, as the library
-// gives no other way out.
+// schemaSteps stops a validation that takes too long: subschemas that refer to each other twice
+// double the work each time. It panics, since the library gives no other way to stop.
 type schemaSteps struct{ left int }
 
-// countSteps puts a counter into a compiled schema and all that it refers to.
+// countSteps adds a counter to a compiled schema and everything that it refers to.
 func countSteps(compiled *jsonschema.Schema) {
 	(&stepCounter{steps: &schemaSteps{maxSchemaSteps}, seen: map[*jsonschema.Schema]bool{}}).schema(compiled)
 }
@@ -38,8 +37,8 @@ func (c *stepCounter) schema(s *jsonschema.Schema) {
 	}
 }
 
-// field looks for schemas in a schema's field: one, a list or a table of them,
-// or anything.
+// field looks for schemas in a field of a schema: a schema, a list or table of schemas, or any
+// value.
 func (c *stepCounter) field(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -64,8 +63,8 @@ func (c *stepCounter) field(v reflect.Value) {
 	}
 }
 
-// counted is one schema's counter. Each check of a value against the schema
-// counts a step, and what the check goes through besides its subschemas.
+// counted is the counter of one schema. Each check of a value against the schema counts as one
+// step, plus the work of the check outside of its subschemas.
 type counted struct {
 	steps  *schemaSteps
 	schema *jsonschema.Schema
@@ -89,7 +88,7 @@ func (c counted) Validate(_ *jsonschema.ValidatorContext, v any) {
 	}
 }
 
-// pairs counts the pairs of items of all lists in a document.
+// pairs counts the pairs of items in all lists of a document.
 func pairs(doc any) int {
 	n := 0
 	switch v := doc.(type) {
@@ -106,8 +105,8 @@ func pairs(doc any) int {
 	return n
 }
 
-// enumerated counts what a schema enumerates. The library compares a value with
-// each, and ends there, so that schemaSteps does not see it.
+// enumerated counts the values in a schema's enums. The library compares a value with each without
+// calling schemaSteps.
 func enumerated(doc any) int {
 	n := 0
 	switch v := doc.(type) {

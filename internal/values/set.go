@@ -6,31 +6,30 @@ import (
 	"strconv"
 )
 
-// errEnd says that the text of an argument is used up. What was assigned until
-// then stands: "a[0]" makes an empty list and is no error.
+// errEnd says that the argument ends. What was assigned before stays: "a[0]" creates an empty list
+// and is no error.
 var errEnd = errors.New("end of the argument")
 
-// setter applies one --set style argument to a table. It reproduces Helm
-// 4.3.1's grammar (https://github.com/helm/helm/blob/v4.3.1/pkg/strvals/parser.go) with its
-// corners: what Helm accepts gives the same values
-// here, and what Helm refuses is refused.
+// setter applies one argument in the syntax of --set to a table. It reproduces Helm 4.3.1's grammar
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/strvals/parser.go) with its corner cases: it
+// accepts and refuses the same arguments, with the same values.
 type setter struct {
 	in input
 	// scalars reads the value after "=".
 	scalars scalarReader
-	// slots is how many list slots may still be created.
+	// slots is how many entries may still be added to lists.
 	slots *int
 }
 
-// scalarReader reads what stands after "=". It returns errEnd for nothing at
-// all where Helm tells that apart from an empty text.
+// scalarReader reads the value after "=". It returns errEnd for a missing value where Helm
+// distinguishes that from an empty text.
 type scalarReader interface {
 	read(in *input) (any, error)
 	// keyEnds are the runes that end a key.
 	keyEnds() string
 }
 
-// apply assigns everything the text says to dest.
+// apply sets all values of the argument in dest.
 func (s *setter) apply(dest map[string]any) error {
 	for {
 		err := s.key(dest, 0)
@@ -43,7 +42,7 @@ func (s *setter) apply(dest map[string]any) error {
 	}
 }
 
-// key reads one key with its value. dots is how many dots led here.
+// key reads one key with its value. dots is the number of dots before it.
 func (s *setter) key(dest map[string]any, dots int) error {
 	name, stop, ended := s.in.until(s.scalars.keyEnds())
 	if ended {
@@ -123,7 +122,7 @@ func (s *setter) index() (int, error) {
 	return i, nil
 }
 
-// element reads what follows "[i]" and returns the list with it.
+// element reads what follows "[i]" and returns the changed list.
 func (s *setter) element(list []any, i, dots int) ([]any, error) {
 	text, stop, ended := s.in.until("[.=")
 	switch {
@@ -181,7 +180,7 @@ func (s *setter) tableElement(list []any, i, dots int) ([]any, error) {
 	return s.setIndex(list, i, inner)
 }
 
-// setIndex grows the list with nulls as far as needed.
+// setIndex sets an entry and fills the list with nulls up to it.
 func (s *setter) setIndex(list []any, i int, v any) ([]any, error) {
 	if i > maxSetIndex {
 		return list, fmt.Errorf("index [%d] is greater than the limit of %d", i, maxSetIndex)
@@ -196,7 +195,7 @@ func (s *setter) setIndex(list []any, i int, v any) ([]any, error) {
 	return list, nil
 }
 
-// put assigns unless the key is empty, which Helm passes over.
+// put sets a value, unless the key is empty, which Helm ignores.
 func put(dest map[string]any, key string, v any) {
 	if key != "" {
 		dest[key] = v

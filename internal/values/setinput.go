@@ -6,17 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// input is the text of a --set style argument and how far it has been read.
+// input is the text of a --set style argument and the position up to which it was read.
 type input struct {
 	text string
 	pos  int
-	// literal leaves backslashes alone.
+	// literal treats backslashes as ordinary characters.
 	literal bool
 }
 
-// until returns the text before the first of the stop runes, and that rune,
-// which is used up too. A backslash takes the next rune as it is. ended says
-// that no stop rune came.
+// until returns the text before the first stop rune, and that rune, which is consumed. A backslash
+// escapes the next rune. ended says that there was no stop rune.
 func (in *input) until(stops string) (text string, stop rune, ended bool) {
 	var b strings.Builder
 	for {
@@ -35,7 +34,7 @@ func (in *input) until(stops string) (text string, stop rune, ended bool) {
 	}
 }
 
-// next reads one rune; bytes that are not UTF-8 read as U+FFFD.
+// next reads one rune; invalid UTF-8 is read as U+FFFD.
 func (in *input) next() (rune, bool) {
 	if in.pos >= len(in.text) {
 		return 0, false
@@ -45,7 +44,7 @@ func (in *input) next() (rune, bool) {
 	return r, true
 }
 
-// accept uses up r if it comes next.
+// accept consumes r if it is next.
 func (in *input) accept(r byte) bool {
 	if in.pos < len(in.text) && in.text[in.pos] == r {
 		in.pos++
@@ -56,8 +55,8 @@ func (in *input) accept(r byte) bool {
 
 func (in *input) rest() string { return in.text[in.pos:] }
 
-// blank uses up white space and one comma. It returns true when the comma or
-// the end of the text came before anything else.
+// blank consumes white space and one comma. It returns true if nothing else came before the comma
+// or the end.
 func (in *input) blank() bool {
 	for {
 		start := in.pos

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// textScalars reads "text" and "{a,b}", as --set, --set-string and --set-file
-// know them. convert makes the value of a text.
+// textScalars reads "text" and "{a,b}", for --set, --set-string and --set-file. convert returns the
+// value of a text.
 type textScalars struct {
 	convert func(text string) (any, error)
 }
@@ -45,8 +45,8 @@ func (t textScalars) list(in *input) (any, error) {
 	}
 }
 
-// typed is --set's idea of types: true, false, null in any case and whole
-// numbers; a leading zero keeps a number text.
+// typed converts a text by the rules of --set: true, false and null in any case, and whole numbers;
+// a number with a leading zero stays text.
 func typed(text string) (any, error) {
 	switch {
 	case strings.EqualFold(text, "true"):
@@ -68,8 +68,7 @@ func typed(text string) (any, error) {
 
 func untyped(text string) (any, error) { return text, nil }
 
-// jsonScalars reads a JSON document; nothing at all is null. With exact it
-// keeps numbers as they are written.
+// jsonScalars reads a JSON document; a missing one is null. With exact, numbers keep their text.
 type jsonScalars struct{ exact bool }
 
 func (jsonScalars) keyEnds() string { return "=[,." }
@@ -91,7 +90,7 @@ func (j jsonScalars) read(in *input) (any, error) {
 	return v, nil
 }
 
-// literalScalars takes all the rest as text.
+// literalScalars reads the whole rest as text.
 type literalScalars struct{}
 
 func (literalScalars) keyEnds() string { return "=[." }

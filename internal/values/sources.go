@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Sources are the values a user gives on the command line, each list in the
-// order of the flags. They apply in the order of the fields, later ones on
-// top, as in Helm 4.3.1 (pkg/cli/values/options.go, MergeValues).
+// Sources are the values from the command line, each list in the order of the flags. They are
+// applied in the order of the fields, later ones override earlier ones, as in Helm 4.3.1
+// (pkg/cli/values/options.go, MergeValues).
 type Sources struct {
 	Files   []string // -f, --values: names of YAML files
 	JSON    []string // --set-json: key=json,… or one {…} document
@@ -21,10 +21,9 @@ type Sources struct {
 	Literal []string // --set-literal
 }
 
-// Merge makes one table of all sources. read returns the content of a file
-// named by Files or File; "-" is passed on as it is. Null values stay in the
-// table: they take defaults away when it is coalesced. Warnings are of
-// duplicate keys and of numbers that do not stay what they are.
+// Merge merges all sources into one table. read returns the content of a file named by Files or
+// File; "-" is passed on unchanged. Null values stay in the table: they remove defaults when it is
+// coalesced. It warns about duplicate keys and about numbers that are changed later.
 func (s Sources) Merge(read func(name string) ([]byte, error)) (map[string]any, []chart.Warning, error) {
 	out := map[string]any{}
 	var warnings []chart.Warning
@@ -91,9 +90,8 @@ func (s Sources) setAll(out map[string]any, read func(string) ([]byte, error)) (
 	return out, nil
 }
 
-// Set assigns what an argument of --set says ("key=value,…") to table, which it
-// changes, tables within included. With asText values stay text, as those of
-// --set-string do.
+// Set sets the values of a --set argument ("key=value,…") in table, which it changes together with
+// the tables in it. With asText, values stay text, as with --set-string.
 func Set(table map[string]any, argument string, asText bool) error {
 	slots := maxSetSlots
 	convert := typed

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// switches are the values that decide over c's dependencies, as a table.
+// switches returns the values that enable or disable c's dependencies, as a table.
 func switches(c *chart.Chart) map[string]any {
 	out := tags(c)
 	for _, dep := range c.Metadata.Dependencies {
@@ -26,7 +26,7 @@ func switches(c *chart.Chart) map[string]any {
 	return out
 }
 
-// tags are those of c and of all below it: they are looked up at the root.
+// tags returns the tags of c and of all subcharts below it: they are looked up at the root.
 func tags(c *chart.Chart) map[string]any {
 	out := map[string]any{}
 	for _, dep := range c.Metadata.Dependencies {
@@ -40,8 +40,8 @@ func tags(c *chart.Chart) map[string]any {
 	return out
 }
 
-// dependencyNames are the names under which c knows its subcharts, switched on
-// or off, and the aliases among them by the names of the charts.
+// dependencyNames returns the names of c's subcharts, enabled or not, and the aliases among them by
+// the names of the charts.
 func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string) {
 	aliases = map[string]string{}
 	for _, dep := range c.Metadata.Dependencies {
@@ -58,8 +58,8 @@ func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string)
 	return names, aliases
 }
 
-// off doubts keys of a subchart that is switched off, those at its top only: a
-// slip in the key that would switch it on.
+// off finds unknown keys in the values of a disabled subchart, at the top level only: one may be a
+// misspelt switch for the subchart.
 func (d *keyChecker) off(loaded *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
 	name := path[len(path)-1]
 	at := valuesTable{path: path, tables: []map[string]any{vals}, defaults: tablesAt(defaults, name)}
@@ -78,8 +78,7 @@ func (d *keyChecker) off(loaded *chart.Chart, path []string, user, vals map[stri
 	}
 }
 
-// subchart is the loaded subchart that has a name, or an alias, in c; nil when
-// there is none.
+// subchart returns the loaded subchart with a name, or an alias, in c; nil when there is none.
 func subchart(c *chart.Chart, name string) *chart.Chart {
 	for _, dep := range c.Metadata.Dependencies {
 		if dep.EffectiveName() == name {

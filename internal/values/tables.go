@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// tables merges src below dest, key by key, all the way down, and changes both:
-// dest takes over src's content, and src gets dest's nulls. With keepNulls a
-// null of dest's hides src's value; without, it takes the key away when src has
-// a value for it, and stays when src has none.
+// tables merges src into dest, key by key and recursively, and changes both: dest takes over src's
+// content, and src gets dest's nulls. With keepNulls, a null in dest hides src's value; without, it
+// removes the key if src has a value for it, and stays if src has none.
 func (co *coalescer) tables(dest, src map[string]any, where string, keepNulls bool) {
 	for key, val := range dest {
 		if val != nil {
@@ -17,14 +16,14 @@ func (co *coalescer) tables(dest, src map[string]any, where string, keepNulls bo
 		below, ok := src[key]
 		if ok && below != nil && !keepNulls {
 			delete(dest, key)
-			// Not taken over again below.
+			// It must not be taken over again below.
 			delete(src, key)
 			continue
 		}
 		src[key] = nil
 	}
-	// Where imports overlap, src can be part of dest and grow meanwhile. Helm's
-	// result is random then; with the keys of the beginning, in order, it is not.
+	// If imports overlap, src can be part of dest and grow during the loop. Helm's result is random
+	// then; iterating over the initial keys, sorted, makes it deterministic.
 	for _, key := range slices.Sorted(maps.Keys(src)) {
 		have, ok := dest[key]
 		if !ok {
@@ -35,7 +34,7 @@ func (co *coalescer) tables(dest, src map[string]any, where string, keepNulls bo
 	}
 }
 
-// pair merges two values of one key where both are tables.
+// pair merges two values of one key if both are tables.
 func (co *coalescer) pair(have, val any, where string, keepNulls bool) {
 	above, aboveIsMap := have.(map[string]any)
 	below, belowIsMap := val.(map[string]any)
@@ -49,8 +48,8 @@ func (co *coalescer) pair(have, val any, where string, keepNulls bool) {
 	}
 }
 
-// coalesceTables puts src below dest without either being changed; nil counts
-// as nothing. A null in dest takes src's value away.
+// coalesceTables returns dest merged with src, without changing either; nil is an empty table. A
+// null in dest removes src's value.
 func coalesceTables(dest, src map[string]any) map[string]any {
 	if src == nil {
 		return dest

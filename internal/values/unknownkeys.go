@@ -9,38 +9,36 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/spelling"
 )
 
-// UnknownKeys is a table of the user's values with keys that no chart has a default
-// for. That is no mistake yet: many charts read keys without a default. What
-// templates read of Tables can tell.
+// UnknownKeys is a table of the user's values with keys for which no chart has a default. That need
+// not be a mistake: many charts read keys without a default. What templates read of Tables decides.
 type UnknownKeys struct {
-	// Path leads to the table from the root of the values; an index of a list is
-	// written "[0]".
+	// Path is the path of the table from the root of the values; an index of a list is written
+	// "[0]".
 	Path []string
-	// Tables are the table in the coalesced values, as templates get it. The
-	// globals of each chart are a table of their own.
+	// Tables are the corresponding tables of the coalesced values, as templates get them. The
+	// globals of each chart are a separate table.
 	Tables []map[string]any
-	// Keys are the doubted ones, in order.
+	// Keys are the unknown keys, sorted.
 	Keys []string
-	// Known are the keys that the charts do know there: defaults, names of
-	// subcharts, what conditions and tags are read from.
+	// Known are the keys that the charts know in this table: defaults, names of subcharts, and keys
+	// of conditions and tags.
 	Known []string
-	// Aliases are the names that dependencies have here, by their charts' names.
+	// Aliases are the aliases of dependencies in this chart, by the names of their charts.
 	Aliases map[string]string
 }
 
-// FindUnknownKeys are the tables of the user's values that hold keys which the charts
-// do not mention in their defaults, outer tables first. loaded is the whole tree,
-// processed what ProcessDependencies made of it, vals what RenderValues did. Of
-// subcharts that are switched off only the keys at the top are looked at. Nulls
-// are passed over.
+// FindUnknownKeys returns the tables of the user's values with keys that are not among the charts'
+// defaults, outer tables first. loaded is the whole tree, processed the result of
+// ProcessDependencies, vals that of RenderValues. Of disabled subcharts only the top-level keys are
+// checked. Nulls are ignored.
 func FindUnknownKeys(loaded, processed *chart.Chart, user, vals map[string]any) []UnknownKeys {
 	d := keyChecker{globals: globalTables(processed, vals)}
 	d.chart(loaded, processed, nil, user, vals, nil)
 	return d.found
 }
 
-// Meant is the key that a doubted one was probably meant to be: one that the
-// charts know or that templates have read there. "" when there is no such key.
+// Meant returns the key that an unknown one was probably meant to be, among those that the charts
+// know or that templates have read in the table; "" when there is none.
 func (s UnknownKeys) Meant(key string, read []string) string {
 	if alias, ok := s.Aliases[key]; ok {
 		return alias
@@ -52,19 +50,19 @@ func (s UnknownKeys) Meant(key string, read []string) string {
 
 type keyChecker struct {
 	found []UnknownKeys
-	// globals are the tables of all charts under "global", defaults its known keys.
+	// globals are the tables under "global" of all charts, defaults are the known keys of these.
 	globals  []map[string]any
 	defaults []map[string]any
 }
 
-// valuesTable is one table as its several sides see it.
+// valuesTable is one table of the values: as templates get it, and in the defaults.
 type valuesTable struct {
 	path     []string
 	tables   []map[string]any
 	defaults []map[string]any
 }
 
-// chart looks at the values of one chart. defaults are what parents know of it.
+// chart checks the values of one chart. defaults are what its parents define for it.
 func (d *keyChecker) chart(loaded, processed *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
 	defaults = append(slices.Clip(defaults), processed.Values, switches(loaded))
 	at := valuesTable{path, []map[string]any{vals}, defaults}
@@ -97,7 +95,7 @@ func (d *keyChecker) chart(loaded, processed *chart.Chart, path []string, user, 
 	}
 }
 
-// table looks at one table that the user gave, then at those in it.
+// table checks one table of the user's values, then the tables in it.
 func (d *keyChecker) table(at valuesTable, user map[string]any, aliases map[string]string) {
 	s := UnknownKeys{Path: at.path, Tables: at.tables, Aliases: aliases}
 	keys := slices.Sorted(maps.Keys(user))
@@ -124,7 +122,7 @@ func (p valuesTable) knows(key string) bool {
 	return false
 }
 
-// known are the keys of all defaults, in order.
+// known returns the keys of all defaults, sorted.
 func (p valuesTable) known() []string {
 	keys := map[string]bool{}
 	for _, t := range p.defaults {
@@ -135,14 +133,13 @@ func (p valuesTable) known() []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// below goes on into a table, or into the tables of a list, which share what is
-// known of them.
+// below checks a nested table, or the tables in a list, which share their known keys.
 func (d *keyChecker) below(at valuesTable, v any, above valuesTable, key string) {
 	switch v := v.(type) {
 	case map[string]any:
 		d.table(at, v, nil)
 	case []any:
-		// A key that is read of one item counts as read of all.
+		// A key that is read from one item counts as read from all.
 		items, known := itemsAt(above.tables, key), itemsAt(above.defaults, key)
 		for i, item := range v {
 			t, ok := item.(map[string]any)
@@ -166,7 +163,7 @@ func tablesAt(tables []map[string]any, key string) []map[string]any {
 	return out
 }
 
-// itemsAt are the tables in the lists under key.
+// itemsAt returns the tables in the lists under key.
 func itemsAt(tables []map[string]any, key string) []map[string]any {
 	var out []map[string]any
 	for _, t := range tables {
@@ -180,7 +177,7 @@ func itemsAt(tables []map[string]any, key string) []map[string]any {
 	return out
 }
 
-// globalTables are the globals of every chart of the tree.
+// globalTables returns the globals of every chart of the tree.
 func globalTables(c *chart.Chart, vals map[string]any) []map[string]any {
 	out := tablesAt([]map[string]any{vals}, globalKey)
 	for _, sub := range c.Dependencies() {
@@ -191,7 +188,7 @@ func globalTables(c *chart.Chart, vals map[string]any) []map[string]any {
 	return out
 }
 
-// globalDefaults are the globals that any chart of the tree has defaults for.
+// globalDefaults returns the globals for which any chart of the tree has defaults.
 func (d *keyChecker) globalDefaults(c *chart.Chart) []map[string]any {
 	if d.defaults != nil {
 		return d.defaults

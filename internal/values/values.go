@@ -1,15 +1,15 @@
-// Package values makes the values that a chart is rendered with: it reads
-// YAML, applies --set and its kin, reuses an earlier release's values, merges
-// chart defaults and globals down the tree, switches dependencies on and off
-// and checks values against schemas. Where nothing else is said, the rules are
-// those of Helm 4.3.1 (https://github.com/helm/helm/tree/v4.3.1/pkg: cli/values and strvals for what
-// users give, chart/common/util for merging and schemas, chart/v2/util for dependencies).
+// Package values computes the values that a chart is rendered with: it parses YAML, applies --set
+// and its variants, reuses an earlier revision's values, merges defaults and globals along the
+// chart tree, enables and disables dependencies and checks values against schemas. Unless stated
+// otherwise, the rules are those of Helm 4.3.1 (https://github.com/helm/helm/tree/v4.3.1/pkg:
+// cli/values and strvals for what users give, chart/common/util for merging and schemas,
+// chart/v2/util for dependencies).
 //
-// It does not read files (callers pass content or a read function), does not
-// render, and never changes what it is given, but for Set.
+// It does not read files (callers pass content or a read function), does not render, and never
+// changes its arguments, except for Set.
 package values
 
-// globalKey is the table that every chart of the tree shares.
+// globalKey is the key of the table that all charts of the tree share.
 const globalKey = "global"
 
 func isTable(v any) bool {
@@ -17,7 +17,7 @@ func isTable(v any) bool {
 	return ok
 }
 
-// clone copies tables and lists all the way down. Scalars are shared.
+// clone copies tables and lists recursively. Scalars are shared.
 func clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -35,8 +35,7 @@ func clone(v any) any {
 	return v
 }
 
-// Clone copies a table with all the tables and lists in it; nil becomes an
-// empty table.
+// Clone copies a table with all tables and lists in it; nil becomes an empty table.
 func Clone(t map[string]any) map[string]any {
 	out := make(map[string]any, len(t))
 	for k, v := range t {
@@ -45,7 +44,7 @@ func Clone(t map[string]any) map[string]any {
 	return out
 }
 
-// Overlay merges tables: upper's keys win, tables are merged key by key. The
+// Overlay merges tables: upper's keys override lower's, nested tables are merged key by key. The
 // result shares content with both.
 func Overlay(lower, upper map[string]any) map[string]any {
 	out := make(map[string]any, len(lower)+len(upper))

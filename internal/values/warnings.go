@@ -8,10 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Warnings lists what processing the dependencies of a loaded chart and
-// coalescing its values passes over silently: tables against scalars,
-// conditions that are no booleans, imports that find nothing; and charts that
-// are deprecated. The order is stable and nothing is listed twice.
+// Warnings lists what Helm ignores silently when it processes the dependencies of a loaded chart
+// and coalesces its values: tables against scalars, conditions that are no booleans, imports
+// without a source; and deprecated charts. The order is stable and nothing is listed twice.
 func Warnings(c *chart.Chart, user map[string]any) []chart.Warning {
 	processed, found, err := processDependencies(c, user)
 	if err != nil {

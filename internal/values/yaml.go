@@ -16,15 +16,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Parse reads the YAML of a values file. It may hold several documents, which
-// are merged in order. Types come out as Helm's do (Helm 4.3.1, pkg/chart/common/values.go,
-// ReadValues, over sigs.k8s.io/yaml): YAML 1.1 words are
-// booleans, keys are strings, numbers are float64. source names the file in
-// errors and warnings. The result is never nil.
+// Parse parses the YAML of a values file, which may have several documents that are merged in
+// order. Types are as in Helm (4.3.1, pkg/chart/common/values.go, ReadValues, over
+// sigs.k8s.io/yaml): YAML 1.1 words are booleans, keys are strings, numbers are float64. source
+// names the file in errors and warnings. The result is never nil.
 //
-// Duplicate keys (the last one wins) and whole numbers that a float64 can't
-// hold are warnings. Content that is no table, nested too deeply or grows too
-// large through aliases is an error.
+// Duplicate keys (the last one counts) and whole numbers that a float64 can't represent are
+// warnings. Content that is no table, nests too deep or grows too large through aliases is an
+// error.
 func Parse(data []byte, source string) (map[string]any, []chart.Warning, error) {
 	out, warnings, err := parseDocuments(data, source)
 	if err != nil {
@@ -39,7 +38,7 @@ func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning
 	}
 	out := map[string]any{}
 	var warnings []chart.Warning
-	// A final line without a line feed would be lost at some sizes.
+	// At some sizes the reader would lose a last line without a line feed.
 	end := ""
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		end = "\n"
@@ -65,7 +64,7 @@ func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning
 	}
 }
 
-// parseDocument returns the table of one document and what is odd about it.
+// parseDocument returns the table of one document, with warnings.
 func parseDocument(doc []byte) (map[string]any, []string, error) {
 	raw, warnings, err := decode(doc)
 	if err != nil {
@@ -88,8 +87,7 @@ func parseDocument(doc []byte) (map[string]any, []string, error) {
 	}
 }
 
-// decode parses strictly first, since only that notices duplicate keys, and
-// again the lenient way if there are any.
+// decode parses strictly first, which finds duplicate keys, and again leniently if there are any.
 func decode(doc []byte) (any, []string, error) {
 	var raw any
 	err := yaml.UnmarshalStrict(doc, &raw)
@@ -101,8 +99,7 @@ func decode(doc []byte) (any, []string, error) {
 	if err := yaml.Unmarshal(doc, &raw); err != nil {
 		return nil, nil, err
 	}
-	// A key that overrides one merged in by << counts as a duplicate too, and
-	// is none.
+	// A key that overrides one merged by << is reported as a duplicate, but is none.
 	if bytes.Contains(doc, []byte("<<")) {
 		return raw, nil, nil
 	}
@@ -113,8 +110,8 @@ func decode(doc []byte) (any, []string, error) {
 	return raw, warnings, nil
 }
 
-// CheckYAML says whether data is YAML within the limits, for files that are
-// decoded into structs by other means. Duplicate keys are warnings.
+// CheckYAML checks that data is YAML within the limits, for files that are decoded into structs
+// elsewhere. Duplicate keys are warnings.
 func CheckYAML(data []byte, source string) ([]chart.Warning, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
