@@ -141,7 +141,7 @@ func (n *permissionCollector) step(stage StageName, s *Step) {
 }
 
 // polls says how apply waits for an object that it may get but neither list nor watch.
-const polls = "it is looked at every second instead"
+const polls = "it is polled instead"
 
 // hook adds what a hook's run needs. Get serves to look for an object in its place.
 func (n *permissionCollector) hook(s *Step) {

@@ -61,8 +61,8 @@ func (p *pass) leftBehind(ctx context.Context, key release.Key) (plan.Spare, err
 		return spare, err
 	}
 	for _, o := range objects {
-		if o.ID.Namespace == "" {
-			o.ID.Namespace = key.Namespace
+		if o.Namespace == "" {
+			o.Namespace = key.Namespace
 			spare.Objects[o.ID] = true
 		}
 	}

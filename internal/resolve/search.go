@@ -114,7 +114,10 @@ func SortHits(hits []Hit) {
 		if c := cmp.Or(a.score-b.score, strings.Compare(a.Name, b.Name)); c != 0 {
 			return c
 		}
-		if Descending([]string{a.Version, b.Version})[0] == 0 {
+		switch {
+		case a.Version == b.Version: // an index may list a version twice
+			return 0
+		case Descending([]string{a.Version, b.Version})[0] == 0:
 			return -1
 		}
 		return 1
