@@ -103,6 +103,7 @@ func (r *rig) scale(n int, who string, start func() *process) string {
 	begin()
 	r.publish("app", "1.1.0", four())
 	row("new chart version", r.allReady(n, "1.1.0"))
+	upgraded := since(r.TB, from)
 	if *profiles != "" && who == "" {
 		profile(r.TB, filepath.Join(*profiles, fmt.Sprintf("controller-upgraded-%d", n)))
 	}
@@ -111,6 +112,10 @@ func (r *rig) scale(n int, who string, start func() *process) string {
 	c = start()
 	row("start, all in sync", r.still(from, n))
 	c.stop()
+	if who == "" {
+		fmt.Fprintf(&text, "| the new chart version's requests from a bare client | %.0f s | %.1f | %.1f | – | – |\n",
+			r.floor(upgraded, n).Seconds(), float64(len(upgraded))/float64(n), float64(written(upgraded))/float64(n))
+	}
 	return text.String()
 }
 

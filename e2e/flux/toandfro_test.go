@@ -1,0 +1,212 @@
+//go:build cluster
+
+package flux_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+
+	clusterapi "github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// Check 47, with the real helm-controller: it installs the recorded HelmReleases that are in sync
+// behind their first step, ours takes over, and it comes back, twice. At no switch a revision is
+// made, a record or an object written, or another status come to.
+func TestCheck47RecordedToAndFro(t *testing.T) {
+	crds(t)
+	emptied(t)
+	local, err := clusterapi.Connect(cluster.Config(t), clusterapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := &artifacts{content: map[string][]byte{}}
+	server := httptest.NewServer(served)
+	defer server.Close()
+	served.url = server.URL
+	metrics := freePort(t)
+	stop := startHelmController(t, metrics)
+	var handed []*replay
+	for _, trace := range replayable(t) {
+		step := trace.Steps[0]
+		if hr := step.HelmRelease; hr == nil || !flux.ConditionTrue(hr.Status.Conditions, "Ready") || hr.Spec.Upgrade != nil && hr.Spec.Upgrade.PreserveValues {
+			continue
+		}
+		r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local, served: served}
+		r.namespaces()
+		r.apply(step)
+		r.commit(step)
+		handed = append(handed, r)
+	}
+	const enough = 20
+	if len(handed) < enough && len(replayable(t)) > enough {
+		t.Fatalf("%d HelmReleases are handed over, want %d", len(handed), enough)
+	}
+	for _, r := range handed {
+		r.inSync()
+	}
+	for i := range 4 {
+		atRest(t, metrics, 0)
+		stop()
+		before := left(handed)
+		metrics = freePort(t)
+		if i%2 == 0 {
+			log := startController(t, "--watch-all-namespaces=true", "--metrics-addr="+metrics)
+			stop = func() { log() }
+		} else {
+			stop = startHelmController(t, metrics)
+		}
+		atRest(t, metrics, len(handed))
+		if diff := cmp.Diff(before, left(handed)); diff != "" {
+			t.Errorf("switch %d: %s", i+1, diff)
+		}
+	}
+	stop()
+	t.Logf("%d HelmReleases", len(handed))
+}
+
+// inSync waits until the trace's HelmRelease is.
+func (r *replay) inSync() {
+	first := r.trace.Steps[0].HelmRelease.Metadata
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
+		hr, err := flux.DecodeHelmRelease(r.get(helmReleases, first.Namespace, first.Name).Object)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if flux.ConditionTrue(hr.Status.Conditions, "Ready") && hr.Status.ObservedGeneration == hr.Metadata.Generation {
+			return
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("%s is not in sync: %+v", r.trace.Name, hr.Status.Conditions)
+		}
+	}
+}
+
+// left is what a controller leaves behind: the statuses, less since when, and the versions of
+// records and objects.
+func left(all []*replay) (out []string) {
+	for _, r := range all {
+		for _, space := range r.spaces() {
+			list, err := r.objects.Resource(helmReleases).Namespace(space).List(context.Background(), metav1.ListOptions{})
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			for _, o := range list.Items {
+				status, err := json.MarshalIndent(o.Object["status"], "", " ")
+				if err != nil {
+					r.t.Fatal(err)
+				}
+				out = append(out, space+"/"+o.GetName()+" "+sinceWhen.ReplaceAllString(string(status), ""))
+			}
+			for _, kind := range compared {
+				in := r.objects.Resource(resourceOf(kind)).Namespace(space)
+				if kind == crdKind {
+					continue
+				}
+				list, err := in.List(context.Background(), metav1.ListOptions{})
+				if err != nil {
+					r.t.Fatal(err)
+				}
+				for _, o := range list.Items {
+					out = append(out, fmt.Sprint(kind, " ", space, "/", o.GetName(), " ", o.GetUID(), " ", o.GetResourceVersion()))
+				}
+			}
+		}
+		crds, err := r.objects.Resource(resourceOf(crdKind)).List(context.Background(), metav1.ListOptions{})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, o := range crds.Items {
+			if r.scenarios(&o) {
+				out = append(out, fmt.Sprint(o.GetName(), " ", o.GetUID(), " ", o.GetResourceVersion()))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+var sinceWhen = regexp.MustCompile(`"lastTransitionTime": .*`)
+
+// startHelmController runs the real helm-controller with the recorder's flags, until the test ends
+// or it is stopped. It takes no lease, for it is in no pod.
+func startHelmController(t *testing.T, metrics string) (stop func()) {
+	t.Helper()
+	program, err := cluster.Binaries.Tool(t.Context(), "helm-controller", t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(program, "--health-addr=0", "--watch-all-namespaces=true", "--http-retry=1", "--requeue-dependency=5s", "--concurrent=12", "--metrics-addr="+metrics)
+	c.Env = append(cluster.Environment(), "KUBECONFIG="+cluster.Kubeconfig, "RUNTIME_NAMESPACE=default", "TMPDIR="+t.TempDir())
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() {
+		_ = c.Process.Signal(syscall.SIGTERM)
+		_ = c.Wait()
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// queued is a metric of controller-runtime: something waits for a pass.
+var queued = regexp.MustCompile(`(?m)^workqueue_depth\{controller="helmrelease".*\} [1-9]`)
+
+// atRest waits until the controller with these metrics has passed over so many HelmReleases, and is
+// at work on none.
+func atRest(t *testing.T, metrics string, passed int) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(500 * time.Millisecond) {
+		text := scrape(t, metrics)
+		if strings.Count(text, "gotk_reconcile_duration_seconds_count{") >= passed &&
+			strings.Contains(text, `controller_runtime_active_workers{controller="helmrelease"} 0`) && !queued.MatchString(text) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the controller is not at rest:\n%s", text)
+		}
+	}
+}
+
+// scrape are the metrics, "" while nobody serves them.
+func scrape(t *testing.T, metrics string) string {
+	t.Helper()
+	response, err := http.Get("http://" + metrics + "/metrics")
+	if err != nil {
+		return ""
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// freePort is an address on which nobody listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
