@@ -39,7 +39,7 @@ type Input struct {
 	RollbackTo int
 	// Drift says what of drift is corrected.
 	Drift Drift
-	// Spare selects objects of the release that an uninstall keeps.
+	// Spare selects objects of the release that an uninstall or a rollback keeps.
 	Spare Spare
 	// Estimated reports whether the body of a step contains placeholders for values that are
 	// not known yet, so that a dry run of it is not exact. nil means that none does.

@@ -38,8 +38,8 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		step.Why = foreign(live.Object, b.in.Release)
 		b.warn(s.ID, "it is left alone: "+step.Why, "delete it by hand if it has to go")
 		return kept(step), true
-	case b.in.Operation == Uninstall && b.in.Spare.Has(s.ID, live.Object):
-		step.Why = "it was there before the release was installed"
+	case b.in.Spare.Has(s.ID, live.Object):
+		step.Why = "it was there before the release took it over"
 		return kept(step), true
 	}
 	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
@@ -63,19 +63,25 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	return step, true
 }
 
-// Spare selects objects that an uninstall keeps because they existed before the release did.
+// Spare selects objects that an uninstall or a rollback keeps because they existed before the
+// release, or the revision that is undone, did.
 type Spare struct {
 	// Objects are kept in any case.
 	Objects map[manifest.ID]bool
 	// Before is when all objects were created that are kept, by the API server's clock; zero
 	// for none.
 	Before metav1.Time
+	// Among are the objects that Before is about; nil for all.
+	Among map[manifest.ID]bool
 }
 
 // Has reports whether an object is kept; live is its live state, or nil.
 func (s Spare) Has(id manifest.ID, live *unstructured.Unstructured) bool {
-	if s.Objects[id] || s.Before.IsZero() || live == nil {
-		return s.Objects[id]
+	if s.Objects[id] {
+		return true
+	}
+	if s.Before.IsZero() || live == nil || s.Among != nil && !s.Among[id] {
+		return false
 	}
 	created := live.GetCreationTimestamp()
 	return created.Before(&s.Before)

@@ -57,7 +57,8 @@ data: {text: '` + text + `'}
 {{ end }}`}
 }
 
-// A pass that looks for drift lists each kind once, and reads none of its objects alone.
+// A pass that looks for drift lists each kind once, and reads none of its objects alone. What it
+// finds is named by field and field manager.
 func TestADriftPassListsAKindOnce(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", twentyConfigMaps(`one`))
@@ -68,7 +69,10 @@ func TestADriftPassListsAKindOnce(t *testing.T) {
 	r.eventually("there was a pass", func() bool { return r.get("web").Status.LastHandledReconcileAt == "1" })
 	from := quiet(t)
 	r.kubectl("patch", "cm", "web-7", "--type=merge", `-p={"data":{"text":"drift"}}`)
-	r.until("web", "drifted", func(hr *flux.HelmRelease) bool { return flux.ConditionTrue(hr.Status.Conditions, "Drifted") })
+	hr := r.until("web", "drifted", func(hr *flux.HelmRelease) bool { return flux.ConditionTrue(hr.Status.Conditions, "Drifted") })
+	if message := flux.Condition(hr.Status.Conditions, "Drifted").Message; !strings.HasSuffix(message, "web-7 changed (0 additions, 1 changes, 0 removals): data.text (by kubectl-patch)") {
+		t.Error(message)
+	}
 	quiet(t)
 	lists, dryRuns := 0, 0
 	for _, q := range since(t, from) {

@@ -41,6 +41,8 @@ type view struct {
 	Inventory  []string
 	Records    []string
 	Events     []string
+	// Others are the conditions of further HelmReleases, where they were recorded behind the step.
+	Others map[string]map[string]string
 	// Transitions and Notifications are compared where our passes are made without a process.
 	Transitions   transitions
 	Notifications []string
@@ -112,7 +114,7 @@ func (r *replay) difference(step *fluxtest.Step) string {
 			v.corrected()
 		}
 		if strings.Contains(part, conditions) {
-			v.Conditions, v.Status, v.Transitions = nil, nil, nil
+			v.Conditions, v.Status, v.Transitions, v.Others = nil, nil, nil, nil
 		}
 		if strings.Contains(part, objects) {
 			v.Objects = nil
@@ -148,7 +150,7 @@ var different = map[string]struct{ part, why string }{
 
 // sooner are steps in which the process is ahead of what was recorded.
 var sooner = map[string]struct{ part, why string }{
-	"18c-depends-on-cycle/02": {objects + records + events, watched},
+	"18c-depends-on-cycle/02": {conditions + objects + records + events, watched},
 	"18c-depends-on-cycle/03": {events, watched},
 }
 
@@ -178,15 +180,29 @@ func message(text string) string {
 	return fields.ReplaceAllString(cause.ReplaceAllString(text, "$1: …"), "$1")
 }
 
+func conditionsOf(hr *flux.HelmRelease) map[string]string {
+	out := map[string]string{}
+	for _, c := range hr.Status.Conditions {
+		out[c.Type] = fmt.Sprintf("%s %s gen %d: %s", c.Status, c.Reason, c.ObservedGeneration, message(c.Message))
+	}
+	return out
+}
+
+// others are the further HelmReleases that were recorded behind the step.
+func (r *replay) others(step *fluxtest.Step) []*flux.HelmRelease {
+	if i := slices.Index(r.trace.Steps, step); i > 0 && slices.Equal(r.trace.Steps[i-1].Others, step.Others) {
+		return nil
+	}
+	return step.Others
+}
+
 func (v *view) fill(hr *flux.HelmRelease) {
-	v.Conditions, v.Status = map[string]string{}, map[string]any{}
+	v.Conditions, v.Status, v.Others = map[string]string{}, map[string]any{}, map[string]map[string]string{}
 	if hr == nil {
 		return
 	}
 	s := hr.Status
-	for _, c := range s.Conditions {
-		v.Conditions[c.Type] = fmt.Sprintf("%s %s gen %d: %s", c.Status, c.Reason, c.ObservedGeneration, message(c.Message))
-	}
+	v.Conditions = conditionsOf(hr)
 	for _, h := range s.History {
 		line := fmt.Sprintf("%s/%s v%d %s %s %s@%s app %s config %s oci %s", h.Namespace, h.Name, h.Version, h.Status, h.Action, h.ChartName, h.ChartVersion, h.AppVersion, h.ConfigDigest, h.OCIDigest)
 		if h.TestHooks != nil {
@@ -240,6 +256,9 @@ var failure = regexp.MustCompile(`(?s)(failed): .*`)
 // recorded is the view of the trace.
 func (r *replay) recorded(step *fluxtest.Step) (v view) {
 	v.fill(step.HelmRelease)
+	for _, hr := range r.others(step) {
+		v.Others[hr.String()] = conditionsOf(hr)
+	}
 	v.Events = slices.Clone(step.Events)
 	v.sortEvents()
 	for _, record := range step.Records {
@@ -278,6 +297,17 @@ func (r *replay) live(step *fluxtest.Step) (v view) {
 		}
 	}
 	v.fill(hr)
+	for _, other := range r.others(step) {
+		o := r.get(helmReleases, other.Metadata.Namespace, other.Metadata.Name)
+		if o == nil {
+			continue
+		}
+		now, err := flux.DecodeHelmRelease(o.Object)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		v.Others[now.String()] = conditionsOf(now)
+	}
 	for _, space := range r.spaces() {
 		list, err := r.local.CoreV1().Secrets(space).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
 		if err != nil {

@@ -29,7 +29,8 @@ import (
 
 // Check 47, with the real helm-controller: it installs the recorded HelmReleases that are in sync
 // behind their first step, ours takes over, and it comes back, twice. At no switch a revision is
-// made, a record or an object written, or another status come to.
+// made, a record or an object written, or another status come to. In between ours makes a revision
+// of each, which helm-controller finds in sync as its own.
 func TestCheck47RecordedToAndFro(t *testing.T) {
 	crds(t)
 	emptied(t)
@@ -77,6 +78,11 @@ func TestCheck47RecordedToAndFro(t *testing.T) {
 		if diff := cmp.Diff(before, left(handed)); diff != "" {
 			t.Errorf("switch %d: %s", i+1, diff)
 		}
+		if i == 2 {
+			for _, r := range handed {
+				r.force()
+			}
+		}
 	}
 	stop()
 	t.Logf("%d HelmReleases", len(handed))
@@ -95,6 +101,28 @@ func (r *replay) inSync() {
 		}
 		if time.Now().After(end) {
 			r.t.Fatalf("%s is not in sync: %+v", r.trace.Name, hr.Status.Conditions)
+		}
+	}
+}
+
+// force has the trace's HelmRelease released once more.
+func (r *replay) force() {
+	first := r.trace.Steps[0].HelmRelease.Metadata
+	const at = "to-and-fro"
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q, %q: %q}}}`, flux.AnnotationRequestedAt, at, flux.AnnotationForceAt, at)
+	if _, err := r.objects.Resource(helmReleases).Namespace(first.Namespace).Patch(context.Background(), first.Name, mergePatch, []byte(patch), metav1.PatchOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
+		hr, err := flux.DecodeHelmRelease(r.get(helmReleases, first.Namespace, first.Name).Object)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if hr.Status.LastHandledForceAt == at && flux.ConditionTrue(hr.Status.Conditions, "Ready") && flux.Condition(hr.Status.Conditions, "Reconciling") == nil && hr.Status.Snapshots()[0].Version == 2 {
+			return
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("%s was not released once more: %+v", r.trace.Name, hr.Status)
 		}
 	}
 }

@@ -12,10 +12,16 @@ import (
 // PlanRollback plans the return to a revision; 0 is the last successful one
 // before the newest.
 func (e *Engine) PlanRollback(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options) (*plan.Plan, error) {
+	return e.PlanRollbackSparing(ctx, key, to, s, o, plan.Spare{})
+}
+
+// PlanRollbackSparing is PlanRollback that keeps what spare selects.
+func (e *Engine) PlanRollbackSparing(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options, spare plan.Spare) (*plan.Plan, error) {
 	in, err := e.rollback(ctx, key, to, s, o)
 	if err != nil {
 		return nil, err
 	}
+	in.Spare = spare
 	return e.decide(ctx, in)
 }
 

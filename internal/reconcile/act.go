@@ -221,7 +221,9 @@ func (p *pass) exhausted(d decision.Decision) {
 	if d.Reason == "MissingRollbackTarget" {
 		message := "Failed to perform remediation: missing target release for rollback: cannot remediate failed release"
 		p.stall(d.Reason, message)
-		p.mark(ready, metav1.ConditionFalse, d.Reason, message) // helm-controller leaves Ready as it is
+		if !p.r.Compatible { // helm-controller leaves Ready as it is
+			p.mark(ready, metav1.ConditionFalse, d.Reason, message)
+		}
 		return
 	}
 	p.stall("RetriesExceeded", p.attempts())

@@ -2,21 +2,21 @@ package reconcile
 
 import (
 	"context"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// noteAdopted remembers which objects an install takes over from nobody or somebody else.
-// helm-controller deletes them when it remedies that install by an uninstall
-// (helm-controller#1242); a pass of ours spares them.
+// noteAdopted remembers which objects an install or upgrade takes over from nobody or somebody else.
+// helm-controller deletes them when it remedies that attempt (helm-controller#1242); a pass of ours
+// spares them.
 func (p *pass) noteAdopted(made *plan.Plan) {
-	if made.Operation != plan.Install {
+	if made.Operation != plan.Install && made.Operation != plan.Upgrade {
 		return
 	}
 	p.adopted = map[manifest.ID]bool{}
@@ -27,21 +27,50 @@ func (p *pass) noteAdopted(made *plan.Plan) {
 	})
 }
 
-// spare is what the uninstall that remedies an install keeps: what this process has adopted, and
-// what is older than the install's first record, which comes before all that it creates: a process
-// that has died since has adopted that. Both times are the API server's.
+// spare is what a remediation keeps: what this process has adopted, and of the objects that no good
+// revision has what is older than the record of the first attempt behind it, which comes before
+// all that the attempt creates: a process that has died since has adopted that. Both times are the
+// API server's.
 func (p *pass) spare(ctx context.Context) (plan.Spare, error) {
-	spare := plan.Spare{Objects: p.adopted}
-	if p.hr.Status.LastAttemptedReleaseAction != flux.AttemptInstall {
+	spare := plan.Spare{Objects: p.adopted, Among: map[manifest.ID]bool{}}
+	history := release.NewHistory(p.input.Records)
+	undone := history
+	good := history.LastSuccessful()
+	if good != nil {
+		undone = history.Since(good.Version)
+	}
+	if len(undone) == 0 {
 		return spare, nil
 	}
-	cur := p.hr.Status.Snapshots()[0]
-	record, err := p.stored.Secrets(p.hr.Status.StorageNamespace).Get(ctx, releasestore.ObjectName(cur.Name, cur.Version), metav1.GetOptions{})
+	first := undone[0]
+	record, err := p.stored.Secrets(p.hr.Status.StorageNamespace).Get(ctx, releasestore.ObjectName(first.Name, first.Version), metav1.GetOptions{})
 	if err != nil {
 		return spare, err
 	}
 	spare.Before = record.CreationTimestamp
-	return spare, nil
+	for _, r := range undone {
+		if err := mark(spare.Among, r, true); err != nil {
+			return spare, err
+		}
+	}
+	if good != nil {
+		err = mark(spare.Among, good, false)
+	}
+	return spare, err
+}
+
+// mark notes of each object of a revision whether it is among them. Whether a kind has namespaces is
+// not known here: an object without one is noted in the release's, too.
+func mark(among map[manifest.ID]bool, r *release.Revision, is bool) error {
+	objects, err := r.Objects()
+	for _, o := range objects {
+		among[o.ID] = is
+		if o.Namespace == "" {
+			o.Namespace = r.Namespace
+			among[o.ID] = is
+		}
+	}
+	return err
 }
 
 // leftBehind is what the uninstall of a HelmRelease that moves to another namespace keeps, where
@@ -56,17 +85,21 @@ func (p *pass) leftBehind(ctx context.Context, key release.Key) (plan.Spare, err
 	if err != nil || len(records) == 0 {
 		return spare, err
 	}
-	objects, err := manifest.Parse(release.NewHistory(records).Last().Manifest)
-	if err != nil {
-		return spare, err
-	}
+	objects, err := release.NewHistory(records).Last().Objects()
 	for _, o := range objects {
 		if o.Namespace == "" {
 			o.Namespace = key.Namespace
 			spare.Objects[o.ID] = true
 		}
 	}
-	return spare, nil
+	return spare, err
+}
+
+// tellKept tells of objects that a remediation has kept, if there are any.
+func (p *pass) tellKept(names []string) {
+	if len(names) > 0 {
+		p.tellOf(p.hr.Status.Snapshots()[0], false, "AdoptedKept", "objects that were there before the release took them over are left alone: "+strings.Join(names, ", "))
+	}
 }
 
 // spared are the names of what a plan keeps that was there before the install.

@@ -80,7 +80,7 @@ func nameOf(id manifest.ID) string {
 	return id.Kind + "/" + id.Namespace + "/" + id.Name
 }
 
-// summary counts changes as helm-controller does, and names their fields.
+// summary counts changes as helm-controller does, and names their fields and who has written them.
 func summary(changes []plan.Change) string {
 	var added, changed, removed int
 	var fields []string
@@ -93,7 +93,11 @@ func summary(changes []plan.Change) string {
 		default:
 			changed++
 		}
-		fields = append(fields, c.Path)
+		field := c.Path
+		if c.Manager != "" {
+			field += " (by " + c.Manager + ")"
+		}
+		fields = append(fields, field)
 	}
 	return fmt.Sprintf("changed (%d additions, %d changes, %d removals): %s", added, changed, removed, strings.Join(fields, ", "))
 }

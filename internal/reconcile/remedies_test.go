@@ -154,6 +154,35 @@ func TestRemedySparesAdopted(t *testing.T) {
 	}
 }
 
+// An upgrade that has failed is rolled back, or the release uninstalled, without what the upgrade had
+// adopted.
+func TestRemedySparesWhatAnUpgradeAdopted(t *testing.T) {
+	for _, strategy := range []string{"rollback", "uninstall"} {
+		b := newBench(t, "upgrade: {remediation: {retries: 0, remediateLastFailure: true, strategy: "+strategy+"}}")
+		b.mustPass()
+		adopted, own := configMap, configMap
+		adopted.Name, own.Name = "adopted", "own"
+		there := b.cluster.Put(&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "adopted", "namespace": "shop"}, "data": map[string]any{"own": "1"},
+		}})
+		for _, name := range []string{"adopted", "own"} {
+			b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/" + name + ".yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n")})
+		}
+		b.withHooks("post-upgrade", "fails")
+		b.chart.Metadata.Version = "1.1.0"
+		b.passes()
+		if left := b.cluster.Objects[adopted]; left == nil || left.GetUID() != there.GetUID() {
+			t.Errorf("%s: adopted %v", strategy, left)
+		}
+		if made := b.cluster.Objects[own]; strategy == "rollback" && made != nil { // an uninstall is followed by an install
+			t.Errorf("%s: own %v", strategy, made)
+		}
+		if !strings.Contains(b.all(nil), "ConfigMap/shop/adopted") {
+			t.Error(b.all(nil))
+		}
+	}
+}
+
 // Check 34: a release that was taken over has nothing to roll back to; Stalled and Ready
 // say so.
 func TestCheck34NoTarget(t *testing.T) {

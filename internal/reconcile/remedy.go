@@ -16,12 +16,22 @@ import (
 // rollBack restores the revision that the decision names.
 func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
 	o, side := p.rollingBack(p.input.Records[slices.IndexFunc(p.input.Records, revision(d.Target))])
+	var kept []string
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
-		return p.engine.PlanRollback(ctx, p.key(), d.Target, side, o)
+		spare, err := p.spare(ctx)
+		if err != nil {
+			return nil, err
+		}
+		made, err := p.engine.PlanRollbackSparing(ctx, p.key(), d.Target, side, o, spare)
+		if err == nil {
+			kept = spared(made, spare)
+		}
+		return made, err
 	})
 	if left(err) {
 		return err
 	}
+	p.tellKept(kept)
 	defer p.summarize()
 	return p.rolledBack(ctx, d.Target, outcome, err)
 }

@@ -184,44 +184,57 @@ func TestSupersedes(t *testing.T) {
 	}
 }
 
-// An uninstall that remedies an install spares what was there before it also when another
-// process has adopted it: it is older than the install's record.
+// A remediation spares what was there before the attempt also when another process has adopted it:
+// it is older than the attempt's record.
 func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
-	b := newBench(t, "install: {remediation: {retries: 0, remediateLastFailure: true}}")
 	at := func(minute int) metav1.Time {
 		return metav1.NewTime(time.Date(2026, 11, 22, 12, minute, 0, 0, time.UTC))
 	}
-	there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "shop"}}}
-	there.SetCreationTimestamp(at(0))
-	b.cluster.Put(there)
-	own := configMap
-	own.Name = "own"
-	b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/own.yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n")})
-	b.withHooks("post-install", "early", "fails")
-	ctx, end := context.WithCancel(t.Context())
-	b.ctx, b.creates = ctx, func(name string) {
-		if name == "early" {
-			end()
-		}
-	}
-	if _, err := b.pass(); err == nil || b.stored() != "pending-install" {
-		t.Fatalf("%v, records %s", err, b.stored())
-	}
-	b.ctx, b.creates = t.Context(), func(string) {}
-	secrets := b.records.CoreV1().Secrets("shop")
-	record, err := secrets.Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	record.CreationTimestamp = at(5)
-	if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if o := b.cluster.Objects[own]; o != nil {
-		o.SetCreationTimestamp(at(6))
-	}
-	b.passes()
-	if b.condition("Remediated") != "Remediated True UninstallSucceeded" || b.cluster.Objects[configMap] == nil || b.cluster.Objects[own] != nil {
-		t.Errorf("%s, adopted %v, own %v", b.condition("Remediated"), b.cluster.Objects[configMap], b.cluster.Objects[own])
+	for _, tc := range []struct{ action, record, remediated string }{
+		{"install", "sh.helm.release.v1.web.v1", "Remediated True UninstallSucceeded"},
+		{"upgrade", "sh.helm.release.v1.web.v2", "Remediated True RollbackSucceeded"},
+	} {
+		t.Run(tc.action, func(t *testing.T) {
+			b := newBench(t, tc.action+": {remediation: {retries: 0, remediateLastFailure: true}}")
+			if tc.action == "upgrade" {
+				b.mustPass()
+				b.chart.Metadata.Version = "1.1.0"
+			}
+			adopted, own := configMap, configMap
+			adopted.Name, own.Name = "adopted", "own"
+			there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "adopted", "namespace": "shop"}}}
+			there.SetCreationTimestamp(at(0))
+			b.cluster.Put(there)
+			for _, name := range []string{"adopted", "own"} {
+				b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/" + name + ".yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n")})
+			}
+			b.withHooks("post-"+tc.action, "early", "fails")
+			ctx, end := context.WithCancel(t.Context())
+			b.ctx, b.creates = ctx, func(name string) {
+				if name == "early" {
+					end()
+				}
+			}
+			if _, err := b.pass(); err == nil || !strings.HasSuffix(b.stored(), "pending-"+tc.action) {
+				t.Fatalf("%v, records %s", err, b.stored())
+			}
+			b.ctx, b.creates = t.Context(), func(string) {}
+			secrets := b.records.CoreV1().Secrets("shop")
+			record, err := secrets.Get(t.Context(), tc.record, metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			record.CreationTimestamp = at(5)
+			if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if o := b.cluster.Objects[own]; o != nil {
+				o.SetCreationTimestamp(at(6))
+			}
+			b.passes()
+			if b.condition("Remediated") != tc.remediated || b.cluster.Objects[adopted] == nil || b.cluster.Objects[own] != nil {
+				t.Errorf("%s, adopted %v, own %v", b.condition("Remediated"), b.cluster.Objects[adopted], b.cluster.Objects[own])
+			}
+		})
 	}
 }

@@ -49,8 +49,8 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 		}
 		return made, err
 	})
-	if len(kept) > 0 && !p.moving {
-		p.tellOf(cur, false, "AdoptedKept", "objects that were there before the install are left alone: "+strings.Join(kept, ", "))
+	if !p.moving {
+		p.tellKept(kept)
 	}
 	if missing := (*engine.NoReleaseError)(nil); errors.As(err, &missing) {
 		return true, false, nil
