@@ -170,7 +170,7 @@ func (b *builder) checkNamespaces() {
 	for _, o := range b.in.Target.Objects {
 		names = append(names, o.Namespace)
 	}
-	blocked := func(kind ProblemKind, name, what, do string) {
+	refuse := func(kind ProblemKind, name, what, do string) {
 		b.blockUnsent(Problem{Kind: kind, Object: NamespaceID(name), What: what, Do: do})
 	}
 	for _, name := range names {
@@ -181,12 +181,12 @@ func (b *builder) checkNamespaces() {
 		own := name == b.in.Release.Namespace
 		switch {
 		case b.namespaceGoes(name):
-			blocked(ProblemConflict, name, terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
+			refuse(ProblemConflict, name, terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
 		case !b.namespaceMissing(name):
 		case own && !b.in.Options.CreateNamespace:
-			blocked(ProblemInvalid, name, "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")
+			refuse(ProblemInvalid, name, "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")
 		case !own && !b.bringsNamespace(name):
-			blocked(ProblemInvalid, name, "the chart puts objects into this namespace, and it is not there", "create it first")
+			refuse(ProblemInvalid, name, "the chart puts objects into this namespace, and it is not there", "create it first")
 		}
 	}
 }

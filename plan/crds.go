@@ -70,7 +70,11 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 	case err != nil:
 	case b.in.Options.ServerSide:
 		step.PatchType = types.ApplyPatchType
-		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, helmsManager, b.in.Options.FieldManager)
+		managers := []string{helmsManager, b.in.Options.FieldManager}
+		if managedfields.LastApplied(live) != nil {
+			managers = append(managers, kubectlsManager)
+		}
+		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, managers...)
 	default:
 		step.PatchType, step.Patch = p.Type, p.Data
 		err = withUID(step, p, live)
@@ -79,7 +83,11 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 		b.block(ProblemInvalid, step.Object, err.Error(), "")
 		return true
 	}
-	b.predict(step, merged)
+	if len(step.MigrateOwnership) > 0 { // of the whole spec, others may own a part
+		b.estimated(step, merged, "what was written client-side is taken over first")
+	} else {
+		b.predict(step, merged)
+	}
 	b.checkVersions(step)
 	for i := range step.Changes {
 		step.Changes[i].Cause = CauseChart

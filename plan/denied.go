@@ -99,7 +99,7 @@ func (b *builder) denial(list []requiredPermission) Problem {
 		}
 	}
 	missing := missingRules(list)
-	p := Problem{Kind: ProblemPermission, Blocking: list[0].otherwise == "", What: "no permission to " + listed(missing), Do: roleWith(missing) + ", or use another identity (--as, --context)"}
+	p := Problem{Kind: ProblemPermission, Blocking: list[0].otherwise == "" && !(b.in.Options.AsHelm && !slices.ContainsFunc(list, reads)), What: "no permission to " + listed(missing), Do: roleWith(missing) + ", or use another identity (--as, --context)"}
 	if b.in.Judged != "" {
 		p.What, p.Do = b.in.Judged+" has "+p.What, roleWith(missing)
 	}
@@ -117,6 +117,11 @@ func (b *builder) denial(list []requiredPermission) Problem {
 		p.What += "; " + otherwise
 	}
 	return p
+}
+
+// reads reports whether the permission is to read: Helm reads before it records a revision.
+func reads(p requiredPermission) bool {
+	return p.Verb == "get" || p.Verb == "list" || p.Verb == "watch"
 }
 
 // missingRule are verbs that are missing on each of some resources, in a namespace ("":

@@ -28,7 +28,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		step.Fidelity, step.Why = FidelityUnknown, "its live state could not be read"
 		b.unread(s.ID, "it has to be removed and can't be read: ", live.Unreadable, "ask for permission to get and delete it, or retry when the API is back", "get", "delete")
 		return step, true
-	case becomesHook && !b.in.Options.AsHelm:
+	case becomesHook && !(b.in.Options.AsHelm && b.runsBefore(s.ID)):
 		step.Why = "it is a hook from now on"
 		return kept(step), true
 	case b.keeps(o, live.Object, s.leftover()):
@@ -50,7 +50,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	case s.leftover():
 		step.Why = fmt.Sprintf("the failed revision %d left it behind", s.Revision)
 	}
-	if becomesHook { // Helm deletes what has run by then under that name
+	if becomesHook { // Helm deletes what has run by then under that name; a later hook would find it gone
 		step.Expect, step.Why = Expect{}, "it is a hook from now on, and Helm deletes the resource"
 	}
 	b.checkCustomResources(s.ID)
@@ -61,6 +61,21 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		}
 	}
 	return step, true
+}
+
+// runsBefore reports whether the object is a hook that runs before the resources and not after them.
+func (b *builder) runsBefore(id manifest.ID) bool {
+	pre, post, _ := moments(b.in.Operation)
+	objects, before := b.in.HookObjects(), false
+	for i, h := range b.in.Hooks() {
+		if objects[i].ID == id {
+			if h.On(post) {
+				return false
+			}
+			before = before || h.On(pre)
+		}
+	}
+	return before
 }
 
 // Spare selects objects that an uninstall or a rollback keeps because they existed before the

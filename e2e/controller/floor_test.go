@@ -23,7 +23,8 @@ import (
 )
 
 // floor is how long the API server takes for such requests as the controller has sent for n
-// HelmReleases, from a client that does nothing else: those of one after another, of 32 at a time.
+// HelmReleases, from a client that does nothing else: 32 HelmReleases at a time, the requests of each one
+// after another. A lease is read where it was renewed.
 func (r *rig) floor(sent []request, n int) time.Duration {
 	r.Helper()
 	b := r.bare(n)

@@ -15,6 +15,8 @@ import (
 // review judges the plans of installs, upgrades and moves.
 type review struct {
 	policy plan.Policy
+	// policies says that there are any.
+	policies bool
 	// all says that every plan needs an approval.
 	all bool
 }
@@ -37,7 +39,7 @@ func newReview(o Options) (*review, error) {
 		}
 		policy = policy.And(parsed)
 	}
-	return &review{policy: policy, all: o.RequireApproval}, nil
+	return &review{policy: policy, policies: len(o.Deny)+len(o.Policies) > 0, all: o.RequireApproval}, nil
 }
 
 // judge implements reconcile.Reviewer.
@@ -49,11 +51,20 @@ func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan, is reconcile.Summa
 	if len(denied) > 0 {
 		return false, &reconcile.Held{Denied: true, Message: fmt.Sprintf("%s is denied: %s", is.Text, redact.NewMask(made).Text(strings.Join(denied, "; ")))}
 	}
-	if !r.all && hr.Metadata.Annotations[flux.AnnotationPlan] != flux.RequireApproval {
+	if !r.needsApproval(hr) {
 		return false, nil
 	}
 	if hr.Metadata.Annotations[flux.AnnotationApprove] == is.Digest {
 		return true, nil
 	}
 	return false, &reconcile.Held{Message: flux.NewApproval(hr, is.Text, is.Digest).Message()}
+}
+
+func (r *review) needsApproval(hr *flux.HelmRelease) bool {
+	return r.all || hr.Metadata.Annotations[flux.AnnotationPlan] == flux.RequireApproval
+}
+
+// mayHold implements reconcile.Reconciler's Reviews.
+func (r *review) mayHold(hr *flux.HelmRelease) bool {
+	return r.needsApproval(hr) || r.policies
 }

@@ -82,7 +82,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.ConfigsSelector, "watch-configs-label-selector", "reconcile.fluxcd.io/watch=Enabled", "labels of ConfigMaps and Secrets whose changes count at once")
 	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own rights")
 	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources of other namespaces")
-	f.BoolVar(&o.Compatible, "compatible", false, "have conditions, history, records and objects be those of helm-controller where ours differ on purpose")
+	f.BoolVar(&o.Compatible, "compatible", false, "take away the differences from helm-controller in conditions, history, records and objects that docs/controller.md lists as such")
 	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+flux.AnnotationPlan+"="+flux.RequireApproval)
 	f.StringSliceVar(&o.Deny, "deny", nil, "refuse installs and upgrades whose plan has a step with these risks, such as data; see docs/policy.md")
 	f.StringSliceVar(&o.Policies, "policy", nil, "refuse what these policy files deny")

@@ -122,6 +122,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 			return err
 		}
 	}
+	p.performed = true
 	if err := a.run(ctx, d); err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (p *pass) failed(err error) error {
 		return err
 	}
 	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
-		p.deferred = true
+		p.deferred, p.performed = true, false
 		p.progress(progressingWithRetry, locked.Error())
 		p.after = p.r.dependencyInterval()
 		return nil

@@ -27,17 +27,15 @@ func (p *pass) noteAdopted(made *plan.Plan) {
 	})
 }
 
-// spare is what a remediation keeps: what this process has adopted, and of the objects that no good
-// revision has what is older than the record of the first attempt behind it, which comes before
-// all that the attempt creates: a process that has died since has adopted that. Both times are the
-// API server's.
-func (p *pass) spare(ctx context.Context) (plan.Spare, error) {
+// spare is what a remediation that goes back to the revision good, nil for none, keeps: what this
+// process has adopted, and of the objects that good does not have what is older than the record of
+// the first attempt behind it, which comes before all that the attempt creates: a process that has
+// died since has adopted that. Both times are the API server's.
+func (p *pass) spare(ctx context.Context, good *release.Revision) (plan.Spare, error) {
 	spare := plan.Spare{Objects: p.adopted, Among: map[manifest.ID]bool{}}
-	history := release.NewHistory(p.input.Records)
-	undone := history
-	good := history.LastSuccessful()
+	undone := release.NewHistory(p.input.Records)
 	if good != nil {
-		undone = history.Since(good.Version)
+		undone = undone.Since(good.Version)
 	}
 	if len(undone) == 0 {
 		return spare, nil
@@ -82,17 +80,22 @@ func (p *pass) leftBehind(ctx context.Context, key release.Key) (plan.Spare, err
 		return spare, nil
 	}
 	records, err := p.engine.Records(ctx, key)
-	if err != nil || len(records) == 0 {
+	if err != nil {
 		return spare, err
 	}
-	objects, err := release.NewHistory(records).Last().Objects()
-	for _, o := range objects {
-		if o.Namespace == "" {
-			o.Namespace = key.Namespace
-			spare.Objects[o.ID] = true
+	for _, r := range records {
+		objects, err := r.Objects()
+		if err != nil {
+			return spare, err
+		}
+		for _, o := range objects {
+			if o.Namespace == "" {
+				o.Namespace = key.Namespace
+				spare.Objects[o.ID] = true
+			}
 		}
 	}
-	return spare, err
+	return spare, nil
 }
 
 // tellKept tells of objects that a remediation has kept, if there are any.

@@ -132,10 +132,11 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 	}
 	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, withSecrets, func(made *plan.Plan) error {
 		p.seen(made)
+		is := p.planned(made)
 		if err := blocked(made); err != nil {
 			return err
 		}
-		return p.review(ctx, made)
+		return p.review(ctx, made, is)
 	})
 	return outcome, p.safe(p.ended(err))
 }

@@ -48,8 +48,12 @@ type bench struct {
 	// creating is why no Job is created.
 	creating error
 	// log is what Jobs have logged.
-	log     string
-	connect reconcile.Connector
+	log string
+	// reported is called with each status that is written while a pass acts.
+	reported func(flux.HelmReleaseStatus)
+	// unwritten is why such a status can't be written, nil where it can.
+	unwritten func(flux.HelmReleaseStatus) error
+	connect   reconcile.Connector
 }
 
 // objects are those of the cluster that HelmReleases are in, "ConfigMap/name".
@@ -148,6 +152,12 @@ func (b *bench) pass() (reconcile.Outcome, error) {
 	}
 	out, err := b.r.Reconcile(b.ctx, b.hr, in, func(_ context.Context, s flux.HelmReleaseStatus, events []reconcile.Event) error {
 		b.reports, b.events = append(b.reports, s), append(b.events, events...)
+		if b.reported != nil {
+			b.reported(s)
+		}
+		if b.unwritten != nil {
+			return b.unwritten(s)
+		}
 		return nil
 	})
 	b.hr.Status, b.events = out.Status, append(b.events, out.Events...)

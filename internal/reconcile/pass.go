@@ -68,11 +68,12 @@ func leaving(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// left says whether an action ended without an outcome: with the process, or because the
-// lock is somebody else's by now, who goes on with it. Nothing is to be written of it.
+// left says whether an action ended without an outcome: with the process, because the lock is
+// somebody else's by now, who goes on with it, or because the status could not tell of it before it
+// began. Nothing is to be written of it.
 func left(err error) bool {
-	lost := (*releasestore.LostError)(nil)
-	return errors.Is(err, apply.ErrLeave) || errors.As(err, &lost)
+	lost, unwritten := (*releasestore.LostError)(nil), (*unwrittenError)(nil)
+	return errors.Is(err, apply.ErrLeave) || errors.As(err, &lost) || errors.As(err, &unwritten)
 }
 
 // pass is the state of one pass.
@@ -87,7 +88,9 @@ type pass struct {
 
 	// acting is the action that the status says is being carried out.
 	acting string
-	input  decision.Input
+	// performed says that the pass has begun an action.
+	performed bool
+	input     decision.Input
 	// standing says that the history stands for the records.
 	standing bool
 	values   map[string]any
@@ -201,10 +204,19 @@ func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 	if p.observed {
 		s.ObservedGeneration = p.hr.Metadata.Generation
 	}
+	p.keepRollback(before.Conditions)
 	s.Conditions = settled(before.Conditions, s.Conditions)
 	return Outcome{
 		Status: *s, Changed: !reflect.DeepEqual(before, *s), Events: p.events,
 		After: p.after, Again: p.again, Released: p.released,
+	}
+}
+
+// keepRollback has a pass that did nothing about a rollback whose process has died go on telling of
+// it: by that the next one knows that it may resume it.
+func (p *pass) keepRollback(before []metav1.Condition) {
+	if was := flux.Condition(before, reconciling); p.acting == actionRollback && !p.performed && p.is(reconciling, metav1.ConditionTrue) {
+		p.mark(reconciling, was.Status, was.Reason, was.Message)
 	}
 }
 

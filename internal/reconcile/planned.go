@@ -19,13 +19,15 @@ type Summary struct {
 	Digest string
 }
 
-// planned has the condition Planned tell of the plan that was made last, be it carried out or
-// held. helm-controller has no such condition.
+// planned has the condition Planned tell of the plan that was made last, be it carried out, held or
+// blocked. helm-controller has no such condition.
 func (p *pass) planned(made *plan.Plan) Summary {
-	is := Summary{Text: p.summary(made), Digest: redact.EffectDigest(made, nil)}
-	if !p.r.Compatible {
-		p.mark(flux.ConditionPlanned, metav1.ConditionTrue, planReasons[made.Operation], is.Text+": "+is.Digest)
+	is := Summary{Text: p.describe(made), Digest: redact.EffectDigest(made, nil)}
+	if p.r.Compatible {
+		p.drop(flux.ConditionPlanned)
+		return is
 	}
+	p.mark(flux.ConditionPlanned, metav1.ConditionTrue, planReasons[made.Operation], is.Text+": "+is.Digest)
 	return is
 }
 
@@ -35,11 +37,11 @@ var planReasons = map[plan.Operation]string{
 	plan.Test: "Test", plan.CorrectDrift: "CorrectDrift",
 }
 
-// maxNamed is how many objects a summary names.
+// maxNamed is how many steps a summary names.
 const maxNamed = 12
 
-// summary is the text of a plan's Summary.
-func (p *pass) summary(made *plan.Plan) string {
+// describe is the text of a plan's Summary.
+func (p *pass) describe(made *plan.Plan) string {
 	objects := written(made)
 	switch {
 	case made.Operation == plan.Uninstall && p.moving:

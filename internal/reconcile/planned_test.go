@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -44,6 +45,16 @@ func TestPlansAreInTheStatus(t *testing.T) {
 			t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
+	written := map[string]string{}
+	b.reported = func(s flux.HelmReleaseStatus) {
+		c := flux.Condition(s.Conditions, "Planned")
+		if c == nil {
+			return
+		}
+		if _, told := written[c.Reason]; !told {
+			written[c.Reason] = strings.TrimSpace(b.stored() + " " + b.text())
+		}
+	}
 	b.mustPass()
 	told("Install: install to revision 1 with chart app@1.0.0 (create ConfigMap/web)")
 	if first := flux.Condition(b.hr.Status.Conditions, "Planned"); first.Status != metav1.ConditionTrue {
@@ -70,4 +81,12 @@ func TestPlansAreInTheStatus(t *testing.T) {
 	b.hr.Metadata.DeletionTimestamp = &metav1.Time{}
 	b.mustPass()
 	told("Uninstall: uninstall of release shop/web (delete ConfigMap/web)")
+
+	// What there was when each was told.
+	want := map[string]string{
+		"Install": "", "Upgrade": "deployed one", "Rollback": "deployed failed one", "CorrectDrift": "superseded failed deployed", "Uninstall": "superseded failed deployed one",
+	}
+	if diff := cmp.Diff(want, written); diff != "" {
+		t.Error(diff)
+	}
 }

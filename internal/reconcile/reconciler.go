@@ -34,12 +34,14 @@ type Reconciler struct {
 	NoCrossNamespaceRefs bool
 	// DefaultServiceAccount is impersonated where a HelmRelease names none; "" is nobody.
 	DefaultServiceAccount string
-	// Compatible has conditions, history, records and objects be those of helm-controller where
-	// ours differ on purpose; docs/controller.md lists the differences.
+	// Compatible takes away the differences from helm-controller that docs/controller.md lists as
+	// such: in conditions, history, records and objects.
 	Compatible bool
 	// Review judges plans of installs and upgrades before they are applied; nil lets all
 	// pass.
 	Review Reviewer
+	// Reviews reports whether Review may hold plans of the HelmRelease; nil is that it may.
+	Reviews func(hr *flux.HelmRelease) bool
 	// Rendered hears, where it is set, how many bytes the manifest of a plan has, once the plan
 	// is made.
 	Rendered func(hr *flux.HelmRelease, bytes int)

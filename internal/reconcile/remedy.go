@@ -15,10 +15,11 @@ import (
 
 // rollBack restores the revision that the decision names.
 func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
-	o, side := p.rollingBack(p.input.Records[slices.IndexFunc(p.input.Records, revision(d.Target))])
+	target := p.input.Records[slices.IndexFunc(p.input.Records, revision(d.Target))]
+	o, side := p.rollingBack(target)
 	var kept []string
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
-		spare, err := p.spare(ctx)
+		spare, err := p.spare(ctx, target)
 		if err != nil {
 			return nil, err
 		}
@@ -31,7 +32,9 @@ func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
 	if left(err) {
 		return err
 	}
-	p.tellKept(kept)
+	if outcome.Recorded {
+		p.tellKept(kept)
+	}
 	defer p.summarize()
 	return p.rolledBack(ctx, d.Target, outcome, err)
 }

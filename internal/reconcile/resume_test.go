@@ -238,3 +238,88 @@ func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
 		})
 	}
 }
+
+// A rollback whose process has died is gone on with, also where the next passes meet something that
+// is in their way, or are ended as well.
+func TestInterruptedRollbackIsGoneOnWith(t *testing.T) {
+	const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
+	b := newBench(t, spec)
+	b.withHooks("pre-rollback", "first")
+	b.mustPass()
+	b.apply(base + spec + "values: {text: bad}")
+	ctx, end := context.WithCancel(t.Context())
+	b.ctx, b.creates = ctx, func(string) { end() }
+	for range 2 {
+		if _, err := b.pass(); err == nil || b.stored() != "deployed failed pending-rollback" {
+			t.Fatalf("%v, records %s", err, b.stored())
+		}
+	}
+	b.ctx, b.creates = t.Context(), func(string) {}
+	gone := *b.chartSource()
+	gone.Status.Artifact = nil
+	b.source = &gone
+	if out := b.mustPass(); out.After == 0 || b.condition("Ready") != "Ready False SourceNotReady" {
+		t.Fatalf("%+v, %s", out, b.condition("Ready"))
+	}
+	b.source = nil
+	b.mustPass()
+	if b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready False RollbackSucceeded" {
+		t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
+	}
+}
+
+// An install whose tests fail in another process than has adopted an object is remedied without
+// that.
+func TestRemedyBehindTestsSparesAdopted(t *testing.T) {
+	b := newBench(t, "test: {enable: true}\ninstall: {remediation: {retries: 0, remediateLastFailure: true}}")
+	at := func(minute int) metav1.Time {
+		return metav1.NewTime(time.Date(2026, 11, 22, 12, minute, 0, 0, time.UTC))
+	}
+	there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "shop"}}}
+	there.SetCreationTimestamp(at(0))
+	b.cluster.Put(there)
+	b.withHooks("test", "fails")
+	ctx, end := context.WithCancel(t.Context())
+	b.ctx, b.creates = ctx, func(string) { end() }
+	if _, err := b.pass(); err == nil || b.stored() != "deployed" {
+		t.Fatalf("%v, records %s", err, b.stored())
+	}
+	b.ctx, b.creates = t.Context(), func(string) {}
+	secrets := b.records.CoreV1().Secrets("shop")
+	record, err := secrets.Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.CreationTimestamp = at(5)
+	if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.passes()
+	if b.condition("Remediated") != "Remediated True UninstallSucceeded" || b.cluster.Objects[configMap] == nil {
+		t.Errorf("%s, %s, adopted %v", b.condition("TestSuccess"), b.condition("Remediated"), b.cluster.Objects[configMap])
+	}
+}
+
+// A status that can't be written before an action begins is no failure of the action.
+func TestUnwrittenStatusIsNoFailure(t *testing.T) {
+	const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
+	b := newBench(t, spec)
+	b.mustPass()
+	b.apply(base + spec + "values: {text: bad}")
+	b.unwritten = func(s flux.HelmReleaseStatus) error {
+		if c := flux.Condition(s.Conditions, "Planned"); c != nil && c.Reason == "Rollback" {
+			return errors.New("etcdserver: leader changed")
+		}
+		return nil
+	}
+	if _, err := b.pass(); err == nil || b.stored() != "deployed failed" {
+		t.Fatalf("%v, records %s", err, b.stored())
+	}
+	if b.hr.Status.Failures != 1 || b.condition("Remediated") != "" || strings.Contains(b.all(nil), "leader changed") {
+		t.Errorf("%+v", b.hr.Status)
+	}
+	b.unwritten = nil
+	if b.mustPass(); b.stored() != "superseded failed deployed" {
+		t.Errorf("records %s", b.stored())
+	}
+}

@@ -36,12 +36,9 @@ const (
 	planDenied       = "PlanDenied"
 )
 
-// review notes the plan in the status and asks the reviewer; the status says that the action runs
-// only once it may.
-func (p *pass) review(ctx context.Context, made *plan.Plan) error {
-	is := p.planned(made)
-	removes := made.Operation == plan.Uninstall
-	if p.r.Review != nil && (made.Operation == plan.Install || made.Operation == plan.Upgrade || removes && p.moving) {
+// review asks the reviewer about a plan; the status says that the action runs only once it may.
+func (p *pass) review(ctx context.Context, made *plan.Plan, is Summary) error {
+	if p.r.Review != nil && (made.Operation == plan.Install || made.Operation == plan.Upgrade || made.Operation == plan.Uninstall && p.moving) {
 		yes, err := p.r.Review(p.hr, made, is)
 		if err != nil {
 			return err
@@ -50,15 +47,28 @@ func (p *pass) review(ctx context.Context, made *plan.Plan) error {
 			p.mark(approved, metav1.ConditionTrue, planApproved, is.Text+" was approved by "+is.Digest)
 		}
 	}
-	if p.early() { // it is written
+	if p.early() { // the status says so already
 		return nil
 	}
-	return p.write(ctx)
+	if err := p.write(ctx); err != nil {
+		return &unwrittenError{err}
+	}
+	return nil
 }
 
-// early says that the status tells of an action before its plan is made, as helm-controller's does,
-// and of a deletion once it is done.
-func (p *pass) early() bool { return p.r.Compatible && p.r.Review == nil }
+// unwrittenError says that the status could not be written before an action began, so that nothing
+// of it was done.
+type unwrittenError struct{ err error }
+
+func (e *unwrittenError) Error() string { return e.err.Error() }
+
+func (e *unwrittenError) Unwrap() error { return e.err }
+
+// early says that the status tells of an action before its plan is made, and does not tell of the
+// uninstall of a HelmRelease that is deleted until it is done, as helm-controller's does.
+func (p *pass) early() bool {
+	return p.r.Compatible && (p.r.Review == nil || p.r.Reviews != nil && !p.r.Reviews(p.hr))
+}
 
 // hold is the end of a pass whose plan is held. It is planned again after the interval,
 // since what it does depends on the cluster, too.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -39,7 +40,7 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 		var unread error
 		switch {
 		case action == actionRemedy:
-			spare, unread = p.spare(ctx)
+			spare, unread = p.spare(ctx, p.before())
 		case p.moving && p.r.Compatible:
 			spare, unread = p.leftBehind(ctx, key)
 		}
@@ -49,7 +50,7 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 		}
 		return made, err
 	})
-	if !p.moving {
+	if !p.moving && outcome.Revision != nil {
 		p.tellKept(kept)
 	}
 	if missing := (*engine.NoReleaseError)(nil); errors.As(err, &missing) {
@@ -69,6 +70,15 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 		p.hr.Status.History[i].Action = action
 	}
 	return false, true, err
+}
+
+// before is the good revision before the attempt that an uninstall remedies: nil for an install.
+func (p *pass) before() *release.Revision {
+	history := release.NewHistory(p.input.Records)
+	if p.hr.Status.LastAttemptedReleaseAction == flux.AttemptInstall || len(history) == 0 {
+		return nil
+	}
+	return history[:len(history)-1].LastSuccessful()
 }
 
 // uninstall is the end of a release: of a HelmRelease that is deleted, or means another
@@ -102,8 +112,8 @@ func (p *pass) uninstall(ctx context.Context) error {
 }
 
 // move uninstalls the release that the status tells of, for the HelmRelease means another
-// one. The next pass installs that. Unlike helm-controller it looks for the old release's
-// objects in the old namespace.
+// one. The next pass installs that. Unlike helm-controller, unless it is to be compatible, it looks for
+// the old release's objects in the old namespace.
 func (p *pass) move(ctx context.Context) error {
 	p.moving = true
 	err := p.uninstall(ctx)
