@@ -99,7 +99,7 @@ func (b *builder) denial(list []requiredPermission) Problem {
 		}
 	}
 	missing := missingRules(list)
-	p := Problem{Kind: ProblemPermission, Blocking: list[0].otherwise == "" && !(b.in.Options.AsHelm && !slices.ContainsFunc(list, reads)), What: "no permission to " + listed(missing), Do: roleWith(missing) + ", or use another identity (--as, --context)"}
+	p := Problem{Kind: ProblemPermission, Blocking: list[0].otherwise == "" && (!b.in.Options.AsHelm || slices.ContainsFunc(list, reads)), What: "no permission to " + listed(missing), Do: roleWith(missing) + ", or use another identity (--as, --context)"}
 	if b.in.Judged != "" {
 		p.What, p.Do = b.in.Judged+" has "+p.What, roleWith(missing)
 	}

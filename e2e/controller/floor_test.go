@@ -127,7 +127,8 @@ func (b *bare) send(was request, i int) error {
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode > 299 && !(answer.StatusCode == http.StatusNotFound && (was.Verb == "get" || was.Verb == "delete")) {
+	gone := answer.StatusCode == http.StatusNotFound && (was.Verb == "get" || was.Verb == "delete")
+	if err == nil && answer.StatusCode > 299 && !gone {
 		err = fmt.Errorf("%s %s: %s: %s", method, uri, answer.Status, text)
 	}
 	return err

@@ -13,6 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 home=$(mktemp -d)
 export KUBECONFIG=$home/kubeconfig KUBECACHEDIR=$home/cache HELM_CACHE_HOME=$home/helm/cache HELM_CONFIG_HOME=$home/helm/config
 cp -r "$here/controller" "$home/web"
+cp -r "$here/../../packaging/controller" "$home/release-controller"
 crds=$here/../../../shared/flux/crds
 [ -d "$crds" ] || crds=$here/../controller/testdata/crds
 cd "$home"
@@ -73,8 +74,19 @@ until_is() {
 }
 ready='{.status.conditions[?(@.type=="Ready")].status} {.status.history[0].chartVersion}'
 
-say 'The controller starts, in the place of helm-controller: it takes its lease.'
-RUNTIME_NAMESPACE=flux-system kubectl-release-controller --metrics-addr=0 --health-addr=0 --log-encoding=console > "$home/controller.log" 2>&1 &
+say 'The controller is deployed by its chart, without a pod, since nothing runs containers here.'
+run 0 kubectl release install release-controller ./release-controller -n flux-system --set replicas=0,eventsAddr=,extraArgs={--log-encoding=console}
+
+say 'Its program starts with the arguments of the Deployment, as its ServiceAccount, and takes the lease of helm-controller.'
+deployment=(kubectl -n flux-system get deployment release-controller -o)
+account=$("${deployment[@]}" 'jsonpath={.spec.template.spec.serviceAccountName}')
+mapfile -t arguments < <("${deployment[@]}" 'jsonpath={range .spec.template.spec.containers[0].args[*]}{@}{"\n"}{end}')
+kubectl config view --raw --minify > "$home/controller.kubeconfig"
+kubectl config --kubeconfig "$home/controller.kubeconfig" unset users > /dev/null
+kubectl config --kubeconfig "$home/controller.kubeconfig" set-credentials "$account" --token "$(kubectl -n flux-system create token "$account")" > /dev/null
+kubectl config --kubeconfig "$home/controller.kubeconfig" set-context --current --user "$account" > /dev/null
+KUBECONFIG=$home/controller.kubeconfig RUNTIME_NAMESPACE=flux-system \
+  kubectl-release-controller "${arguments[@]}" --cache-dir="$home/discovery" --metrics-addr=0 --health-addr=0 > "$home/controller.log" 2>&1 &
 controller=$!
 await_log "$controller" "$home/controller.log" 'Starting workers'
 
@@ -125,3 +137,4 @@ run 0 kubectl get deployment web
 say 'The HelmRelease goes, and its release with it.'
 run 0 kubectl delete helmrelease web --timeout=5m
 run 0 kubectl get deployments,secrets
+run 0 kubectl release uninstall release-controller -n flux-system
