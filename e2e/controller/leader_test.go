@@ -34,10 +34,11 @@ spec: {holderIdentity: helm-controller-5f_6c, leaseDurationSeconds: 35, renewTim
 	r.ready("web", "1.0.0")
 }
 
-// slow is a chart whose Deployment takes a while to be ready, and whose hook counts its
-// runs.
+// slow is a chart whose Deployment takes a while to be ready and shows a value, and whose hook
+// counts its runs.
 func slow(seconds string) map[string]string {
 	return map[string]string{
+		"values.yaml": "note: none\n",
 		"templates/web.yaml": `
 apiVersion: apps/v1
 kind: Deployment
@@ -47,7 +48,7 @@ spec:
   template:
     metadata:
       labels: {app: web}
-      annotations: {testcluster.kubectl-release.dev/behave: "slow:` + seconds + `", version: "{{ .Chart.Version }}"}
+      annotations: {testcluster.kubectl-release.dev/behave: "slow:` + seconds + `", version: "{{ .Chart.Version }}", note: "{{ .Values.note }}"}
     spec: {containers: [{name: web, image: web}]}
 ---
 apiVersion: batch/v1
