@@ -61,7 +61,7 @@ func TestHooksHoldNoWorker(t *testing.T) {
 	files := slow("600s")
 	files["templates/web.yaml"] = strings.Replace(files["templates/web.yaml"], "template: {spec: {restartPolicy",
 		`template: {metadata: {annotations: {testcluster.kubectl-release.dev/behave: run}}, spec: {restartPolicy`, 1)
-	from := lines(t, audit)
+	hooks := r.hooks()
 	r.publish("app", "1.1.0", files)
 	r.eventually("the hook runs", func() bool {
 		return r.kubectl("get", "pods", "-l", "job-name=hook-2", "-o", "jsonpath={.items[*].status.phase}") == "Running"
@@ -80,7 +80,7 @@ func TestHooksHoldNoWorker(t *testing.T) {
 	if h := hr.Status.Snapshots(); h[0].Version != 3 || hr.Status.Failures != 0 {
 		t.Errorf("failures %d, history %+v", hr.Status.Failures, h)
 	}
-	for hook, n := range r.created("jobs", from) {
+	for hook, n := range hooks.count() {
 		if n != 1 {
 			t.Errorf("%s ran %d times", hook, n)
 		}
