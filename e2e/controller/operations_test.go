@@ -121,13 +121,22 @@ func TestGracefulEnd(t *testing.T) {
 	}
 }
 
-// ended waits for a process that was told to end, and holds that it has done so in order.
+// killed is how long Kubernetes waits for a process that it has told to end.
+const killed = 30 * time.Second
+
+// ended waits for a process that was told to end just now, and holds that it has done so in order:
+// within the 20 seconds that it has by itself (it says of what takes longer that it has failed), and
+// before Kubernetes would have killed it.
 func (p *process) ended() {
 	p.t.Helper()
+	began := time.Now()
 	select {
 	case err := <-p.done:
 		if p.done <- err; err != nil {
 			p.t.Error(err)
+		}
+		if took := time.Since(began); took > killed {
+			p.t.Errorf("it has ended after %s, more than %s", took, killed)
 		}
 	case <-time.After(patience):
 		p.t.Fatal("it does not end")

@@ -3,6 +3,8 @@
 package controller_test
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -126,9 +128,49 @@ spec:
 	if hr.Status.HelmChart != r.namespace+"/"+name {
 		t.Error(hr.Status.HelmChart)
 	}
+	told := "HelmChartCreated Created HelmChart/" + r.namespace + "/" + name + " with SourceRef 'GitRepository/" + r.namespace + "/repo'"
+	r.eventually("an event tells "+told, func() bool {
+		return strings.Contains(r.kubectl("get", "events", "-o", `jsonpath={range .items[*]}{.reason} {.message}{"\n"}{end}`), told)
+	})
 	r.kubectl("delete", "hr", "web", "--timeout=60s")
 	if left := r.kubectl("get", "helmchart", "-o", "name"); left != "" {
 		t.Error(left)
+	}
+}
+
+// A chart of an ExternalArtifact needs its feature gate, and says so; with it the release has its
+// chart, and a new artifact of it at once.
+func TestExternalArtifact(t *testing.T) {
+	r := newRig(t)
+	publish := func(version string) {
+		data := archive(t, "app", version, settings(""))
+		path := "/external-" + version + ".tgz"
+		r.mu.Lock()
+		r.artifacts[path] = data
+		r.mu.Unlock()
+		sum := fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+		cluster.Apply(t, r.namespace, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: ExternalArtifact, metadata: {name: outside}, spec: {}}")
+		r.kubectl("patch", "externalartifact", "outside", "--subresource=status", "--type=merge", "-p", fmt.Sprintf(
+			`{"status": {"artifact": {"url": %q, "digest": %q, "revision": "latest@%s", "path": "x.tgz", "lastUpdateTime": "2026-11-24T00:00:00Z"}}}`, r.server.URL+path, sum, sum))
+	}
+	publish("1.0.0")
+	first := r.start()
+	cluster.Apply(t, r.namespace, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: web}, spec: {interval: 10m, chartRef: {kind: ExternalArtifact, name: outside}}}")
+	r.until("web", "refused", func(hr *flux.HelmRelease) bool {
+		c := flux.Condition(hr.Status.Conditions, "Ready")
+		return c != nil && c.Status == "False" && strings.Contains(c.Message, "the feature gate ExternalArtifact is off")
+	})
+	first.stop()
+	r.start("--feature-gates=ExternalArtifact=true")
+	for i, version := range []string{"1.0.0", "1.1.0"} {
+		publish(version)
+		hr := r.until("web", "ready with "+version, func(hr *flux.HelmRelease) bool {
+			h := hr.Status.Snapshots()
+			return flux.ConditionTrue(hr.Status.Conditions, "Ready") && len(h) > 0 && strings.HasPrefix(h[0].ChartVersion, version)
+		})
+		if h := hr.Status.Snapshots(); h[0].Version != i+1 || h[0].ChartName != "app" {
+			t.Errorf("history %+v", h)
+		}
 	}
 }
 
