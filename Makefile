@@ -119,9 +119,10 @@ bin/goreleaser-$(GORELEASER):
 	CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
 	@mv bin/goreleaser $@
 
-soak: build testcluster helms tools ## everything whole (hours): the sweeps of e2e/trust/, which rewrite the results in docs/trust.md, big charts, chart sources between Helm 3, Helm 4 and us, and every test under the race detector
+soak: build testcluster helms tools ## everything whole (hours): the sweeps of e2e/trust/ and e2e/controller/, which rewrite the results in docs/trust.md, big charts, chart sources between Helm 3, Helm 4 and us, and every test under the race detector
 	go test -tags cluster -timeout 12h ./e2e/trust -soak -update -bench Speed -benchtime 1x
-	go test -tags cluster -timeout 2h $$(go list -tags cluster ./e2e/... | grep -v -e /trust -e /scale) -soak
+	go test -tags cluster -timeout 2h ./e2e/controller -soak -update
+	go test -tags cluster -timeout 2h $$(go list -tags cluster ./e2e/... | grep -v -e /trust -e /scale -e /controller) -soak
 	CGO_ENABLED=1 go test -race -tags cluster,browser -timeout 2h ./...
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig

@@ -4,6 +4,8 @@ package controller_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -56,23 +58,108 @@ func (r *rig) asOnly(user string) {
 	}
 }
 
-// With a ServiceAccount every write and dry run is sent as that one, as the audit log shows:
-// objects, records and the lock, of an upgrade and the correction of drift, too. Where it is gone
-// when the HelmRelease is deleted, the finalizer goes, and what is left behind is told.
+// write is a request of a controller that writes, a dry run or a question included.
+type write struct {
+	verb, group, resource, name string
+	// as is who it is answered as, "" where that is the controller itself.
+	as string
+}
+
+// writesSince are those behind so many lines of the audit log.
+func writesSince(t testing.TB, line int) (out []write) {
+	t.Helper()
+	data, err := os.ReadFile(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range strings.Split(strings.TrimSpace(string(data)), "\n")[line:] {
+		var e struct {
+			Verb, UserAgent  string
+			ImpersonatedUser struct{ Username string }
+			ObjectRef        struct{ APIGroup, Resource, Name string }
+		}
+		if json.Unmarshal([]byte(text), &e) != nil || !controllers.MatchString(e.UserAgent) || slices.Contains([]string{"get", "list", "watch"}, e.Verb) {
+			continue
+		}
+		o := e.ObjectRef
+		out = append(out, write{e.Verb, o.APIGroup, o.Resource, o.Name, e.ImpersonatedUser.Username})
+	}
+	return out
+}
+
+// own says whether a write is one that the controller does in its own name: of HelmReleases and
+// their status, of sources, of events and of the leader's lease.
+func (w write) own() bool {
+	return w.group == flux.HelmGroup && w.resource == "helmreleases" || w.group == flux.SourceGroup || w.resource == "events" ||
+		w.resource == "leases" && w.name == "helm-controller-leader-election"
+}
+
+// With a ServiceAccount every write and dry run but for those of the controller's own is sent as that
+// one, as the audit log shows: objects, CRDs, hooks, records and the lock, of an install, an upgrade,
+// the correction of drift and an uninstall. Where it is gone when the HelmRelease is deleted, the
+// finalizer goes, and what is left behind is told.
 func TestCheck39EveryWriteIsImpersonated(t *testing.T) {
 	r := newRig(t)
 	r.account("deployer")
-	r.publish("app", "1.0.0", settings(""))
+	r.kubectl("create", "clusterrole", r.namespace, "--verb=*", "--resource=customresourcedefinitions.apiextensions.k8s.io")
+	r.kubectl("create", "clusterrolebinding", r.namespace, "--clusterrole="+r.namespace, "--serviceaccount="+r.namespace+":deployer")
+	group := r.namespace + ".example.com"
+	t.Cleanup(func() {
+		cluster.Kubectl(t, "delete", "--ignore-not-found", "clusterrole/"+r.namespace, "clusterrolebinding/"+r.namespace, "crd/widgets."+group)
+	})
+	files := settings("")
+	files["crds/widget.yaml"] = fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.%[1]s}
+spec:
+  group: %[1]s
+  scope: Namespaced
+  names: {kind: Widget, listKind: WidgetList, plural: widgets, singular: widget}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`, group)
+	files["templates/hook.yaml"] = `
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: hook
+  annotations: {helm.sh/hook: "pre-install,pre-upgrade,pre-delete", helm.sh/hook-delete-policy: "before-hook-creation,hook-succeeded"}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: hook}]}}}
+`
+	from := lines(t, audit)
+	r.publish("app", "1.0.0", files)
 	c := r.start()
 	r.release("web", "serviceAccountName: deployer, driftDetection: {mode: enabled}")
 	r.ready("web", "1.0.0")
-	r.publish("app", "1.1.0", settings(""))
+	r.publish("app", "1.1.0", files)
 	r.ready("web", "1.1.0")
 	r.kubectl("patch", "cm", "web-settings", "--as=system:serviceaccount:"+r.namespace+":deployer", "--type=merge", `-p={"data":{"msg":"drift"}}`)
 	r.eventually("the change is taken back", func() bool {
 		return r.kubectl("get", "cm", "web-settings", "-o", "jsonpath={.data.msg}") == "hello"
 	})
 	r.asOnly("system:serviceaccount:" + r.namespace + ":deployer")
+	r.kubectl("delete", "hr", "web", "--timeout=60s")
+	if got := r.kubectl("get", "cm,job,secret", "-o", "name"); got != "configmap/kube-root-ca.crt" {
+		t.Errorf("left behind: %s", got)
+	}
+	seen := map[string]bool{}
+	for _, w := range writesSince(t, from) {
+		seen[w.verb+" "+w.resource] = true
+		if want := "system:serviceaccount:" + r.namespace + ":deployer"; !w.own() && w.as != want {
+			t.Errorf("not sent as the ServiceAccount: %+v", w)
+		}
+	}
+	for _, want := range []string{
+		"patch customresourcedefinitions", "create jobs", "delete jobs", "patch configmaps", "delete configmaps",
+		"create secrets", "update secrets", "delete secrets", "create leases", "delete leases",
+	} {
+		if !seen[want] {
+			t.Errorf("there is no %s among %q", want, slices.Sorted(maps.Keys(seen)))
+		}
+	}
+	r.publish("app", "1.2.0", settings(""))
+	r.release("web", "serviceAccountName: deployer")
+	r.ready("web", "1.2.0")
 	r.kubectl("delete", "serviceaccount", "deployer")
 	r.kubectl("delete", "hr", "web", "--timeout=60s")
 	r.eventually("what is left behind is told", func() bool {

@@ -63,7 +63,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 		return ready, begun, odd
 	}
 	r.crowdUntil("the chart's first version is released", func() bool { n, _, _ := all("1.0.0"); return n == crowd })
-	from := lines(t, audit)
+	made := r.hooks()
 
 	data := archive(t, "app", "1.1.0", files())
 	r.source("app", "1.1.0", r.server.URL+"/app-1.1.0.tgz", data) // which is not there yet
@@ -86,7 +86,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 	if _, _, odd := all("1.1.0"); len(odd) > 0 {
 		t.Error(strings.Join(odd, "\n"))
 	}
-	hooks := r.created("jobs", from)
+	hooks := made.count()
 	for i := range crowd {
 		name := fmt.Sprintf("web-%d", i)
 		if hooks[name+"-2"] != 1 || hooks[name+"-3"] != 0 {

@@ -3,10 +3,9 @@
 package controller_test
 
 import (
-	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync/atomic"
 
@@ -20,12 +19,30 @@ func writes(r *http.Request) bool {
 		!strings.Contains(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/selfsubject")
 }
 
+// writesLease says whether a request of a controller writes a lease.
+func writesLease(r *http.Request) bool {
+	return r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/leases")
+}
+
+// answered keeps the code of an answer.
+type answered struct {
+	http.ResponseWriter
+	code int
+}
+
+func (a *answered) WriteHeader(code int) {
+	a.code = code
+	a.ResponseWriter.WriteHeader(code)
+}
+
 // striker kills a controller behind one of its writes.
 type striker struct {
 	// write is which one, counted from when it is armed; 0 kills nothing.
-	write  int64
-	count  atomic.Int64
-	seen   safeBuffer
+	write int64
+	count atomic.Int64
+	seen  safeBuffer
+	// leases are the writes of leases since it is armed, with the codes of their answers.
+	leases safeBuffer
 	armed  atomic.Bool
 	struck atomic.Bool
 	victim atomic.Pointer[process]
@@ -42,6 +59,12 @@ func (r *rig) behind(s *striker) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if s.down.Load() {
 			panic(http.ErrAbortHandler)
+		}
+		if s.armed.Load() && writesLease(q) {
+			answer := &answered{ResponseWriter: w}
+			proxy.ServeHTTP(answer, q)
+			_, _ = fmt.Fprintf(&s.leases, "%s %s %d\n", q.Method, q.URL.Path, answer.code)
+			return
 		}
 		if s.armed.Load() && writes(q) {
 			_, _ = s.seen.Write([]byte(q.Method + " " + q.URL.String() + "\n"))
@@ -61,47 +84,4 @@ func (r *rig) behind(s *striker) {
 		server.Close()
 	})
 	r.kubeconfig = clustertest.KubeconfigFor(r.TB, server.URL, r.namespace)
-}
-
-// created counts by their names the objects of a resource that were created in the rig's
-// namespace behind so many lines of the audit log. A creation whose client was cut off is no 201
-// there, though the object is made: the next one is told that it is there already, or somebody
-// deletes it.
-func (r *rig) created(resource string, line int) map[string]int {
-	r.Helper()
-	data, err := os.ReadFile(audit)
-	if err != nil {
-		r.Fatal(err)
-	}
-	out, there := map[string]int{}, map[string]bool{}
-	for _, text := range strings.Split(strings.TrimSpace(string(data)), "\n")[line:] {
-		var e struct {
-			Verb, Stage    string
-			ObjectRef      struct{ Resource, Namespace, Name string }
-			ResponseStatus struct{ Code int }
-			RequestURI     string
-		}
-		if json.Unmarshal([]byte(text), &e) != nil || e.Stage != "ResponseComplete" {
-			continue
-		}
-		o := e.ObjectRef
-		if o.Resource != resource || o.Namespace != r.namespace || strings.Contains(e.RequestURI, "dryRun=") {
-			continue
-		}
-		switch code := e.ResponseStatus.Code; e.Verb {
-		case "create", "patch":
-			if code == http.StatusCreated {
-				out[o.Name]++
-			}
-			there[o.Name] = there[o.Name] || e.Verb == "create" && code == http.StatusConflict
-		case "delete":
-			there[o.Name] = there[o.Name] || code == http.StatusOK
-		}
-	}
-	for name, was := range there {
-		if was && out[name] == 0 {
-			out[name] = 1
-		}
-	}
-	return out
 }

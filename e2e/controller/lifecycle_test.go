@@ -56,20 +56,10 @@ func TestCheck36RenderErrorIsTriedAgain(t *testing.T) {
 	r.start("--metrics-addr="+metrics, "--min-retry-delay=50ms")
 	r.release("web", "")
 	r.ready("web", "1.0.0")
-	passes := func() (n int) {
-		_, text := fetch(t, metrics, "/metrics")
-		for line := range strings.Lines(text) {
-			if rest, ok := strings.CutPrefix(line, "gotk_reconcile_duration_seconds_count{"); ok {
-				_, count, _ := strings.Cut(strings.TrimSpace(rest), "} ")
-				n, _ = strconv.Atoi(count)
-			}
-		}
-		return n
-	}
 	r.publish("app", "1.1.0", map[string]string{"templates/config.yaml": "{{ fail \"not yet\" }}"})
 	r.notReady("web", "UpgradeFailed", "templates/config.yaml:1")
-	before := passes()
-	r.eventually("it is tried again", func() bool { return passes() >= before+3 })
+	before := passes(t, metrics)
+	r.eventually("it is tried again", func() bool { return passes(t, metrics) >= before+3 })
 	hr := r.get("web")
 	if records := r.kubectl("get", "secrets", "-l", "owner=helm", "-o", "name"); strings.Count(records, "secret/") != 1 || hr.Status.UpgradeFailures != 0 || flux.ConditionTrue(hr.Status.Conditions, "Stalled") {
 		t.Errorf("records %s, status %+v", records, hr.Status)
@@ -78,4 +68,17 @@ func TestCheck36RenderErrorIsTriedAgain(t *testing.T) {
 	if hr := r.ready("web", "1.2.0"); hr.Status.History[0].Version != 2 {
 		t.Errorf("history %+v", hr.Status.History)
 	}
+}
+
+// passes are how many passes a controller has made over its only HelmRelease.
+func passes(t testing.TB, metrics string) (n int) {
+	t.Helper()
+	_, text := fetch(t, metrics, "/metrics")
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "gotk_reconcile_duration_seconds_count{"); ok {
+			_, count, _ := strings.Cut(strings.TrimSpace(rest), "} ")
+			n, _ = strconv.Atoi(count)
+		}
+	}
+	return n
 }

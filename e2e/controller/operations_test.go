@@ -121,13 +121,22 @@ func TestGracefulEnd(t *testing.T) {
 	}
 }
 
-// ended waits for a process that was told to end, and holds that it has done so in order.
+// killed is how long Kubernetes waits for a process that it has told to end.
+const killed = 30 * time.Second
+
+// ended waits for a process that was told to end just now, and holds that it has done so in order:
+// within the 20 seconds that it has by itself (it says of what takes longer that it has failed), and
+// before Kubernetes would have killed it.
 func (p *process) ended() {
 	p.t.Helper()
+	began := time.Now()
 	select {
 	case err := <-p.done:
 		if p.done <- err; err != nil {
 			p.t.Error(err)
+		}
+		if took := time.Since(began); took > killed {
+			p.t.Errorf("it has ended after %s, more than %s", took, killed)
 		}
 	case <-time.After(patience):
 		p.t.Fatal("it does not end")
@@ -142,7 +151,7 @@ func TestGracefulEndInAWait(t *testing.T) {
 	c := r.start()
 	r.release("web", "timeout: 30m")
 	r.ready("web", "1.0.0")
-	from := lines(t, audit)
+	hooks := r.hooks()
 	r.publish("app", "1.1.0", slow("1200s"))
 	r.underway("web", 2)
 	deployed := func() string {
@@ -170,7 +179,7 @@ func TestGracefulEndInAWait(t *testing.T) {
 	}
 	r.publish("app", "1.2.0", slow("1s"))
 	hr := r.ready("web", "1.2.0")
-	if n := r.created("jobs", from); n["hook-2"] != 1 || hr.Status.Failures != 0 {
+	if n := hooks.count(); n["hook-2"] != 1 || hr.Status.Failures != 0 {
 		t.Errorf("hooks %v, failures %d", n, hr.Status.Failures)
 	}
 	r.oneDeployed("web", hr)

@@ -50,6 +50,8 @@ type rig struct {
 
 	mu        sync.Mutex
 	artifacts map[string][]byte
+	// downloads counts what was asked for, be it there or not.
+	downloads int
 }
 
 var installed sync.Once
@@ -74,6 +76,7 @@ func newRig(t testing.TB) *rig {
 
 func (r *rig) serve(w http.ResponseWriter, request *http.Request) {
 	r.mu.Lock()
+	r.downloads++
 	data, ok := r.artifacts[request.URL.Path]
 	r.mu.Unlock()
 	if !ok {

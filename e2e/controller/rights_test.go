@@ -15,6 +15,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
 // as is an environment whose kubeconfig has the rights of a ServiceAccount of the rig's
@@ -146,7 +147,7 @@ func TestTheTableOfRights(t *testing.T) {
 }
 
 // Policy files of the chart's values are those that docs/controller.md shows, and are where the
-// controller is told to look for them; it reads them.
+// controller is told to look for them; it reads them, and what one denies is not done.
 func TestTheChartsPolicies(t *testing.T) {
 	r := newRig(t)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
@@ -174,8 +175,19 @@ func TestTheChartsPolicies(t *testing.T) {
 		t.Fatalf("the arguments are %q", args)
 	}
 	args[i] = "--policy=" + mounted
-	r.publish("app", "1.0.0", settings(""))
+	args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--deny=data" }) // which denies it, too
+	claim := settings("")
+	claim["templates/claim.yaml"] = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: orders}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
+	r.publish("app", "1.0.0", claim)
 	startControllerIn(t, append(cluster.Environment(), "KUBECONFIG="+cluster.Kubeconfig), args...)
 	r.release("web", "")
 	r.ready("web", "1.0.0")
+	r.publish("app", "1.1.0", settings(""))
+	hr := r.notReady("web", "PlanDenied", "claims hold orders")
+	if got := r.kubectl("get", "pvc", "-o", "name"); got != "persistentvolumeclaim/orders" || hr.Status.Failures != 0 || len(hr.Status.History) != 1 {
+		t.Errorf("there are %q, %+v", got, hr.Status)
+	}
+	if message := flux.Condition(hr.Status.Conditions, "Ready").Message; !strings.Contains(message, "production.yaml") {
+		t.Errorf("it does not name the file: %s", message)
+	}
 }

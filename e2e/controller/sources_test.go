@@ -3,6 +3,9 @@
 package controller_test
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -39,6 +42,66 @@ func TestArtifactsThatVanish(t *testing.T) {
 	r.ready("web", "1.0.0")
 }
 
+// An artifact that goes behind an install is not missed by a controller that starts anew: all is in
+// sync without it. New values need it: until it is back the status says so, and nothing is changed;
+// then it is one revision more, with its hook once.
+func TestAnArtifactThatVanishes(t *testing.T) {
+	r := newRig(t)
+	files := slow("1s")
+	data := archive(t, "app", "1.0.0", files)
+	const path = "/app-1.0.0.tgz"
+	put := func(data []byte) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.downloads = 0
+		if r.artifacts[path] = data; data == nil {
+			delete(r.artifacts, path)
+		}
+	}
+	put(data)
+	hooks := r.hooks()
+	r.source("app", "1.0.0", r.server.URL+path, data)
+	first := r.start()
+	r.release("web", "")
+	r.ready("web", "1.0.0")
+	first.stop()
+	put(nil)
+	metrics := port(t)
+	r.start("--metrics-addr=" + metrics)
+	r.eventually("the next controller has looked at it", func() bool { return passes(t, metrics) > 0 })
+	quiet(t)
+	r.mu.Lock()
+	asked := r.downloads
+	r.mu.Unlock()
+	if hr := r.get("web"); asked > 0 || !flux.ConditionTrue(hr.Status.Conditions, "Ready") || len(hr.Status.History) != 1 {
+		t.Errorf("%d downloads, %+v", asked, hr.Status)
+	}
+	there := func() string {
+		return r.kubectl("get", "deployment,job,secret", "-o", `jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`)
+	}
+	before := there()
+	r.release("web", "values: {note: other}")
+	hr := r.notReady("web", "ArtifactFailed", "artifact not found")
+	if now := there(); now != before || hr.Status.Failures != 0 || hr.Status.UpgradeFailures != 0 {
+		t.Errorf("without its artifact it has written:\n%s\nbefore:\n%s\n%+v", now, before, hr.Status)
+	}
+	put(data)
+	hr = r.until("web", "upgraded", func(hr *flux.HelmRelease) bool {
+		return flux.ConditionTrue(hr.Status.Conditions, "Ready") && hr.Metadata.Generation == hr.Status.ObservedGeneration && len(hr.Status.History) == 2
+	})
+	if note := r.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.template.metadata.annotations.note}"); note != "other" || hr.Status.Snapshots()[0].Version != 2 {
+		t.Errorf("the note is %q, history %+v", note, hr.Status.Snapshots())
+	}
+	if ran := hooks.count(); !maps.Equal(ran, map[string]int{"hook-1": 1, "hook-2": 1}) {
+		t.Errorf("hooks ran: %v", ran)
+	}
+	r.oneDeployed("web", hr)
+	if !t.Failed() {
+		report(t, "controller artifact", "A source artifact that is deleted from its server behind an install, and a new controller: in sync without asking for it. With new values the status says "+
+			"`artifact not found`, and nothing was changed; once it was back: one further revision, each hook once, one record deployed.")
+	}
+}
+
 // A chart template becomes a HelmChart, as helm-controller makes it; with the
 // HelmRelease it goes.
 func TestChartTemplate(t *testing.T) {
@@ -65,9 +128,49 @@ spec:
 	if hr.Status.HelmChart != r.namespace+"/"+name {
 		t.Error(hr.Status.HelmChart)
 	}
+	told := "HelmChartCreated Created HelmChart/" + r.namespace + "/" + name + " with SourceRef 'GitRepository/" + r.namespace + "/repo'"
+	r.eventually("an event tells "+told, func() bool {
+		return strings.Contains(r.kubectl("get", "events", "-o", `jsonpath={range .items[*]}{.reason} {.message}{"\n"}{end}`), told)
+	})
 	r.kubectl("delete", "hr", "web", "--timeout=60s")
 	if left := r.kubectl("get", "helmchart", "-o", "name"); left != "" {
 		t.Error(left)
+	}
+}
+
+// A chart of an ExternalArtifact needs its feature gate, and says so; with it the release has its
+// chart, and a new artifact of it at once.
+func TestExternalArtifact(t *testing.T) {
+	r := newRig(t)
+	publish := func(version string) {
+		data := archive(t, "app", version, settings(""))
+		path := "/external-" + version + ".tgz"
+		r.mu.Lock()
+		r.artifacts[path] = data
+		r.mu.Unlock()
+		sum := fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+		cluster.Apply(t, r.namespace, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: ExternalArtifact, metadata: {name: outside}, spec: {}}")
+		r.kubectl("patch", "externalartifact", "outside", "--subresource=status", "--type=merge", "-p", fmt.Sprintf(
+			`{"status": {"artifact": {"url": %q, "digest": %q, "revision": "latest@%s", "path": "x.tgz", "lastUpdateTime": "2026-11-24T00:00:00Z"}}}`, r.server.URL+path, sum, sum))
+	}
+	publish("1.0.0")
+	first := r.start()
+	cluster.Apply(t, r.namespace, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: web}, spec: {interval: 10m, chartRef: {kind: ExternalArtifact, name: outside}}}")
+	r.until("web", "refused", func(hr *flux.HelmRelease) bool {
+		c := flux.Condition(hr.Status.Conditions, "Ready")
+		return c != nil && c.Status == "False" && strings.Contains(c.Message, "the feature gate ExternalArtifact is off")
+	})
+	first.stop()
+	r.start("--feature-gates=ExternalArtifact=true")
+	for i, version := range []string{"1.0.0", "1.1.0"} {
+		publish(version)
+		hr := r.until("web", "ready with "+version, func(hr *flux.HelmRelease) bool {
+			h := hr.Status.Snapshots()
+			return flux.ConditionTrue(hr.Status.Conditions, "Ready") && len(h) > 0 && strings.HasPrefix(h[0].ChartVersion, version)
+		})
+		if h := hr.Status.Snapshots(); h[0].Version != i+1 || h[0].ChartName != "app" {
+			t.Errorf("history %+v", h)
+		}
 	}
 }
 

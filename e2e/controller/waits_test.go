@@ -10,8 +10,8 @@ import (
 )
 
 // A wait holds no worker: another HelmRelease is released meanwhile by the only one. It goes
-// on when a new generation has the same plan, and ends when that is another one; what was
-// waited for counts as no failure then.
+// on when a new generation has the same plan, and ends when that is another one, be it by other
+// values or by another chart; what was waited for counts as no failure then.
 func TestCheck46NewGenerationDuringAWait(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", slow("1s"))
@@ -23,18 +23,25 @@ func TestCheck46NewGenerationDuringAWait(t *testing.T) {
 	r.publish("other", "1.0.0", settings(""))
 	cluster.Apply(t, r.namespace, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: beside}, spec: {interval: 10m, chartRef: {kind: HelmChart, name: other}}}")
 	r.ready("beside", "1.0.0")
-	record := func() string {
-		return r.kubectl("get", "secret", "sh.helm.release.v1.web.v2", "-o", "jsonpath={.metadata.labels.status}")
+	record := func(revision int) string {
+		return r.kubectl("get", "secret", fmt.Sprintf("sh.helm.release.v1.web.v%d", revision), "-o", "jsonpath={.metadata.labels.status}")
 	}
 	r.release("web", "timeout: 11m") // the same plan
 	time.Sleep(5 * time.Second)
-	if got := record(); got != "pending-upgrade" {
+	if got := record(2); got != "pending-upgrade" {
 		t.Fatalf("the wait has ended for the same plan: revision 2 is %s", got)
+	}
+	r.release("web", "timeout: 11m, values: {note: other}")
+	r.eventually("the next plan is waited for", func() bool {
+		return r.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.template.metadata.annotations.note}") == "other"
+	})
+	if second, third := record(2), record(3); second != "failed" || third != "pending-upgrade" {
+		t.Errorf("behind a new generation with other values revision 2 is %s, revision 3 %s", second, third)
 	}
 	r.publish("app", "1.2.0", slow("1s"))
 	hr := r.ready("web", "1.2.0")
-	if got := record(); got != "failed" || hr.Status.Failures != 0 || hr.Status.UpgradeFailures != 0 || hr.Status.Snapshots()[0].Version != 3 {
-		t.Errorf("revision 2 is %s, %+v", got, hr.Status)
+	if got := record(3); got != "failed" || hr.Status.Failures != 0 || hr.Status.UpgradeFailures != 0 || hr.Status.Snapshots()[0].Version != 4 {
+		t.Errorf("behind a new chart revision 3 is %s, %+v", got, hr.Status)
 	}
 	r.eventually("the log tells of it", func() bool { return strings.Contains(c.log.String(), "HealthCheckCanceled") })
 	if strings.Contains(c.log.String(), "UpgradeFailed") {
@@ -54,7 +61,7 @@ func TestHooksHoldNoWorker(t *testing.T) {
 	files := slow("600s")
 	files["templates/web.yaml"] = strings.Replace(files["templates/web.yaml"], "template: {spec: {restartPolicy",
 		`template: {metadata: {annotations: {testcluster.kubectl-release.dev/behave: run}}, spec: {restartPolicy`, 1)
-	from := lines(t, audit)
+	hooks := r.hooks()
 	r.publish("app", "1.1.0", files)
 	r.eventually("the hook runs", func() bool {
 		return r.kubectl("get", "pods", "-l", "job-name=hook-2", "-o", "jsonpath={.items[*].status.phase}") == "Running"
@@ -73,7 +80,7 @@ func TestHooksHoldNoWorker(t *testing.T) {
 	if h := hr.Status.Snapshots(); h[0].Version != 3 || hr.Status.Failures != 0 {
 		t.Errorf("failures %d, history %+v", hr.Status.Failures, h)
 	}
-	for hook, n := range r.created("jobs", from) {
+	for hook, n := range hooks.count() {
 		if n != 1 {
 			t.Errorf("%s ran %d times", hook, n)
 		}
