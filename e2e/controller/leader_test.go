@@ -99,8 +99,8 @@ func TestCheck44StaleLeader(t *testing.T) {
 		t.Errorf("the hook ran %d times, history %+v", n, hr.Status.Snapshots())
 	}
 	if !t.Failed() {
-		report(t, "controller paused leader", "A leader that stands still in an upgrade (`SIGSTOP`) until another one has taken over and ended it: awake again it sent no write, of a lease "+
-			"neither, and ended for want of its lease. One further revision, its hook once, one record deployed.")
+		report(t, "controller paused leader", "A leader that stands still in an upgrade (`SIGSTOP`) until another one has taken over and ended it: awake again it sent no write, "+
+			"not of a lease either (but for a try to keep the leader's, which would be refused), and ended for want of it. One further revision, its hook once, one record deployed.")
 	}
 }
 
