@@ -89,6 +89,31 @@ func TestCheck30Drift(t *testing.T) {
 	}
 }
 
+// A Secret that was changed by hand is corrected, which helm-controller fails to do.
+func TestADriftedSecretIsCorrected(t *testing.T) {
+	b := newBench(t, "driftDetection: {mode: enabled}")
+	b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/keys.yaml", Data: []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: keys}\nstringData: {key: s3cr3t-canary-value}\n")})
+	b.mustPass()
+	keys := configMap
+	keys.Kind, keys.Name = "Secret", "keys"
+	want := b.cluster.Objects[keys].DeepCopy()
+	changed := want.DeepCopy()
+	if err := unstructured.SetNestedField(changed.Object, "YnkgaGFuZA==", "data", "key"); err != nil {
+		t.Fatal(err)
+	}
+	b.cluster.Put(changed)
+	b.mustPass()
+	if b.condition("Drifted") != "Drifted False NoDriftDetected" || b.stored() != "deployed" {
+		t.Errorf("%s, records %s", b.condition("Drifted"), b.stored())
+	}
+	if got, _, _ := unstructured.NestedString(b.cluster.Objects[keys].Object, "data", "key"); got == "YnkgaGFuZA==" {
+		t.Error("it is as it was changed")
+	}
+	if strings.Contains(b.all(nil), "canary") {
+		t.Error("a secret is told")
+	}
+}
+
 // Check 31: an object of which no dry run can be made is unknown. The HelmRelease stays ready; as
 // helm-controller, which the reconciler can be told to be, it does not.
 func TestCheck31DriftUnknown(t *testing.T) {

@@ -3,6 +3,8 @@ package reconcile_test
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -56,15 +58,23 @@ func TestCompatibleSuperseded(t *testing.T) {
 }
 
 // Of a release that moves to another namespace the old objects are deleted; as in helm-controller
-// they are left behind.
+// they are left behind. What is there under their names is not deleted in either case.
 func TestCompatibleMove(t *testing.T) {
 	for _, compatible := range []bool{false, true} {
 		b := newBench(t, "")
 		b.r.Compatible = compatible
 		b.mustPass()
-		b.apply(base + "targetNamespace: other")
+		moved := configMap
+		moved.Namespace = "other"
+		foreign := b.cluster.Put(&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "other"}, "data": map[string]any{"own": "1"},
+		}})
+		b.apply(base + "targetNamespace: other\nreleaseName: web")
 		for range 2 {
 			b.mustPass()
+		}
+		if o := b.cluster.Objects[moved]; o == nil || o.GetUID() != foreign.GetUID() {
+			t.Errorf("compatible %t: %v", compatible, o)
 		}
 		if left := b.text() != ""; left != compatible || b.condition("Ready") != "Ready True InstallSucceeded" {
 			t.Errorf("compatible %t: left behind %t, %s", compatible, left, b.condition("Ready"))
