@@ -26,12 +26,7 @@ import (
 // of the status. So helm-controller finds what it has left when it comes back; what ours writes
 // when there is something to do is what it would write, which the replays hold.
 func TestCheck47HandOver(t *testing.T) {
-	crds(t)
-	emptied(t)
-	local, err := clusterapi.Connect(cluster.Config(t), clusterapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := prepared(t)
 	n := 0
 	for _, trace := range replayable(t) {
 		step := handedOver(trace)

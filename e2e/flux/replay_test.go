@@ -37,12 +37,7 @@ var livePlans = map[string]bool{"12-drift": true, "12b-drift-dry-run-fails": tru
 // place of helm-controller's, and behind each step conditions, history, digests, records with
 // their labels, events and objects are the recorded ones, but for what differences names.
 func TestTracesAreReplayed(t *testing.T) {
-	crds(t)
-	emptied(t)
-	local, err := clusterapi.Connect(cluster.Config(t), clusterapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := prepared(t)
 	connect := reconcile.NewConnector(cluster.Config(t), clusterapi.Options{}, time.Now)
 	for _, trace := range replayable(t) {
 		t.Run(trace.Name, func(t *testing.T) {

@@ -24,7 +24,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
-	clusterapi "github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
@@ -41,12 +40,7 @@ var often = []string{"07-upgrade-fails-rollback", "12-drift", "17-suspend-resume
 // The controller as a process, with the recorder's flags, comes to what was recorded, too:
 // all traces at a time, their artifacts on a server, the steps in their order.
 func TestTracesAreReplayedByTheProcess(t *testing.T) {
-	crds(t)
-	emptied(t)
-	local, err := clusterapi.Connect(cluster.Config(t), clusterapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := prepared(t)
 	log := startController(t, "--requeue-dependency=5s", "--compatible", "--http-retry=1")
 	served := &artifacts{content: map[string][]byte{}}
 	server := httptest.NewServer(served)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	clusterapi "github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
@@ -24,6 +25,18 @@ var cluster *clustertest.Cluster
 
 func TestMain(m *testing.M) {
 	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
+}
+
+// prepared has the control plane ready for traces, and empty of them when the test ends.
+func prepared(t *testing.T) *clusterapi.Client {
+	t.Helper()
+	crds(t)
+	emptied(t)
+	local, err := clusterapi.Connect(cluster.Config(t), clusterapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return local
 }
 
 // emptied leaves the control plane without namespaces of traces when the test ends: other

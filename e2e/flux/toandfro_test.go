@@ -23,7 +23,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
-	clusterapi "github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
@@ -32,12 +31,7 @@ import (
 // made, a record or an object written, or another status come to. In between ours makes a revision
 // of each, which helm-controller finds in sync as its own.
 func TestCheck47RecordedToAndFro(t *testing.T) {
-	crds(t)
-	emptied(t)
-	local, err := clusterapi.Connect(cluster.Config(t), clusterapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := prepared(t)
 	served := &artifacts{content: map[string][]byte{}}
 	server := httptest.NewServer(served)
 	defer server.Close()
