@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -50,11 +51,8 @@ func TestCheck47RecordedToAndFro(t *testing.T) {
 		r.commit(step)
 		handed = append(handed, r)
 	}
-	if len(handed) == 0 {
-		t.Skip("there are no recorded HelmReleases")
-	}
-	const enough = 20
-	if len(handed) < enough && len(replayable(t)) > enough {
+	const enough = 20 // the recorded ones lie beside the project, in ../shared/flux
+	if all := len(replayable(t)); len(handed) < enough && all > enough || all == 0 && os.Getenv("CI") != "" {
 		t.Fatalf("%d HelmReleases are handed over, want %d", len(handed), enough)
 	}
 	for _, r := range handed {

@@ -47,19 +47,19 @@ func (p *pass) spare(ctx context.Context, good *release.Revision) (plan.Spare, e
 	}
 	spare.Before = record.CreationTimestamp
 	for _, r := range undone {
-		if err := mark(spare.Among, r, true); err != nil {
+		if err := noteObjects(spare.Among, r, true); err != nil {
 			return spare, err
 		}
 	}
 	if good != nil {
-		err = mark(spare.Among, good, false)
+		err = noteObjects(spare.Among, good, false)
 	}
 	return spare, err
 }
 
-// mark notes of each object of a revision whether it is among them. Whether a kind has namespaces is
+// noteObjects notes of each object of a revision whether it is among them. Whether a kind has namespaces is
 // not known here: an object without one is noted in the release's, too.
-func mark(among map[manifest.ID]bool, r *release.Revision, is bool) error {
+func noteObjects(among map[manifest.ID]bool, r *release.Revision, is bool) error {
 	objects, err := r.Objects()
 	for _, o := range objects {
 		among[o.ID] = is
