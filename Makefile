@@ -17,7 +17,7 @@ FUZZTIME    ?= 20s
 # the build cache.
 export CGO_ENABLED := 0
 
-.PHONY: build controller controller-image demo demo-controller test test-raced test-testcluster unit lint conformance dist platforms soak fuzz bench bench-controller profile benchstat cluster testcluster helms tools generate clean
+.PHONY: build controller controller-image demo demo-controller test test-suites test-raced test-testcluster unit lint conformance dist platforms soak fuzz bench bench-controller profile benchstat cluster testcluster helms tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
@@ -50,23 +50,26 @@ demo-controller: build controller ## HelmReleases on a real control plane: insta
 	@go run -C testcluster ./build -q testcluster registry
 	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" e2e/demo/controller.sh
 
-# What runs side by side in one process is tested under the race detector; make soak tests all
-# so. Those that take longest begin first. The tag cluster is for tests on a control plane,
-# browser for those in a browser.
+# What runs side by side in one process is tested under the race detector, but for tests that
+# only count or parse much (ALONE); make soak tests all so. Those that take longest begin first. The tag
+# cluster is for tests on a control plane, browser for those in a browser.
 RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/source ./internal/retry
-LONGEST     := ./e2e ./e2e/trust ./e2e/controller ./e2e/flux ./e2e/sources ./e2e/hostile ./internal/command
+ALONE       := HasABudget$$|^TestBuiltinScopesAreTheTypes$$
+LONGEST     := ./e2e ./e2e/trust ./e2e/flux ./e2e/controller ./e2e/sources ./e2e/hostile ./internal/command
 # Suites with a control plane wait for a third of their time: one and a half run for each
-# processor.
+# processor, and what needs the race detector, which waits for half of it, beside them.
 SUITES       = $(shell echo $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )))
 # The linters have vetted it all.
 test: build testcluster helms tools lint ## every test, on a real control plane
 	go run -C testcluster ./build registry helm-controller conftest gojq
-	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-raced test-testcluster
+	@$(MAKE) --no-print-directory --keep-going --jobs 3 test-suites test-raced test-testcluster
+
+test-suites:
 	go test -p $(SUITES) -vet=off -shuffle=on -tags cluster,browser -timeout 60m $$(go list -tags cluster,browser $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')
 
-# The first one needs the processors, the second one waits.
 test-raced:
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -vet=off -shuffle=on -tags cluster,browser -timeout 60m $(RACED)
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -p 2 -vet=off -shuffle=on -tags cluster,browser -timeout 60m -skip '$(ALONE)' $(RACED)
+	go test -p 2 -vet=off -shuffle=on -timeout 60m -run '$(ALONE)' $(RACED)
 
 test-testcluster:
 	go test -C testcluster -shuffle=on -timeout 15m ./...

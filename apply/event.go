@@ -33,7 +33,7 @@ type Event struct {
 	// Cause is the error of StepFailed, where there is one for the step alone, and of
 	// RollbackStarted: it wraps those of the steps that have failed.
 	Cause error
-	// Next says of RollbackStarted where the way back leads, and Plan is its plan.
+	// Next says of RollbackStarted where the rollback leads, and Plan is its plan.
 	Next string
 	Plan *plan.Plan
 }
@@ -54,7 +54,7 @@ const (
 	StepRetried EventType = "retried"
 	// LogOutput: Log is that of a hook.
 	LogOutput EventType = "log"
-	// RollbackStarted opens the way back of an atomic run that failed: see Cause,
+	// RollbackStarted opens the rollback of an atomic run that failed: see Cause,
 	// Next and Plan.
 	RollbackStarted EventType = "rollback"
 	// Note says what a run waits for before it begins, or what it left undone
@@ -100,7 +100,7 @@ func (d Diagnosis) Text() []string {
 }
 
 // Text returns the event as text, in two parts: message is what has happened, in one line except
-// for logs and for a way back, whose second line is where it leads; behind is the reason, line by
+// for logs and for a rollback, whose second line is where it leads; behind is the reason, line by
 // line.
 func (e Event) Text() (message string, behind []string) {
 	message, behind = e.Message, e.Diagnosis.Text()

@@ -29,7 +29,7 @@ func TestEventText(t *testing.T) {
 		"of other failures the further lines of the error are what is behind it": {
 			Event{Type: StepFailed, Message: "patch: refused\n  by policy\nand again"}, "patch: refused", []string{"by policy", "and again"},
 		},
-		"a way back says why, and where it leads": {
+		"a rollback says why, and where it leads": {
 			Event{Type: RollbackStarted, Cause: errors.Join(&wordedError{err: late, after: "and 2 more"}), Next: "rolling back to revision 3"},
 			"Deployment/web is not ready: 0 of 1 ready\nrolling back to revision 3", append(append([]string{}, behind...), "and 2 more"),
 		},

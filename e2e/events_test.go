@@ -89,7 +89,7 @@ func TestEventsOfEveryWayOut(t *testing.T) {
 			},
 		},
 		{
-			name: "a way back that fails", args: []string{"upgrade", "web", webChart(), "--set", "behave=never-ready", "--atomic", "--overall-timeout", "15s"},
+			name: "a rollback that fails", args: []string{"upgrade", "web", webChart(), "--set", "behave=never-ready", "--atomic", "--overall-timeout", "15s"},
 			before:  func(s shop) { s.must("upgrade", "web", webChart(), "--set", "hooks.pre-rollback=undo,hookBehave=fail") },
 			code:    6,
 			outcome: eventstream.RunRollbackFailed,

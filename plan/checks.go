@@ -63,7 +63,7 @@ func (b *builder) checkPending(last *release.Revision) {
 	switch {
 	case p.Holder != "":
 		b.block(ProblemLocked, manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it, or look: "+b.in.Invocation.Command("status", b.in.Release.Name))
-	case p.Ours, p.Unlocked && b.in.Undoing: // on the way back it is this very run's
+	case p.Ours, p.Unlocked && b.in.Undoing: // during the rollback it is this very run's
 		b.plan.Found += ": the run that wrote it was interrupted; this plan starts from what is really there"
 	case b.in.Options.TakeOver:
 		b.plan.Found += ": it is taken over (--take-over)"

@@ -73,7 +73,7 @@ func (b *builder) failedRecord() Step {
 	return b.recordStep("failed", Record{Revision: b.plan.ToRevision, Status: release.StatusFailed}, fmt.Sprintf("revision %d failed", b.plan.ToRevision))
 }
 
-// RollbackPreview is the way back of an atomic operation as far as it can be known
+// RollbackPreview is the rollback of an atomic operation as far as it can be known
 // beforehand. When it is needed, it is planned anew from what is live then.
 type RollbackPreview struct {
 	// To is the revision whose manifest is restored, the last successful one; 0
@@ -191,7 +191,7 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	case staysOnUninstall(s):
 		return "it stays: its helm.sh/resource-policy is keep"
 	case s.Before != nil && b.stored[s.Object] == nil:
-		return "it was there before this release had it, and is deleted on the way back"
+		return "it was there before this release had it, and the rollback deletes it"
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func staysOnUninstall(s *Step) bool {
 	return doc != nil && hasKeepPolicy(doc)
 }
 
-// RollbackOptions are the options of the way back: as those of the plan that
+// RollbackOptions are the options of the rollback: as those of the plan that
 // failed, but it waits for what it restores, and is neither limited as a whole
 // nor judged by policies: what was allowed may be undone.
 func (p *Document) RollbackOptions() Options {

@@ -45,7 +45,7 @@ type Options struct {
 
 	// Timeout bounds each wait and each hook; 0 is DefaultTimeout. In JSON it is in nanoseconds.
 	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
-	// OverallTimeout bounds the whole apply but not the way back when it fails; 0
+	// OverallTimeout bounds the whole apply but not the rollback when it fails; 0
 	// does not. In JSON it is in nanoseconds.
 	OverallTimeout time.Duration `json:"overallTimeoutNanoseconds,omitempty"`
 	// AsHelm has a run fail where Helm's does, and record what Helm's records: what the API server

@@ -183,6 +183,7 @@ func (r *rig) account(name string) {
 // release and its records are written there by that one, an upgrade and the end included. Another
 // provider is refused with the reason, and a ConfigMap that is mended is seen at once.
 func TestCheck40KubeconfigOfAConfigMap(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	config := cluster.Config(t)
 	authority := string(config.CAData)

@@ -20,6 +20,7 @@ var digests = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 // A plan waits until the annotation names its digest; nothing is written before, and an
 // approval of another plan is none.
 func TestApproval(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	r.start()
@@ -107,6 +108,7 @@ func (r *rig) program(args ...string) string {
 
 // What a policy denies is not done, and the status says why.
 func TestDenied(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	both := settings("")
 	both["templates/more.yaml"] = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"

@@ -17,6 +17,7 @@ import (
 // event, in a line of the log at any level, in a notification or among the metrics, though the
 // API server and a template quote it in errors, and a hook logs it.
 func TestCheck45Canary(t *testing.T) {
+	t.Parallel()
 	const canary = "s3cr3t-canary-value"
 	r := newRig(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,13 +13,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// crowd is how many HelmReleases are worked on at once.
-const crowd = 50
-
-// Fifty HelmReleases at once whose artifact is not there at first, an API server that goes
+// HelmReleases at once, fifty of them with -soak and sixteen without, whose artifact is not there at first, an API server that goes
 // away in the middle, and a controller that is told to end and starts again: all of them
 // converge, with one revision more and each hook once.
 func TestFaultsInACrowd(t *testing.T) {
+	t.Parallel()
+	crowd := 16
+	if *soak {
+		crowd = 50
+	}
 	r, s := newRig(t), &striker{}
 	r.behind(s)
 	files := func() map[string]string {

@@ -57,6 +57,21 @@ data: {text: '` + text + `'}
 {{ end }}`}
 }
 
+// What is changed right behind the first install, before any watch of its kinds has begun, is
+// corrected at once, too, and not at the interval.
+func TestDriftRightBehindTheInstall(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish("app", "1.0.0", settings(""))
+	r.start()
+	r.release("web", "driftDetection: {mode: enabled}")
+	r.ready("web", "1.0.0")
+	r.kubectl("patch", "cm", "web-settings", "--type=merge", `-p={"data":{"msg":"drift"}}`)
+	r.eventually("the change is taken back", func() bool {
+		return r.kubectl("get", "cm", "web-settings", "-o", "jsonpath={.data.msg}") == "hello"
+	})
+}
+
 // A pass that looks for drift lists each kind once, and reads none of its objects alone. What it
 // finds is named by field and field manager.
 func TestADriftPassListsAKindOnce(t *testing.T) {
@@ -96,6 +111,7 @@ func TestADriftPassListsAKindOnce(t *testing.T) {
 // A kind that the controller may not list at first is told in the log and in a metric, holds up
 // no release, and is tried again: once it may be listed, drift of it is corrected at once, too.
 func TestDriftOfAKindThatMayBeListedLater(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	args := r.chartOfOurs("rbac.clusterAdmin=false,defaultServiceAccount=deployer")
 	r.kubectl("apply", "-f", filepath.Join("..", "..", "docs", "rbac", "deployer.yaml"))

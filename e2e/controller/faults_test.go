@@ -40,9 +40,8 @@ type striker struct {
 	// write is which one, counted from when it is armed; 0 kills nothing.
 	write int64
 	count atomic.Int64
-	seen  safeBuffer
-	// leases are the writes of leases since it is armed, with the codes of their answers.
-	leases safeBuffer
+	// seen are the writes since it is armed, of leases too, with the codes of their answers.
+	seen   safeBuffer
 	armed  atomic.Bool
 	struck atomic.Bool
 	victim atomic.Pointer[process]
@@ -60,17 +59,15 @@ func (r *rig) behind(s *striker) {
 		if s.down.Load() {
 			panic(http.ErrAbortHandler)
 		}
-		if s.armed.Load() && writesLease(q) {
+		armed := s.armed.Load()
+		if !armed || !writes(q) || s.count.Add(1) != s.write {
+			if !armed || !writes(q) && !writesLease(q) {
+				proxy.ServeHTTP(w, q)
+				return
+			}
 			answer := &answered{ResponseWriter: w}
 			proxy.ServeHTTP(answer, q)
-			_, _ = fmt.Fprintf(&s.leases, "%s %s %d\n", q.Method, q.URL.Path, answer.code)
-			return
-		}
-		if s.armed.Load() && writes(q) {
-			_, _ = s.seen.Write([]byte(q.Method + " " + q.URL.String() + "\n"))
-		}
-		if !s.armed.Load() || !writes(q) || s.count.Add(1) != s.write {
-			proxy.ServeHTTP(w, q)
+			_, _ = fmt.Fprintf(&s.seen, "%s %s %d\n", q.Method, q.URL.Path, answer.code)
 			return
 		}
 		proxy.ServeHTTP(httptest.NewRecorder(), q) // it is done, and nobody hears of it

@@ -75,6 +75,7 @@ func (r *rig) atRest(metrics string) {
 // our passes do not write the HelmRelease either. Each goes on with the next version of the chart,
 // and deletes what the other one has made.
 func TestCheck47HandOverWithHelmController(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", slow("1s"))
 	r.publish("broken", "1.0.0", settings(""))

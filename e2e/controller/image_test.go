@@ -25,6 +25,7 @@ import (
 // else; by its digest a chart names it. What is in it runs with nothing around it, and as
 // nobody.
 func TestImage(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "image")
 	if out, err := exec.Command("make", "-s", "-C", filepath.Join("..", ".."), "controller-image", "IMAGE="+dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

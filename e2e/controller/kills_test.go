@@ -81,10 +81,11 @@ func upgradeKilled(t *testing.T, write int) (writes int, struck bool) {
 // A controller that is killed behind any write of an upgrade leaves what the next one goes
 // on with: the same revision, each hook once, one record deployed.
 func TestCheck43KilledAtEveryWrite(t *testing.T) {
+	t.Parallel()
 	n, _ := upgradeKilled(t, 0)
 	every := 1
 	if !*soak {
-		every = (n + 3) / 4
+		every = (n + 2) / 3
 	}
 	var struck, runs atomic.Int64
 	began := time.Now()

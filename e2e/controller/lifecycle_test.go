@@ -21,6 +21,7 @@ func settings(extra string) map[string]string {
 // A HelmRelease is installed, upgraded by a new artifact and by new values, and
 // uninstalled when it goes.
 func TestLifecycle(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	c := r.start()
@@ -50,6 +51,7 @@ func TestLifecycle(t *testing.T) {
 // A chart that does not render is tried again and again, without a record and without a failure that
 // counts, until a version of it does.
 func TestCheck36RenderErrorIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	metrics := port(t)

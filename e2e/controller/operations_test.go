@@ -44,6 +44,7 @@ func fetch(t testing.TB, address, path string) (int, string) {
 // the names that dashboards for Flux ask for. Profiles are served when that is asked for,
 // and logs are lines of JSON.
 func TestOperation(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	health, metrics, pprof := port(t), port(t), port(t)
@@ -99,6 +100,7 @@ func TestOperation(t *testing.T) {
 // that the next one begins at once, and goes on with the same revision. (That it has 20 seconds
 // for that is TestTimeToEnd.)
 func TestGracefulEnd(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", slow("1s"))
 	c := r.start()
@@ -146,6 +148,7 @@ func (p *process) ended() {
 // A controller that is told to end in the middle of a long wait leaves its revision pending, and
 // nobody's: the next one takes it over without having to wait for a lease, and goes on with it.
 func TestGracefulEndInAWait(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", slow("1s"))
 	c := r.start()
@@ -188,6 +191,7 @@ func TestGracefulEndInAWait(t *testing.T) {
 // What passes take of memory is bounded by what their charts render to, whatever their
 // number: twenty-four of a chart of a few lines that renders to a megabyte.
 func TestMemoryIsBoundedByBytesRendered(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", twentyConfigMaps(`{{ repeat 52000 "x" }}`))
 	c := r.start("--memory-budget=33554432")

@@ -15,6 +15,7 @@ import (
 // its records are there and nowhere else, through an upgrade, a correction of drift and the end;
 // values are those of here. A kubeconfig that runs a program is refused.
 func TestCheck40TwoClusters(t *testing.T) {
+	t.Parallel()
 	other, err := clustertest.Start(t.Context(), clustertest.Options{Nodes: 1, Progress: t.Output()})
 	if err != nil {
 		t.Fatal(err)

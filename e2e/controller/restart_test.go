@@ -15,6 +15,7 @@ import (
 // again: connections, watches, its caches and leases' renewals break off. All of them converge,
 // with one revision more and each hook once, and without a failure that counts.
 func TestAPIServerRestarts(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	api := cluster.APIServer(t)
 	r.kubeconfig = api.Kubeconfig

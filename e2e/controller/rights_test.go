@@ -58,6 +58,7 @@ func (r *rig) chartOfOurs(set string, more ...string) []string {
 // work: it installs as the ServiceAccount of docs/rbac/deployer.yaml, makes charts of
 // templates, corrects drift, tells events, uninstalls, and shares with a second replica.
 func TestTheChartsRightsAreEnough(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	args := r.chartOfOurs("rbac.clusterAdmin=false,defaultServiceAccount=deployer,automaticShards=true")
 	r.kubectl("apply", "-f", filepath.Join("..", "..", "docs", "rbac", "deployer.yaml"))
@@ -104,6 +105,7 @@ spec: {interval: 10m, chart: {spec: {chart: app, sourceRef: {kind: HelmRepositor
 
 // The image is named by its digest where there is one.
 func TestTheChartsImage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.chartOfOurs("image.repository=example.com/c,image.digest=sha256:" + strings.Repeat("a", 64))
 	if got, want := r.kubectl("get", "deployment", "release-controller", "-o", "jsonpath={.spec.template.spec.containers[0].image}"), "example.com/c@sha256:"+strings.Repeat("a", 64); got != want {
@@ -113,6 +115,7 @@ func TestTheChartsImage(t *testing.T) {
 
 // The table of rights in docs/controller.md is that of the chart, rule by rule.
 func TestTheTableOfRights(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.chartOfOurs("rbac.clusterAdmin=false")
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
@@ -149,6 +152,7 @@ func TestTheTableOfRights(t *testing.T) {
 // Policy files of the chart's values are those that docs/controller.md shows, and are where the
 // controller is told to look for them; it reads them, and what one denies is not done.
 func TestTheChartsPolicies(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 // Three replicas share the HelmReleases by their leases: each is installed once, every
 // replica has its part, and when one is killed the others take over what it had.
 func TestReplicasShare(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	replicas := []*process{}
@@ -52,6 +53,7 @@ func TestReplicasShare(t *testing.T) {
 // A shard by label works beside the one that has the rest, each under its own lease, and
 // neither touches what is the other's (https://fluxcd.io/flux/installation/configuration/sharding/).
 func TestShardsByLabel(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	rest := r.start("--watch-label-selector=!sharding.fluxcd.io/key")

@@ -24,6 +24,7 @@ func (r *rig) notReady(name, reason, text string) *flux.HelmRelease {
 // An artifact that is not on its server, or is not what its status says, is not used;
 // once it is there the release goes on.
 func TestArtifactsThatVanish(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	data := archive(t, "app", "1.0.0", settings(""))
 	r.source("app", "1.0.0", r.server.URL+"/app-1.0.0.tgz", data)
@@ -105,6 +106,7 @@ func TestAnArtifactThatVanishes(t *testing.T) {
 // A chart template becomes a HelmChart, as helm-controller makes it; with the
 // HelmRelease it goes.
 func TestChartTemplate(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.start()
 	cluster.Apply(t, r.namespace, `
@@ -141,6 +143,7 @@ spec:
 // A chart of an ExternalArtifact needs its feature gate, and says so; with it the release has its
 // chart, and a new artifact of it at once.
 func TestExternalArtifact(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	publish := func(version string) {
 		data := archive(t, "app", version, settings(""))
@@ -176,6 +179,7 @@ func TestExternalArtifact(t *testing.T) {
 
 // A source of another namespace is refused with the flag, and that ends the tries.
 func TestCheck41CrossNamespace(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.start("--no-cross-namespace-refs")
 	cluster.Apply(t, r.namespace, `
@@ -192,6 +196,7 @@ spec: {interval: 10m, chartRef: {kind: HelmChart, name: app, namespace: other}}`
 // A HelmRelease waits for those that it depends on, and goes on as soon as they are
 // ready.
 func TestDependenciesAreWatched(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	r.start("--requeue-dependency=1h")

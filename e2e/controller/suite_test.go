@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 		options.AuditLog = filepath.Join(os.TempDir(), fmt.Sprintf("controller-audit-%d.log", os.Getpid()))
 		audit = options.AuditLog
 	}
-	// Most of the time these tests wait: for pods, or for a dead process's lease.
+	// Most of the time these tests wait: for pods, or for a dead process's lease. So they run side by
+	// side, but for those that ask what controllers have sent at all (since, quiet, writesSince).
 	_ = flag.Set("test.parallel", "6")
 	code := clustertest.Main(m, options, func(c *clustertest.Cluster) { cluster = c })
 	_ = os.Remove(options.AuditLog)

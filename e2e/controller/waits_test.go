@@ -13,6 +13,7 @@ import (
 // on when a new generation has the same plan, and ends when that is another one, be it by other
 // values or by another chart; what was waited for counts as no failure then.
 func TestCheck46NewGenerationDuringAWait(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", slow("1s"))
 	c := r.start("--concurrent=1")
@@ -53,6 +54,7 @@ func TestCheck46NewGenerationDuringAWait(t *testing.T) {
 // A hook holds no worker: another HelmRelease is released meanwhile by the only one. A new chart
 // breaks off no hook; once that has ended and all is sent, the wait gives way to it.
 func TestHooksHoldNoWorker(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", slow("1s"))
 	r.start("--concurrent=1")
@@ -91,6 +93,7 @@ func TestHooksHoldNoWorker(t *testing.T) {
 // What waits holds nothing of the memory budget, either: more releases wait than there would
 // be shares for, and the chart that mends them goes through.
 func TestWaitsHoldNoMemoryBudget(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", slowOfMany("600s"))
 	r.start("--memory-budget=2097152", "--concurrent=2")

@@ -119,7 +119,7 @@ until_is DriftDetected '{.items[*].reason}' events --field-selector reason=Drift
 run 0 kubectl get events --field-selector reason=DriftDetected -o 'jsonpath={.items[0].message}'
 echo
 
-# The short timeout is the upgrade's alone: the way back has to succeed.
+# The short timeout is the upgrade's alone: the rollback has to succeed.
 say 'An upgrade that fails: it is rolled back, and tried once more.'
 run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"upgrade": {"timeout": "5s"}, "values": {"behave": "crash"}}}'
 until_is RetriesExceeded '{.status.conditions[?(@.type=="Stalled")].reason}'

@@ -31,7 +31,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-var soak = flag.Bool("soak", false, "replay all traces with the controller's process")
+var soak = flag.Bool("soak", false, "replay all traces with the controller's process, and hand all over to and fro")
 
 // often are the traces that the process replays each time: a failed upgrade that is rolled back,
 // drift, suspend and deletion, dependsOn, annotations. All traces are replayed without a process, too.

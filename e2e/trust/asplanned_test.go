@@ -31,11 +31,11 @@ func (w write) String() string {
 // played is one run of the program: its plans, what it has told, and its writes in the
 // order in which the API server has received them.
 type played struct {
-	// forth is the plan that was carried out, back the one of the way back; nil
+	// forth is the plan that was carried out, back the one of the rollback; nil
 	// where there was none.
 	forth, back *plan.Plan
 	// ended says of each step that has ended, by ID, whether it ended well;
-	// endedBack says it of those of the way back.
+	// endedBack says it of those of the rollback.
 	ended, endedBack map[string]bool
 	// begun are the steps that are told to have begun, nil when that is not known.
 	begun, begunBack map[string]bool
@@ -54,7 +54,7 @@ type played struct {
 // The rules: a wave begins when the one before it has done all its writes. The writes of
 // a step come in their order; one that was refused may be sent again. After a failure
 // only the steps with a when of the same stage follow, then the waves of onFailure,
-// then those of the way back. A step writes when it is told to have begun; one with a
+// then those of the rollback. A step writes when it is told to have begun; one with a
 // when follows an end of that kind of the step that it is about.
 func (r played) unplanned() []string {
 	c := course{run: r}
@@ -182,7 +182,7 @@ func (c *course) takes(w write, again bool) bool {
 func (c *course) leads(to int, failing *bool) bool {
 	from, next := c.legs[c.at], c.legs[to]
 	switch {
-	case next.plan != from.plan: // the way back begins
+	case next.plan != from.plan: // the rollback begins
 		return c.run.failed && c.done(slices.IndexFunc(c.legs, func(l *leg) bool { return l.plan == next.plan }), to)
 	case next.onFailure, *failing, next.tidies && !c.done(c.at, to):
 		*failing = true

@@ -64,9 +64,9 @@ func TestUnplannedWritesAreFound(t *testing.T) {
 		"a failure":                   {writes: "create v2, create hook!, delete hook, update v2", ended: "!run hook", failed: true},
 		"on after a failure":          {writes: "create v2, create hook!, delete hook, create a", ended: "!run hook", failed: true, wrong: "create /configmaps/shop/a"},
 		"tidied in a later stage":     {writes: "create v2, create hook, create a!, delete hook", ended: "run hook, !create a", failed: true, wrong: "delete /configmaps/shop/hook"},
-		"a way back":                  {writes: "create v2, create hook, create a, patch b!, update v2, delete a", ended: "run hook, create a", failed: true, back: true},
+		"a rollback":                  {writes: "create v2, create hook, create a, patch b!, update v2, delete a", ended: "run hook, create a", failed: true, back: true},
 		"after a wait":                {writes: "create v2, create hook, update v2", ended: "!run hook", failed: true},
-		"a way back that is none":     {writes: "create v2, create hook, create a, patch b!, update v2, delete a", ended: "run hook, create a", failed: true, wrong: "delete /configmaps/shop/a"},
+		"a rollback that is none":     {writes: "create v2, create hook, create a, patch b!, update v2, delete a", ended: "run hook, create a", failed: true, wrong: "delete /configmaps/shop/a"},
 		"told and not done":           {writes: "create v2", ended: "pending, run hook", wrong: "run hook is told to be done"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,8 +3,12 @@ package clustertest
 import (
 	"os"
 	"strings"
+	"sync"
 	"testing"
 )
+
+// reporting is held while a page is written: tests that report run side by side.
+var reporting sync.Mutex
 
 // Report logs a result and, with update, makes it the section of that name of a page in
 // Markdown: what is between its two marks.
@@ -14,6 +18,8 @@ func Report(t testing.TB, page, section, text string, update bool) {
 	if !update {
 		return
 	}
+	reporting.Lock()
+	defer reporting.Unlock()
 	old, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

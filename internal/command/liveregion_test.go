@@ -104,7 +104,7 @@ func TestProgressOfSeveralReleases(t *testing.T) {
 	}
 }
 
-// The way back tells why it begins, once, and in the end what it has undone.
+// The rollback tells why it begins, once, and in the end what it has undone.
 func TestProgressTellsOfAWayBack(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgram(Streams{Err: &out}, "").progress()

@@ -106,16 +106,16 @@ func readIndexFile(file string) (*resolve.Index, error) {
 	return index, nil
 }
 
-// archivesIn returns the charts in a folder and its direct subfolders. If again is set, archives
+// archivesIn returns the charts in a folder and its direct subfolders. If reuse is set, archives
 // that have not changed since the last run are not read again. Files that are no charts are left
 // out with a warning.
-func (p *program) archivesIn(folder string, again bool, now time.Time) ([]resolve.Packaged, error) {
+func (p *program) archivesIn(folder string, reuse bool, now time.Time) ([]resolve.Packaged, error) {
 	s, err := p.repositories()
 	if err != nil {
 		return nil, err
 	}
 	before, after := source.Indexed{}, source.Indexed{}
-	if again {
+	if reuse {
 		before = s.Indexed(folder)
 	}
 	names, err := archiveNames(folder)

@@ -103,19 +103,31 @@ func state(in any) (any, error) {
 // sees says whether all kinds of the HelmRelease's objects are watched. Those that are
 // not are from now on, as soon as that may be.
 func (d *driftWatch) sees(hr *flux.HelmRelease) bool {
-	if hr.Status.Inventory == nil {
-		return false
+	kinds, ok := inventoryKinds(hr)
+	for _, k := range kinds {
+		ok = d.watched(k) && ok
 	}
-	all := true
+	return ok
+}
+
+// inventoryKinds are the kinds of the HelmRelease's objects; ok is false where it does not tell them.
+func inventoryKinds(hr *flux.HelmRelease) (kinds []schema.GroupVersionKind, ok bool) {
+	if hr.Status.Inventory == nil {
+		return nil, false
+	}
+	seen := map[schema.GroupVersionKind]bool{}
 	for _, entry := range hr.Status.Inventory.Entries {
 		parts := strings.Split(entry.ID, "_") // neither groups nor kinds have one
 		if len(parts) < 4 {
-			return false
+			return kinds, false
 		}
 		k := schema.GroupVersionKind{Group: parts[len(parts)-2], Version: entry.Version, Kind: parts[len(parts)-1]}
-		all = d.watched(k) && all
+		if !seen[k] {
+			seen[k] = true
+			kinds = append(kinds, k)
+		}
 	}
-	return all
+	return kinds, true
 }
 
 // turn notes what has changed, one object or the same one before and after.
@@ -132,9 +144,13 @@ func (d *driftWatch) turn(tell bool, objects ...any) {
 		d.flip(key, is)
 		states[is] = true
 	}
-	if !tell || len(states) != len(objects) {
-		return
+	if tell && len(states) == len(objects) {
+		d.ask(key)
 	}
+}
+
+// ask asks for a pass over a HelmRelease whose objects have changed, or may have.
+func (d *driftWatch) ask(key client.ObjectKey) {
 	d.lastMu.Lock()
 	last := d.last[key]
 	d.lastMu.Unlock()
@@ -159,8 +175,13 @@ func (d *driftWatch) dealt(key client.ObjectKey, at time.Time) {
 
 func (d *driftWatch) forget(key client.ObjectKey) {
 	d.lastMu.Lock()
-	defer d.lastMu.Unlock()
 	delete(d.last, key)
+	d.lastMu.Unlock()
+	d.kindsMu.Lock()
+	defer d.kindsMu.Unlock()
+	for _, w := range d.kinds {
+		delete(w.awaited, key)
+	}
 }
 
 // watched says whether a change of its objects is a reason for a pass over the

@@ -12,6 +12,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
 // kindWatch is how the watch of a kind stands.
@@ -20,20 +22,64 @@ type kindWatch struct {
 	synced func() bool
 	// refused says that the API server has refused to list or to watch it when that was tried last.
 	refused bool
+	// awaited are HelmReleases whose last pass has ended before the kind's objects were known.
+	awaited map[client.ObjectKey]bool
 }
+
+// knows says whether the kind's objects are known, and changes of them told.
+func (w *kindWatch) knows() bool { return w.synced != nil && !w.refused && w.synced() }
 
 // watched says whether a kind is watched, and its objects are known. One that nobody has asked
 // for before begins to be, which no pass waits for.
 func (d *driftWatch) watched(k schema.GroupVersionKind) bool {
 	d.kindsMu.Lock()
 	defer d.kindsMu.Unlock()
+	return d.kind(k).knows()
+}
+
+// kind is how the watch of a kind stands; kindsMu is held.
+func (d *driftWatch) kind(k schema.GroupVersionKind) *kindWatch {
 	w := d.kinds[k]
 	if w == nil {
-		d.kinds[k] = &kindWatch{}
+		w = &kindWatch{}
+		d.kinds[k] = w
 		d.begin.Add(k)
-		return false
 	}
-	return w.synced != nil && !w.refused && w.synced()
+	return w
+}
+
+// follow notes that a pass over the HelmRelease has ended: of a kind that is not watched yet nobody has
+// told what has changed since, so that a pass is asked for once it is.
+func (d *driftWatch) follow(hr *flux.HelmRelease) {
+	kinds, _ := inventoryKinds(hr)
+	d.kindsMu.Lock()
+	defer d.kindsMu.Unlock()
+	for _, k := range kinds {
+		w := d.kind(k)
+		if w.knows() {
+			continue
+		}
+		if w.awaited == nil {
+			w.awaited = map[client.ObjectKey]bool{}
+		}
+		w.awaited[client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}] = true
+	}
+}
+
+// known asks for passes over HelmReleases that have awaited the kind.
+func (d *driftWatch) known(k schema.GroupVersionKind) {
+	d.kindsMu.Lock()
+	w := d.kinds[k]
+	if !w.knows() {
+		d.kindsMu.Unlock()
+		return
+	}
+	awaited := w.awaited
+	w.awaited = nil
+	d.kindsMu.Unlock()
+	for key := range awaited {
+		d.ask(key)
+	}
 }
 
 // Start begins to watch what is asked for, until the context ends. A kind that can't be listed
@@ -75,8 +121,13 @@ func (d *driftWatch) watch(ctx context.Context, k schema.GroupVersionKind) error
 		return err
 	}
 	d.kindsMu.Lock()
-	defer d.kindsMu.Unlock()
 	d.kinds[k].synced = synced
+	d.kindsMu.Unlock()
+	go func() {
+		if toolscache.WaitForCacheSync(ctx.Done(), synced) {
+			d.known(k)
+		}
+	}()
 	return nil
 }
 
@@ -141,7 +192,9 @@ func (d *driftWatch) heard(k schema.GroupVersionKind, err error) {
 	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
 		return
 	}
-	d.went(k, err)
+	if d.went(k, err); err == nil {
+		d.known(k)
+	}
 }
 
 // went keeps whether a kind could be listed and watched, and tells when that changes.

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
 // refusing is an API server that refuses so many lists, and hears of each.
@@ -32,24 +36,31 @@ func (r *refusing) List(context.Context, client.ObjectList, ...client.ListOption
 	return nil
 }
 
-// informing is a cache whose informers know all at once.
-type informing struct{ cache.Cache }
+// informing is a cache whose informers know all once it says so.
+type informing struct {
+	cache.Cache
+	synced atomic.Bool
+}
 
-type informer struct{ cache.Informer }
+type informer struct {
+	cache.Informer
+	of *informing
+}
 
 type registered struct {
 	toolscache.ResourceEventHandlerRegistration
+	of *informing
 }
 
-func (informing) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
-	return informer{}, nil
+func (i *informing) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	return informer{of: i}, nil
 }
 
-func (informer) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
-	return registered{}, nil
+func (i informer) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	return registered{of: i.of}, nil
 }
 
-func (registered) HasSynced() bool { return true }
+func (r registered) HasSynced() bool { return r.of.synced.Load() }
 
 // unwatched are the kinds that the metric names.
 func unwatched(t *testing.T, registry *prometheus.Registry) (kinds []string) {
@@ -76,9 +87,10 @@ func TestKindsAreTriedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := &refusing{lists: make(chan int), refusals: 3}
+	api, known := &refusing{lists: make(chan int), refusals: 3}, &informing{}
+	known.synced.Store(true)
 	d := &driftWatch{
-		cache: informing{}, live: api, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{},
+		cache: known, live: api, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{},
 		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](time.Millisecond, time.Millisecond)),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -107,5 +119,39 @@ func TestKindsAreTriedAgain(t *testing.T) {
 	}
 	if kinds := unwatched(t, registry); len(kinds) != 0 {
 		t.Errorf("the metric tells of %q", kinds)
+	}
+}
+
+// What changes between the end of a pass and the beginning of the watch is told by nobody: the
+// HelmRelease is looked at once more when the watch is there, and then no more.
+func TestAPassThatEndedBeforeTheWatch(t *testing.T) {
+	counted, err := newMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := &informing{}
+	d := &driftWatch{
+		cache: known, live: &refusing{lists: make(chan int, 9)}, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{},
+		begin:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](time.Millisecond, time.Millisecond)),
+		changed: make(chan event.GenericEvent, 9), wanted: func(client.ObjectKey, time.Time) bool { return true },
+	}
+	go func() { _ = d.Start(t.Context()) }()
+	release := func(name string) *flux.HelmRelease {
+		hr := &flux.HelmRelease{}
+		hr.Metadata.Namespace, hr.Metadata.Name = "apps", name
+		hr.Status.Inventory = &flux.Inventory{Entries: []flux.InventoryEntry{{ID: "apps_web_apps_Deployment", Version: "v1"}}}
+		return hr
+	}
+	d.follow(release("web"))
+	d.follow(release("gone"))
+	d.forget(client.ObjectKey{Namespace: "apps", Name: "gone"})
+	known.synced.Store(true)
+	if o := <-d.changed; o.Object.GetName() != "web" {
+		t.Errorf("a pass over %s is asked for", o.Object.GetName())
+	}
+	d.follow(release("web"))
+	d.known(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"})
+	if len(d.changed) != 0 {
+		t.Error("a further pass is asked for")
 	}
 }

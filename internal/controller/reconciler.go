@@ -155,6 +155,9 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 	if failed == nil && !outcome.Again && inSync(hr) {
 		looked.content = contentOf(hr)
 		r.synced.note(client.ObjectKeyFromObject(o), looked)
+		if hr.DriftMode() != "" && hr.Spec.KubeConfig == nil {
+			r.drift.follow(hr)
+		}
 	}
 	switch {
 	case failed != nil:

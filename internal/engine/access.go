@@ -15,8 +15,8 @@ func (e *Engine) access(ctx context.Context, needed []plan.Permission) plan.Acce
 	return e.Cluster.Access(ctx, needed)
 }
 
-// retainedHistory sets where the plan's records and its lock are.
-func (e *Engine) retainedHistory(in *plan.Input) {
+// nameRecords says where the plan's records and its lock are.
+func (e *Engine) nameRecords(in *plan.Input) {
 	if e.Locker != nil {
 		in.LockName = releasestore.LeaseName(in.Release.Name)
 	}

@@ -34,7 +34,7 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 		return nil, err
 	}
 	shareLive(in)
-	e.retainedHistory(&in)
+	e.nameRecords(&in)
 	in.ReadOnly, in.Judged = e.ReadOnly, e.Judged
 	return e.ask(ctx, in)
 }

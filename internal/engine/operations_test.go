@@ -214,7 +214,7 @@ func wantBlocking(t *testing.T, p *plan.Plan, text string) {
 	}
 }
 
-// The way back is planned from what is there, and stops where that is blocked.
+// The rollback is planned from what is there, and stops where that is blocked.
 func TestRollbackThatIsBlockedIsTold(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		b.mustDeploy(nil)
@@ -224,14 +224,14 @@ func TestRollbackThatIsBlockedIsTold(t *testing.T) {
 		}, func(*plan.Plan) {
 			c.Trouble = func(int) clusterfake.Trouble {
 				if c.Objects[configMap].Object["data"].(map[string]any)["text"] == "two" {
-					c.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no way back"}}
+					c.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no rollback"}}
 				}
 				return clusterfake.Trouble{}
 			}
 		})
 		var back *RolledBackError
-		if !errors.As(err, &back) || back.Rollback == nil || !strings.Contains(back.Rollback.Error(), "no way back") {
-			t.Fatalf("error %v, want one that says why the way back is blocked", err)
+		if !errors.As(err, &back) || back.Rollback == nil || !strings.Contains(back.Rollback.Error(), "no rollback") {
+			t.Fatalf("error %v, want one that says why the rollback is blocked", err)
 		}
 		if got := b.statuses(); got != "deployed failed" {
 			t.Errorf("the history is %q", got)

@@ -34,7 +34,7 @@ const (
 	Log    Type = "log"
 	Done   Type = "done"
 	Failed Type = "failed"
-	// Rollback opens the way back of an atomic run that failed.
+	// Rollback opens the rollback of an atomic run that failed.
 	Rollback Type = "rollback"
 	Note     Type = "note"
 	Warning  Type = "warning"
@@ -78,7 +78,7 @@ type Event struct {
 	PlanFormatVersion string `json:"planFormatVersion,omitempty"`
 	ToolVersion       string `json:"toolVersion,omitempty"`
 
-	// Undoing marks what belongs to the way back of an atomic run.
+	// Undoing marks what belongs to the rollback of an atomic run.
 	Undoing bool `json:"undoing,omitempty"`
 
 	Stage string `json:"stage,omitempty"`
@@ -136,7 +136,7 @@ type RunSummary struct {
 	// status; after a rollback those of the rollback.
 	Revision int            `json:"revision,omitempty"`
 	Status   release.Status `json:"status,omitempty"`
-	// Counts are the steps that ended well, by op, without those of the way back.
+	// Counts are the steps that ended well, by op, without those of the rollback.
 	Counts map[plan.Op]int `json:"counts"`
 	// Failed are the IDs of the steps that failed.
 	Failed         []string `json:"failed,omitempty"`
@@ -153,20 +153,20 @@ type RunSummary struct {
 	Record any `json:"record,omitempty"`
 }
 
-// UndoSummary is what became of the way back.
+// UndoSummary is what became of the rollback.
 type UndoSummary struct {
 	// ToRevision is the revision that was to be restored; 0 when a first install
 	// was to be uninstalled.
 	ToRevision int `json:"toRevision"`
-	// Error is why the way back failed.
+	// Error is why the rollback failed.
 	Error string `json:"error,omitempty"`
-	// Undone are the changes of the way back that were made, NotUndone those that
+	// Undone are the changes of the rollback that were made, NotUndone those that
 	// were not.
 	Undone    []UndoStep `json:"undone,omitempty"`
 	NotUndone []UndoStep `json:"notUndone,omitempty"`
 }
 
-// UndoStep is one change of the way back.
+// UndoStep is one change of the rollback.
 type UndoStep struct {
 	Step   string      `json:"step"`
 	Op     plan.Op     `json:"op"`

@@ -53,7 +53,7 @@ func maskedAll(texts []string, m *redact.Mask) []string {
 	return out
 }
 
-// UndoSteps tells apart which changes of a way back were made, by the IDs of the
+// UndoSteps tells apart which changes of a rollback were made, by the IDs of the
 // steps that ended well.
 func UndoSteps(back *plan.Document, done map[string]bool) (undone, notUndone []UndoStep) {
 	back.Steps(func(_ plan.StageName, s *plan.Step) {
