@@ -47,8 +47,11 @@ type driftWatch struct {
 	kindsMu sync.Mutex
 	kinds   map[schema.GroupVersionKind]*kindWatch
 
+	// last is when drift was dealt with; asked are HelmReleases for which a pass was asked for and has
+	// not begun.
 	lastMu sync.Mutex
 	last   map[client.ObjectKey]time.Time
+	asked  map[client.ObjectKey]bool
 }
 
 func newDriftWatch(m manager.Manager, config *rest.Config, o Options, metrics *metrics, wanted func(client.ObjectKey, time.Time) bool) (*driftWatch, error) {
@@ -157,12 +160,32 @@ func (d *driftWatch) ask(key client.ObjectKey) {
 	if !d.wanted(key, last) {
 		return
 	}
+	d.lastMu.Lock()
+	if d.asked == nil {
+		d.asked = map[client.ObjectKey]bool{}
+	}
+	d.asked[key] = true
+	d.lastMu.Unlock()
 	o := &metav1.PartialObjectMetadata{}
 	o.Namespace, o.Name = key.Namespace, key.Name
 	select {
 	case d.changed <- event.GenericEvent{Object: o}:
 	default: // too many at a time: the pass at the interval will see it
 	}
+}
+
+// begins notes that a pass over the HelmRelease begins, which looks at what has changed so far.
+func (d *driftWatch) begins(key client.ObjectKey) {
+	d.lastMu.Lock()
+	defer d.lastMu.Unlock()
+	delete(d.asked, key)
+}
+
+// waits says whether a pass has been asked for since the last one began.
+func (d *driftWatch) waits(key client.ObjectKey) bool {
+	d.lastMu.Lock()
+	defer d.lastMu.Unlock()
+	return d.asked[key]
 }
 
 // dealt notes that drift was told or corrected: until the interval is over there is no
@@ -176,6 +199,7 @@ func (d *driftWatch) dealt(key client.ObjectKey, at time.Time) {
 func (d *driftWatch) forget(key client.ObjectKey) {
 	d.lastMu.Lock()
 	delete(d.last, key)
+	delete(d.asked, key)
 	d.lastMu.Unlock()
 	d.kindsMu.Lock()
 	defer d.kindsMu.Unlock()

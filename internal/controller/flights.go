@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -68,6 +69,7 @@ func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 	if !running.over() {
 		return ctrl.Result{}, nil
 	}
+	again := f.again(ctx, key, running)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, key)
@@ -75,10 +77,30 @@ func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 		f.inner.events.log.Error(broken, "a pass has panicked", "namespace", key.Namespace, "name", key.Name, "stack", broken.Stack)
 		panic(broken.What) //nolint:forbidigo // controller-runtime recovers from it, and counts it
 	}
-	if running.stale && running.err == nil {
-		return ctrl.Result{RequeueAfter: 1}, nil
+	if next := running.result.RequeueAfter; again > 0 && running.err == nil && (next == 0 || next > again) {
+		return ctrl.Result{RequeueAfter: again}, nil
 	}
 	return running.result, running.err
+}
+
+// again is how soon a pass has to be made behind one that has gone on without a worker, 0 where nobody
+// asks for it: what did so before its end came to the queue was one request with that.
+func (f *flights) again(ctx context.Context, key client.ObjectKey, ended *flight) time.Duration {
+	select {
+	case <-ended.left:
+	default:
+		return 0
+	}
+	asked := f.askedOf(ctx, key)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case ended.stale || asked != ended.asked:
+		return 1
+	case f.inner.drift.waits(key):
+		return driftPause
+	}
+	return 0
 }
 
 func (r *flight) over() bool {
@@ -164,8 +186,8 @@ func (f *flights) look(ctx context.Context, key client.ObjectKey, running *fligh
 	}
 }
 
-// askedOf is what the HelmRelease asks for: its generation, whether it is deleted, and what
-// it depends on.
+// askedOf is what the HelmRelease asks for: its generation, annotations that ask for a pass, whether it is
+// deleted, and what it depends on.
 func (f *flights) askedOf(ctx context.Context, key client.ObjectKey) mark {
 	o := &helmRelease{}
 	if err := f.inner.client.Get(ctx, key, o); err != nil {
@@ -175,7 +197,11 @@ func (f *flights) askedOf(ctx context.Context, key client.ObjectKey) mark {
 	if err != nil {
 		return mark{}
 	}
-	hr.Status, hr.Metadata.Annotations, hr.Metadata.Finalizers = flux.HelmReleaseStatus{}, nil, nil
+	annotations := map[string]string{}
+	for _, name := range asking {
+		annotations[name] = hr.Metadata.Annotations[name]
+	}
+	hr.Status, hr.Metadata.Annotations, hr.Metadata.Finalizers = flux.HelmReleaseStatus{}, annotations, nil
 	return mark{content: contentOf(hr), around: f.inner.around(ctx, hr)}
 }
 

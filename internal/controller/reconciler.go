@@ -67,6 +67,7 @@ type reconciler struct {
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	began := r.now()
 	key := request.NamespacedName
+	r.drift.begins(key)
 	cached := &helmRelease{}
 	if err := r.client.Get(ctx, key, cached); err != nil {
 		r.forget(key, err)

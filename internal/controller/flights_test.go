@@ -1,0 +1,57 @@
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+)
+
+// What asks for a pass while one goes on without a worker is not forgotten, though the queue makes one
+// request of it and of the end of that pass.
+func TestAsksDuringAPassWithoutAWorker(t *testing.T) {
+	for name, test := range map[string]struct {
+		asks func(*reconciler, *etcd)
+		want time.Duration
+	}{
+		"nothing":      {func(*reconciler, *etcd) {}, time.Hour},
+		"drift":        {func(r *reconciler, _ *etcd) { r.drift.ask(web.NamespacedName) }, driftPause},
+		"a generation": {func(_ *reconciler, e *etcd) { e.change("metadata", "generation", 2) }, 1},
+		"an annotation": {func(_ *reconciler, e *etcd) {
+			e.change("metadata", "annotations", map[string]any{flux.AnnotationRequestedAt: "1"})
+		}, 1},
+		"another one": {func(_ *reconciler, e *etcd) { e.change("metadata", "annotations", map[string]any{"note": "1"}) }, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			end := make(chan struct{})
+			r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+				pausesOf(ctx).hook()
+				<-end
+				return reconcile.Outcome{Status: hr.Status, After: time.Hour}, nil
+			})
+			r.drift.wanted, r.drift.changed = func(client.ObjectKey, time.Time) bool { return true }, make(chan event.GenericEvent, 1)
+			r.drift.ask(web.NamespacedName) // before the pass, which looks at that
+			request := func() time.Duration {
+				result, err := r.flights.Reconcile(t.Context(), web)
+				if err != nil {
+					t.Error(err)
+				}
+				return result.RequeueAfter
+			}
+			if again := request(); again != 0 {
+				t.Errorf("it has no worker, and is tried again in %s", again)
+			}
+			test.asks(r, e)
+			close(end)
+			<-r.flights.ended
+			if again := request(); again != test.want {
+				t.Errorf("the next pass is made in %s, want %s", again, test.want)
+			}
+		})
+	}
+}
