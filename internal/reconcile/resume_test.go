@@ -31,30 +31,33 @@ func (b *bench) withHooks(moment string, names ...string) {
 func TestEndedPassIsGoneOnWith(t *testing.T) {
 	for _, tc := range []struct{ why, at string }{{"in the first hook", "first"}, {"in the second hook", "second"}, {"behind the resources", "third"}} {
 		t.Run(tc.why, func(t *testing.T) {
-			b := newBench(t, "")
-			b.withHooks("pre-install,pre-upgrade", "first", "second")
-			b.withHooks("post-install,post-upgrade", "third")
-			b.mustPass()
-			b.apply(base + "values: {text: two}")
-			var created []string
-			ctx, end := context.WithCancel(t.Context())
-			b.ctx, b.creates = ctx, func(name string) {
-				if created = append(created, name); name == tc.at {
-					end()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, "")
+				b.withHooks("pre-install,pre-upgrade", "first", "second")
+				b.withHooks("post-install,post-upgrade", "third")
+				b.mustPass()
+				b.apply(base + "values: {text: two}")
+				var created []string
+				ctx, end := context.WithCancel(t.Context())
+				b.ctx, b.creates = ctx, func(name string) {
+					if created = append(created, name); name == tc.at {
+						end()
+						synctest.Wait()
+					}
 				}
-			}
-			if _, err := b.pass(); err == nil || b.stored() != "deployed pending-upgrade" {
-				t.Fatalf("%v, records %s", err, b.stored())
-			}
-			b.ctx = t.Context()
-			b.mustPass()
-			slices.Sort(created)
-			if b.stored() != "superseded deployed" || b.text() != "two" || b.condition("Ready") != "Ready True UpgradeSucceeded" || b.hr.Status.Failures != 0 {
-				t.Errorf("records %s, text %q, %s, %+v", b.stored(), b.text(), b.condition("Ready"), b.hr.Status)
-			}
-			if got := strings.Join(slices.Compact(created), " "); got != "first second third" || len(created) != 3 {
-				t.Errorf("created %q", created)
-			}
+				if _, err := b.pass(); err == nil || b.stored() != "deployed pending-upgrade" {
+					t.Fatalf("%v, records %s", err, b.stored())
+				}
+				b.ctx = t.Context()
+				b.mustPass()
+				slices.Sort(created)
+				if b.stored() != "superseded deployed" || b.text() != "two" || b.condition("Ready") != "Ready True UpgradeSucceeded" || b.hr.Status.Failures != 0 {
+					t.Errorf("records %s, text %q, %s, %+v", b.stored(), b.text(), b.condition("Ready"), b.hr.Status)
+				}
+				if got := strings.Join(slices.Compact(created), " "); got != "first second third" || len(created) != 3 {
+					t.Errorf("created %q", created)
+				}
+			})
 		})
 	}
 }
@@ -100,7 +103,8 @@ func TestUntoldOutcomeIsCaughtUpWith(t *testing.T) {
 	}
 }
 
-// pendingUpgrade has a release whose process was ended at the first hook of an upgrade.
+// pendingUpgrade has a release whose process was ended at the first hook of an upgrade. It is for
+// tests in a synctest bubble: else the run might end before it has heard of that.
 func pendingUpgrade(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, "")
@@ -108,7 +112,10 @@ func pendingUpgrade(t *testing.T) *bench {
 	b.mustPass()
 	b.apply(base + "values: {text: two}")
 	ctx, end := context.WithCancel(t.Context())
-	b.ctx, b.creates = ctx, func(string) { end() }
+	b.ctx, b.creates = ctx, func(string) {
+		end()
+		synctest.Wait()
+	}
 	if _, err := b.pass(); err == nil {
 		t.Fatal("it did not end")
 	}
@@ -119,23 +126,27 @@ func pendingUpgrade(t *testing.T) *bench {
 // A pass that goes on with a revision tells how large that is, as every other does: else it would
 // hold the share of a chart that nobody knows.
 func TestAResumedPassTellsItsSize(t *testing.T) {
-	b := pendingUpgrade(t)
-	told := 0
-	b.r.Rendered = func(_ *flux.HelmRelease, bytes int) { told = bytes }
-	b.mustPass()
-	if told == 0 || b.stored() != "superseded deployed" {
-		t.Errorf("%d bytes are told, records %s", told, b.stored())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := pendingUpgrade(t)
+		told := 0
+		b.r.Rendered = func(_ *flux.HelmRelease, bytes int) { told = bytes }
+		b.mustPass()
+		if told == 0 || b.stored() != "superseded deployed" {
+			t.Errorf("%d bytes are told, records %s", told, b.stored())
+		}
+	})
 }
 
 // Check 43, in short: what is pending for another generation is not gone on with.
 func TestPendingOfAnotherGeneration(t *testing.T) {
-	b := pendingUpgrade(t)
-	b.apply(base + "values: {text: three}")
-	b.mustPass()
-	if b.stored() != "superseded failed deployed" || b.text() != "three" {
-		t.Errorf("records %s, text %q", b.stored(), b.text())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := pendingUpgrade(t)
+		b.apply(base + "values: {text: three}")
+		b.mustPass()
+		if b.stored() != "superseded failed deployed" || b.text() != "three" {
+			t.Errorf("records %s, text %q", b.stored(), b.text())
+		}
+	})
 }
 
 // An upgrade that is given up for a newer plan is told, and counts as no failure.
@@ -164,24 +175,26 @@ func TestSuperseded(t *testing.T) {
 // Supersedes is about what is sent: neither other options nor what stands in the way make
 // another plan of it.
 func TestSupersedes(t *testing.T) {
-	b := pendingUpgrade(t)
-	for _, tc := range []struct {
-		why, spec string
-		want      bool
-	}{
-		{"the same", "values: {text: two}", false},
-		{"another timeout", "timeout: 1m\nvalues: {text: two}", false},
-		{"suspended", "suspend: true\nvalues: {text: three}", false},
-		{"a dependency that is not ready", "dependsOn: [{name: other}]\nvalues: {text: three}", false},
-		{"other values", "values: {text: three}", true},
-		{"another release", "releaseName: other\nvalues: {text: two}", true},
-	} {
-		b.apply(base + tc.spec)
-		in := reconcile.Sources{Source: b.chartSource(), Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
-		if got, err := b.r.Supersedes(t.Context(), b.hr, in); err != nil || got != tc.want {
-			t.Errorf("%s: %t, %v", tc.why, got, err)
+	synctest.Test(t, func(t *testing.T) {
+		b := pendingUpgrade(t)
+		for _, tc := range []struct {
+			why, spec string
+			want      bool
+		}{
+			{"the same", "values: {text: two}", false},
+			{"another timeout", "timeout: 1m\nvalues: {text: two}", false},
+			{"suspended", "suspend: true\nvalues: {text: three}", false},
+			{"a dependency that is not ready", "dependsOn: [{name: other}]\nvalues: {text: three}", false},
+			{"other values", "values: {text: three}", true},
+			{"another release", "releaseName: other\nvalues: {text: two}", true},
+		} {
+			b.apply(base + tc.spec)
+			in := reconcile.Sources{Source: b.chartSource(), Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
+			if got, err := b.r.Supersedes(t.Context(), b.hr, in); err != nil || got != tc.want {
+				t.Errorf("%s: %t, %v", tc.why, got, err)
+			}
 		}
-	}
+	})
 }
 
 // A remediation spares what was there before the attempt also when another process has adopted it:
@@ -195,46 +208,49 @@ func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
 		{"upgrade", "sh.helm.release.v1.web.v2", "Remediated True RollbackSucceeded"},
 	} {
 		t.Run(tc.action, func(t *testing.T) {
-			b := newBench(t, tc.action+": {remediation: {retries: 0, remediateLastFailure: true}}")
-			if tc.action == "upgrade" {
-				b.mustPass()
-				b.chart.Metadata.Version = "1.1.0"
-			}
-			adopted, own := configMap, configMap
-			adopted.Name, own.Name = "adopted", "own"
-			there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "adopted", "namespace": "shop"}}}
-			there.SetCreationTimestamp(at(0))
-			b.cluster.Put(there)
-			for _, name := range []string{"adopted", "own"} {
-				b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/" + name + ".yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n")})
-			}
-			b.withHooks("post-"+tc.action, "early", "fails")
-			ctx, end := context.WithCancel(t.Context())
-			b.ctx, b.creates = ctx, func(name string) {
-				if name == "early" {
-					end()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, tc.action+": {remediation: {retries: 0, remediateLastFailure: true}}")
+				if tc.action == "upgrade" {
+					b.mustPass()
+					b.chart.Metadata.Version = "1.1.0"
 				}
-			}
-			if _, err := b.pass(); err == nil || !strings.HasSuffix(b.stored(), "pending-"+tc.action) {
-				t.Fatalf("%v, records %s", err, b.stored())
-			}
-			b.ctx, b.creates = t.Context(), func(string) {}
-			secrets := b.records.CoreV1().Secrets("shop")
-			record, err := secrets.Get(t.Context(), tc.record, metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			record.CreationTimestamp = at(5)
-			if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			if o := b.cluster.Objects[own]; o != nil {
-				o.SetCreationTimestamp(at(6))
-			}
-			b.passes()
-			if b.condition("Remediated") != tc.remediated || b.cluster.Objects[adopted] == nil || b.cluster.Objects[own] != nil {
-				t.Errorf("%s, adopted %v, own %v", b.condition("Remediated"), b.cluster.Objects[adopted], b.cluster.Objects[own])
-			}
+				adopted, own := configMap, configMap
+				adopted.Name, own.Name = "adopted", "own"
+				there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "adopted", "namespace": "shop"}}}
+				there.SetCreationTimestamp(at(0))
+				b.cluster.Put(there)
+				for _, name := range []string{"adopted", "own"} {
+					b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/" + name + ".yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n")})
+				}
+				b.withHooks("post-"+tc.action, "early", "fails")
+				ctx, end := context.WithCancel(t.Context())
+				b.ctx, b.creates = ctx, func(name string) {
+					if name == "early" {
+						end()
+						synctest.Wait()
+					}
+				}
+				if _, err := b.pass(); err == nil || !strings.HasSuffix(b.stored(), "pending-"+tc.action) {
+					t.Fatalf("%v, records %s", err, b.stored())
+				}
+				b.ctx, b.creates = t.Context(), func(string) {}
+				secrets := b.records.CoreV1().Secrets("shop")
+				record, err := secrets.Get(t.Context(), tc.record, metav1.GetOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				record.CreationTimestamp = at(5)
+				if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if o := b.cluster.Objects[own]; o != nil {
+					o.SetCreationTimestamp(at(6))
+				}
+				b.passes()
+				if b.condition("Remediated") != tc.remediated || b.cluster.Objects[adopted] == nil || b.cluster.Objects[own] != nil {
+					t.Errorf("%s, adopted %v, own %v", b.condition("Remediated"), b.cluster.Objects[adopted], b.cluster.Objects[own])
+				}
+			})
 		})
 	}
 }
@@ -242,62 +258,72 @@ func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
 // A rollback whose process has died is gone on with, also where the next passes meet something that
 // is in their way, or are ended as well.
 func TestInterruptedRollbackIsGoneOnWith(t *testing.T) {
-	const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
-	b := newBench(t, spec)
-	b.withHooks("pre-rollback", "first")
-	b.mustPass()
-	b.apply(base + spec + "values: {text: bad}")
-	ctx, end := context.WithCancel(t.Context())
-	b.ctx, b.creates = ctx, func(string) { end() }
-	for range 2 {
-		if _, err := b.pass(); err == nil || b.stored() != "deployed failed pending-rollback" {
-			t.Fatalf("%v, records %s", err, b.stored())
+	synctest.Test(t, func(t *testing.T) {
+		const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
+		b := newBench(t, spec)
+		b.withHooks("pre-rollback", "first")
+		b.mustPass()
+		b.apply(base + spec + "values: {text: bad}")
+		ctx, end := context.WithCancel(t.Context())
+		b.ctx, b.creates = ctx, func(string) {
+			end()
+			synctest.Wait()
 		}
-	}
-	b.ctx, b.creates = t.Context(), func(string) {}
-	gone := *b.chartSource()
-	gone.Status.Artifact = nil
-	b.source = &gone
-	if out := b.mustPass(); out.After == 0 || b.condition("Ready") != "Ready False SourceNotReady" {
-		t.Fatalf("%+v, %s", out, b.condition("Ready"))
-	}
-	b.source = nil
-	b.mustPass()
-	if b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready False RollbackSucceeded" {
-		t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
-	}
+		for range 2 {
+			if _, err := b.pass(); err == nil || b.stored() != "deployed failed pending-rollback" {
+				t.Fatalf("%v, records %s", err, b.stored())
+			}
+		}
+		b.ctx, b.creates = t.Context(), func(string) {}
+		gone := *b.chartSource()
+		gone.Status.Artifact = nil
+		b.source = &gone
+		if out := b.mustPass(); out.After == 0 || b.condition("Ready") != "Ready False SourceNotReady" {
+			t.Fatalf("%+v, %s", out, b.condition("Ready"))
+		}
+		b.source = nil
+		b.mustPass()
+		if b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready False RollbackSucceeded" {
+			t.Errorf("records %s, %s", b.stored(), b.condition("Ready"))
+		}
+	})
 }
 
 // An install whose tests fail in another process than has adopted an object is remedied without
 // that.
 func TestRemedyBehindTestsSparesAdopted(t *testing.T) {
-	b := newBench(t, "test: {enable: true}\ninstall: {remediation: {retries: 0, remediateLastFailure: true}}")
-	at := func(minute int) metav1.Time {
-		return metav1.NewTime(time.Date(2026, 11, 22, 12, minute, 0, 0, time.UTC))
-	}
-	there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "shop"}}}
-	there.SetCreationTimestamp(at(0))
-	b.cluster.Put(there)
-	b.withHooks("test", "fails")
-	ctx, end := context.WithCancel(t.Context())
-	b.ctx, b.creates = ctx, func(string) { end() }
-	if _, err := b.pass(); err == nil || b.stored() != "deployed" {
-		t.Fatalf("%v, records %s", err, b.stored())
-	}
-	b.ctx, b.creates = t.Context(), func(string) {}
-	secrets := b.records.CoreV1().Secrets("shop")
-	record, err := secrets.Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	record.CreationTimestamp = at(5)
-	if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	b.passes()
-	if b.condition("Remediated") != "Remediated True UninstallSucceeded" || b.cluster.Objects[configMap] == nil {
-		t.Errorf("%s, %s, adopted %v", b.condition("TestSuccess"), b.condition("Remediated"), b.cluster.Objects[configMap])
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "test: {enable: true}\ninstall: {remediation: {retries: 0, remediateLastFailure: true}}")
+		at := func(minute int) metav1.Time {
+			return metav1.NewTime(time.Date(2026, 11, 22, 12, minute, 0, 0, time.UTC))
+		}
+		there := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web", "namespace": "shop"}}}
+		there.SetCreationTimestamp(at(0))
+		b.cluster.Put(there)
+		b.withHooks("test", "fails")
+		ctx, end := context.WithCancel(t.Context())
+		b.ctx, b.creates = ctx, func(string) {
+			end()
+			synctest.Wait()
+		}
+		if _, err := b.pass(); err == nil || b.stored() != "deployed" {
+			t.Fatalf("%v, records %s", err, b.stored())
+		}
+		b.ctx, b.creates = t.Context(), func(string) {}
+		secrets := b.records.CoreV1().Secrets("shop")
+		record, err := secrets.Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		record.CreationTimestamp = at(5)
+		if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		b.passes()
+		if b.condition("Remediated") != "Remediated True UninstallSucceeded" || b.cluster.Objects[configMap] == nil {
+			t.Errorf("%s, %s, adopted %v", b.condition("TestSuccess"), b.condition("Remediated"), b.cluster.Objects[configMap])
+		}
+	})
 }
 
 // A status that can't be written before an action begins is no failure of the action.
