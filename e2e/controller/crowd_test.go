@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// HelmReleases at once, fifty of them with -soak and sixteen without, whose artifact is not there at first, an API server that goes
-// away in the middle, and a controller that is told to end and starts again: all of them
+// Many HelmReleases at once (fifty with -soak) whose artifact is not there at first, an API server
+// that goes away in the middle, and a controller that is told to end and starts again: all of them
 // converge, with one revision more and each hook once.
 func TestFaultsInACrowd(t *testing.T) {
 	t.Parallel()

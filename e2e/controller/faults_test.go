@@ -60,20 +60,19 @@ func (r *rig) behind(s *striker) {
 			panic(http.ErrAbortHandler)
 		}
 		armed := s.armed.Load()
-		if !armed || !writes(q) || s.count.Add(1) != s.write {
-			if !armed || !writes(q) && !writesLease(q) {
-				proxy.ServeHTTP(w, q)
-				return
-			}
+		switch {
+		case armed && writes(q) && s.count.Add(1) == s.write:
+			proxy.ServeHTTP(httptest.NewRecorder(), q) // it is done, and nobody hears of it
+			_ = s.victim.Load().Process.Kill()
+			s.struck.Store(true)
+			panic(http.ErrAbortHandler)
+		case armed && (writes(q) || writesLease(q)):
 			answer := &answered{ResponseWriter: w}
 			proxy.ServeHTTP(answer, q)
 			_, _ = fmt.Fprintf(&s.seen, "%s %s %d\n", q.Method, q.URL.Path, answer.code)
-			return
+		default:
+			proxy.ServeHTTP(w, q)
 		}
-		proxy.ServeHTTP(httptest.NewRecorder(), q) // it is done, and nobody hears of it
-		_ = s.victim.Load().Process.Kill()
-		s.struck.Store(true)
-		panic(http.ErrAbortHandler)
 	}))
 	s.server = server
 	r.Cleanup(func() {

@@ -62,8 +62,8 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 	}
 }
 
-// A leader that was stopped for longer than its leases writes nothing when it goes on, a lease
-// neither: another one has gone on with its upgrade, with the same revision and without its hook.
+// A leader that was stopped for longer than its leases writes nothing when it goes on, no lease
+// either: another one has gone on with its upgrade, with the same revision and without its hook.
 func TestCheck44StaleLeader(t *testing.T) {
 	t.Parallel()
 	r, s := newRig(t), &striker{}
@@ -101,7 +101,7 @@ func TestCheck44StaleLeader(t *testing.T) {
 	}
 	if !t.Failed() {
 		report(t, "controller paused leader", "A leader that stands still in an upgrade (`SIGSTOP`) until another one has taken over and ended it: awake again it wrote nothing, "+
-			"a lease neither (a try to keep the leader's, or to write the status, is refused, since another one has written them), and ended for want of its lease. One further revision, its hook once, one record deployed.")
+			"no lease either (a try to keep the leader's, or to write the status, is refused, since another one has written them), and ended for want of its lease. One further revision, its hook once, one record deployed.")
 	}
 }
 

@@ -114,7 +114,7 @@ func desk(t *testing.T, f passing) (*reconciler, *etcd) {
 	marks := func() sums { return sums{marks: map[client.ObjectKey]fingerprint{}} }
 	r := &reconciler{
 		client: e, live: e, passes: f, records: &recordMarks{marks()}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
-		wrote: &writes{versions: map[client.ObjectKey]string{}}, drift: &driftWatch{sums: marks(), last: map[client.ObjectKey]time.Time{}},
+		wrote: &writes{versions: map[client.ObjectKey]string{}}, drift: &driftWatch{sums: marks(), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{}},
 		events:  &events{recorder: record.NewFakeRecorder(100), log: logr.Discard(), now: time.Now},
 		metrics: counted, memory: newBudget(256<<20, func(int64) {}), now: time.Now,
 		tries: workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](time.Second, time.Minute),

@@ -57,7 +57,7 @@ type driftWatch struct {
 func newDriftWatch(m manager.Manager, config *rest.Config, o Options, metrics *metrics, wanted func(client.ObjectKey, time.Time) bool) (*driftWatch, error) {
 	d := &driftWatch{
 		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, live: m.GetAPIReader(), wanted: wanted, metrics: metrics, log: m.GetLogger(),
-		changed: make(chan event.GenericEvent, maxWaiting), kinds: map[schema.GroupVersionKind]*kindWatch{}, last: map[client.ObjectKey]time.Time{},
+		changed: make(chan event.GenericEvent, maxWaiting), kinds: map[schema.GroupVersionKind]*kindWatch{}, last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
 		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](o.MinRetryDelay, o.MaxRetryDelay)),
 	}
 	if err := d.open(config, cache.Options{HTTPClient: m.GetHTTPClient(), Scheme: m.GetScheme(), Mapper: m.GetRESTMapper()}); err != nil {
@@ -161,9 +161,6 @@ func (d *driftWatch) ask(key client.ObjectKey) {
 		return
 	}
 	d.lastMu.Lock()
-	if d.asked == nil {
-		d.asked = map[client.ObjectKey]bool{}
-	}
 	d.asked[key] = true
 	d.lastMu.Unlock()
 	o := &metav1.PartialObjectMetadata{}

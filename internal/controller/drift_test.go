@@ -18,7 +18,7 @@ import (
 func TestDriftWatchTellsChanges(t *testing.T) {
 	key := client.ObjectKey{Namespace: "apps", Name: "web"}
 	d := &driftWatch{
-		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 10), last: map[client.ObjectKey]time.Time{},
+		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 10), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
 		wanted: func(of client.ObjectKey, last time.Time) bool { return of == key && last.IsZero() },
 	}
 	object := func(version string, generation int64, annotation string) any {

@@ -133,7 +133,7 @@ func TestAPassThatEndedBeforeTheWatch(t *testing.T) {
 	d := &driftWatch{
 		cache: known, live: &refusing{lists: make(chan int, 9)}, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{},
 		begin:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](time.Millisecond, time.Millisecond)),
-		changed: make(chan event.GenericEvent, 9), wanted: func(client.ObjectKey, time.Time) bool { return true },
+		changed: make(chan event.GenericEvent, 9), asked: map[client.ObjectKey]bool{}, wanted: func(client.ObjectKey, time.Time) bool { return true },
 	}
 	go func() { _ = d.Start(t.Context()) }()
 	release := func(name string) *flux.HelmRelease {
