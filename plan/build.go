@@ -20,7 +20,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), targets: wantedBy(in), left: map[manifest.ID]*Step{}, sentLast: map[string]any{}}
+	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), left: map[manifest.ID]*Step{}, sentLast: map[string]any{}}
 	b.learnKinds()
 	b.problems(in.Warnings...)
 	b.checkHistory()
@@ -52,8 +52,9 @@ type builder struct {
 	plan      *Plan
 	questions Questions
 	stored    map[manifest.ID]*StoredObject
-	// targets are the IDs of the target's resources; hooks are not among them.
-	targets map[manifest.ID]bool
+	// targets are the places of the target's resources in Target.Objects, by ID: the first place of
+	// one that is rendered twice. Hooks are not among them.
+	targets map[manifest.ID]int
 	// converted are the resources that this plan turns into hooks.
 	converted map[manifest.ID]bool
 	// left holds, by object, the last hook run that this plan has for it.
@@ -189,7 +190,7 @@ func (b *builder) filterStored() {
 	b.converted = map[manifest.ID]bool{}
 	for i := range b.in.Stored {
 		s := &b.in.Stored[i]
-		owned, ok := b.ownedDocs(*s, b.targets[s.ID])
+		owned, ok := b.ownedDocs(*s, b.wants(s.ID))
 		if !ok {
 			continue
 		}
@@ -209,29 +210,34 @@ func (b *builder) storedObject(id manifest.ID) (s StoredObject, known bool) {
 	return StoredObject{}, false
 }
 
-// wantedBy returns the IDs of the resources in the input's target.
-func wantedBy(in Input) map[manifest.ID]bool {
-	targets := map[manifest.ID]bool{}
-	if in.Target != nil {
-		targets = make(map[manifest.ID]bool, len(in.Target.Objects))
-		for _, o := range in.Target.Objects {
-			targets[o.ID] = true
+// placesIn returns the first place of each of the target's resources.
+func placesIn(target *Target) map[manifest.ID]int {
+	if target == nil {
+		return nil
+	}
+	places := make(map[manifest.ID]int, len(target.Objects))
+	for i, o := range target.Objects {
+		if _, twice := places[o.ID]; !twice {
+			places[o.ID] = i
 		}
 	}
-	return targets
+	return places
+}
+
+// wants reports whether the object is one of the target's resources.
+func (b *builder) wants(id manifest.ID) bool {
+	_, ok := b.targets[id]
+	return ok
 }
 
 // resources decides what happens to every object of the target and every stored one.
 func (b *builder) resources() []Wave {
 	var removals []Step
 	forward := make([]Step, 0, len(b.in.Target.Objects)) // a step is large: growing would copy it many times
-	wanted := make(map[manifest.ID]bool, len(b.in.Target.Objects))
-	for _, o := range b.in.Target.Objects {
-		if wanted[o.ID] {
-			continue // checkTwice has said so
+	for i, o := range b.in.Target.Objects {
+		if b.targets[o.ID] == i { // checkTwice has told of another one
+			forward = append(forward, b.wantedStep(o))
 		}
-		wanted[o.ID] = true
-		forward = append(forward, b.wantedStep(o))
 	}
 	hooks := map[manifest.ID]bool{}
 	for _, h := range b.in.Target.HookObjects {
@@ -239,7 +245,7 @@ func (b *builder) resources() []Wave {
 	}
 	for _, s := range b.in.Stored {
 		s, known := b.storedObject(s.ID)
-		if !known || wanted[s.ID] {
+		if !known || b.wants(s.ID) {
 			continue
 		}
 		if step, ok := b.unwantedStep(s, hooks[s.ID]); ok {

@@ -78,14 +78,11 @@ func (b *builder) checkPending(last *release.Revision) {
 
 // checkTwice finds objects that the chart renders more than once.
 func (b *builder) checkTwice() {
-	first := make(map[manifest.ID]string, len(b.in.Target.Objects))
-	for _, o := range b.in.Target.Objects {
-		source, seen := first[o.ID]
-		if !seen {
-			first[o.ID] = o.Source
-			continue
+	objects := b.in.Target.Objects
+	for i, o := range objects {
+		if first := b.targets[o.ID]; first != i {
+			b.block(ProblemInvalid, o.ID, fmt.Sprintf("the chart renders it twice: in %s and in %s", objects[first].Source, o.Source), "remove one of the two")
 		}
-		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the chart renders it twice: in %s and in %s", source, o.Source), "remove one of the two")
 	}
 }
 
@@ -157,7 +154,7 @@ func (b *builder) bringsNamespace(name string) bool {
 	if b.in.Options.CreateNamespace && name == b.in.Release.Namespace {
 		return true
 	}
-	return b.targets[NamespaceID(name)]
+	return b.wants(NamespaceID(name))
 }
 
 // checkNamespaces blocks, once each, on namespaces that are missing or going

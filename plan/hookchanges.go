@@ -95,7 +95,7 @@ func (b *builder) removedHooks(event manifest.Event, runs []Step) {
 	removed := &b.plan.Impact.Hooks.Removed
 	for key := range b.lastHooks() {
 		runs := slices.ContainsFunc(runs, func(s Step) bool { return s.Object == key.id })
-		if key.event == event && !runs && !b.targets[key.id] && !slices.Contains(*removed, key.id) {
+		if key.event == event && !runs && !b.wants(key.id) && !slices.Contains(*removed, key.id) {
 			*removed = append(*removed, key.id)
 		}
 	}

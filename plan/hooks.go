@@ -89,7 +89,7 @@ func (b *builder) converts(step *Step) bool {
 	stored, known := b.storedObject(step.Object)
 	live := b.live(step.Object)
 	switch {
-	case !known, b.targets[step.Object], stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil, step.Object.IsCRD():
+	case !known, b.wants(step.Object), stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil, step.Object.IsCRD():
 		return false
 	case foreign(live.Object, b.in.Release) != "" && (step.Object.RunsToItsEnd() || !b.leftByHook(step.Object, live.Object)): // or a failed run has converted it
 		return false
