@@ -2,12 +2,14 @@ package releasestore
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -53,25 +55,29 @@ func Size(r *release.Revision) (int, error) {
 // encode returns base64(gzip(JSON)), as Helm 3 and 4 store records (4.3.1,
 // pkg/storage/driver/util.go, encodeRelease). The same revision always gives the same text.
 func encode(r *release.Revision) (string, error) {
-	data, err := r.MarshalJSON() // json.Marshal would copy it twice
-	if err != nil {
+	var record strings.Builder
+	text := base64.NewEncoder(base64.StdEncoding, &record)
+	packed := gzip.NewWriter(text)
+	unpacked := &counter{to: packed}
+	if err := cmp.Or(r.WriteJSON(unpacked), packed.Close(), text.Close()); err != nil {
 		return "", fmt.Errorf("encode %s: %w", r, err)
 	}
-	if len(data) > MaxUnpacked {
-		return "", fmt.Errorf("encode %s: %d bytes of JSON are more than the %d that can be read back", r, len(data), MaxUnpacked)
+	if unpacked.n > MaxUnpacked {
+		return "", fmt.Errorf("encode %s: %d bytes of JSON are more than the %d that can be read back", r, unpacked.n, MaxUnpacked)
 	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.DefaultCompression)
-	if err != nil {
-		return "", fmt.Errorf("encode %s: %w", r, err)
-	}
-	if _, err := w.Write(data); err != nil {
-		return "", fmt.Errorf("encode %s: %w", r, err)
-	}
-	if err := w.Close(); err != nil {
-		return "", fmt.Errorf("encode %s: %w", r, err)
-	}
-	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+	return record.String(), nil
+}
+
+// counter counts what it passes on.
+type counter struct {
+	to io.Writer
+	n  int
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(data []byte) (int, error) {
+	c.n += len(data)
+	return c.to.Write(data)
 }
 
 // decode reads a part of a record that encode or Helm wrote. Records from before Helm compressed

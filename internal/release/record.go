@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"time"
 )
@@ -46,19 +47,26 @@ func (e *excerpt) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the record. A record that was read is written back with everything in it,
+// MarshalJSON is WriteJSON into memory.
+func (r *Revision) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	err := r.WriteJSON(&out)
+	return out.Bytes(), err
+}
+
+// WriteJSON writes the record. A record that was read is written back with everything in it,
 // including fields that are not known here; only fields whose values have changed are replaced. The
 // chart is compared by identity: it never changes within a revision, so replace it rather than
-// changing it.
-func (r *Revision) MarshalJSON() ([]byte, error) {
+// changing it. Errors: those of the writer, and one for a record of which only a part was read.
+func (r *Revision) WriteJSON(w io.Writer) error {
 	if r.part != Whole {
-		return nil, fmt.Errorf("record of %s: only a part of it was read", r)
+		return fmt.Errorf("record of %s: only a part of it was read", r)
+	}
+	if r.stored == nil {
+		return r.writeNew(w)
 	}
 	type plain Revision
 	next := plain(*r)
-	if r.stored == nil {
-		return json.Marshal(&next)
-	}
 	stored, compared := maps.Clone(r.stored), maps.Clone(r.stored)
 	if next.Chart == r.storedChart {
 		next.Chart = nil
@@ -72,21 +80,21 @@ func (r *Revision) MarshalJSON() ([]byte, error) {
 	}
 	now, err := fieldsOf(&next)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// What this program would have written if nothing had changed since the record was read.
 	var read plain
 	if err := decodeFields(compared, &read); err != nil {
-		return nil, fmt.Errorf("record of %s: %w", r, err)
+		return fmt.Errorf("record of %s: %w", r, err)
 	}
 	was, err := fieldsOf(&read)
 	if err != nil {
-		return nil, fmt.Errorf("record of %s: %w", r, err)
+		return fmt.Errorf("record of %s: %w", r, err)
 	}
 	if err := overlayFields(stored, was, now); err != nil {
-		return nil, err
+		return err
 	}
-	return json.Marshal(stored)
+	return writeFields(w, stored)
 }
 
 // fieldsOf returns the fields of a value's JSON object.

@@ -1,0 +1,111 @@
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
+// manifestMark stands for the manifest while the rest of a record is encoded: the manifest of
+// 10,000 objects has 3 MB, and json.Marshal would hold it several times.
+const manifestMark = "\x00manifest\x00"
+
+// writeNew writes a record that was not read.
+func (r *Revision) writeNew(w io.Writer) error {
+	type plain Revision
+	next := plain(*r)
+	if next.Manifest == "" {
+		return writeValue(w, &next)
+	}
+	mark, err := json.Marshal(manifestMark)
+	if err != nil {
+		return fmt.Errorf("mark the manifest: %w", err)
+	}
+	next.Manifest = manifestMark
+	data, err := json.Marshal(&next)
+	if err != nil {
+		return err
+	}
+	before, after, found := bytes.Cut(data, mark)
+	if !found || bytes.Contains(after, mark) { // values may hold anything
+		next.Manifest = r.Manifest
+		return writeValue(w, &next)
+	}
+	if _, err := w.Write(before); err != nil {
+		return err
+	}
+	if err := writeString(w, r.Manifest); err != nil {
+		return err
+	}
+	_, err = w.Write(after)
+	return err
+}
+
+func writeValue(w io.Writer, v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}
+
+// writeString writes a text as json.Marshal does, piece by piece.
+func writeString(w io.Writer, text string) error {
+	const most = 64 << 10
+	if _, err := io.WriteString(w, `"`); err != nil {
+		return err
+	}
+	for len(text) > 0 {
+		end := min(most, len(text))
+		for end < len(text) && end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		data, err := json.Marshal(text[:end])
+		if err == nil {
+			_, err = w.Write(data[1 : len(data)-1])
+		}
+		if err != nil {
+			return err
+		}
+		text = text[end:]
+	}
+	_, err := io.WriteString(w, `"`)
+	return err
+}
+
+// writeFields writes an object as json.Marshal writes a map: sorted, and compact. Strings in which
+// that changes nothing, a record's manifest above all, are not copied.
+func writeFields(w io.Writer, fields map[string]json.RawMessage) error {
+	before := "{"
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if _, err := io.WriteString(w, before); err != nil {
+			return err
+		}
+		before = ","
+		if err := writeValue(w, name); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, ":"); err != nil {
+			return err
+		}
+		value, err := fields[name], error(nil)
+		if bytes.HasPrefix(value, []byte(`"`)) && !bytes.ContainsAny(value, "<>&\u2028\u2029") {
+			_, err = w.Write(value)
+		} else {
+			err = writeValue(w, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if before == "{" {
+		_, err := io.WriteString(w, "{}")
+		return err
+	}
+	_, err := io.WriteString(w, "}")
+	return err
+}
