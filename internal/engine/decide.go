@@ -46,16 +46,23 @@ const manyDryRuns = 1000
 // ask builds the plan, asks the API server the plan's questions, and builds again, until none is
 // open.
 func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
+	large := false
 	for {
 		p, open, err := plan.Build(in)
 		if err != nil {
 			return nil, err
 		}
 		if in.Predictions != nil && len(open.DryRuns) == 0 {
+			if large {
+				gcpacing.Collect() // what it was made from is garbage now, and apply needs memory, too
+			}
 			return p, nil
 		}
 		if in.CustomResources == nil && !in.Undoing {
 			in.CustomResources = e.customResources(ctx, p)
+		}
+		if large = large || len(open.DryRuns) >= manyDryRuns; large {
+			gcpacing.Expect(0) // most of what is allocated from here on is garbage soon
 		}
 		first := in.Predictions == nil
 		if err := e.answer(ctx, &in, open); err != nil {

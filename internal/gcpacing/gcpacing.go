@@ -16,8 +16,11 @@ import (
 // beside it, it is less than Helm takes.
 const smallHeap = 28 << 20
 
-// halved is whether half of it is enough.
-var halved atomic.Bool
+// halved is whether half of it is enough, and expected what Expect was told, in bytes.
+var (
+	halved   atomic.Bool
+	expected atomic.Int64
+)
 
 // A collection begins when the heap has grown by so many per cent of what the last one has
 // found alive, and a large heap when it has grown by largeGrowth, in bytes, so that what is
@@ -56,13 +59,18 @@ func Start() {
 // and keeps little of each, so that a collection costs little.
 func Halve() { halved.Store(true) }
 
-// Collect collects at once. It is for a moment in which most of a large heap has become garbage and
-// as much is about to be allocated again, which the pace would let stand side by side.
-func Collect() { runtime.GC() }
+// Expect lets the heap grow to a size, in bytes, without much collecting, because most of what is
+// allocated up to there is going to live: a collection before that finds little. 0 ends that.
+func Expect(heap int64) { expected.Store(heap) }
+
+// Collect collects at once and returns what is free to the system. It is for a moment in which most
+// of a large heap has become garbage and as much is about to be allocated again, which the pace
+// would let stand side by side.
+func Collect() { debug.FreeOSMemory() }
 
 // percent is by how much a heap may grow in which so many bytes live.
 func percent(live uint64) int {
-	small := int64(smallHeap)
+	small := max(smallHeap, expected.Load())
 	if halved.Load() {
 		small /= 2
 	}
