@@ -59,10 +59,10 @@ LONGEST     := ./e2e ./e2e/trust ./e2e/flux ./e2e/controller ./e2e/sources ./e2e
 # Suites with a control plane wait for a third of their time: one and a half run for each
 # processor, and what needs the race detector, which waits for half of it, beside them.
 SUITES       = $(shell echo $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )))
-# The linters have vetted it all.
-test: build testcluster helms tools lint ## every test, on a real control plane
+# The linters vet it all.
+test: build testcluster helms tools ## every test, on a real control plane
 	go run -C testcluster ./build registry helm-controller conftest gojq
-	@$(MAKE) --no-print-directory --keep-going --jobs 3 test-suites test-raced test-testcluster
+	@$(MAKE) --no-print-directory --keep-going --jobs 4 test-suites test-raced test-testcluster lint
 
 test-suites:
 	go test -p $(SUITES) -vet=off -shuffle=on -tags cluster,browser -timeout 60m $$(go list -tags cluster,browser $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')

@@ -23,6 +23,7 @@ const (
 // Check 37: docs/rbac/planner.yaml: who plans in pull requests gets exact plans, and writes nothing
 // at all, by whatever way.
 func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
+	t.Parallel()
 	namespace := cluster.Namespace(t)
 	installPlanner(t)
 	try := func(args ...string) clustertest.Result {
@@ -93,6 +94,7 @@ func installPlanner(t *testing.T) {
 // Check 33: what was not approved is refused before any request. Check 38: plan check reads: the audit
 // log has dry runs of it and nothing else that could write.
 func TestPlanCheckReadsOnly(t *testing.T) {
+	t.Parallel()
 	own, audit := audited(t)
 	program, namespace := clustertest.Program(t), own.Namespace(t)
 	chart, file := filepath.Join(t.TempDir(), "web"), filepath.Join(t.TempDir(), "web.plan")
@@ -137,6 +139,7 @@ func TestPlanCheckReadsOnly(t *testing.T) {
 // Check 34: and Thing 9: the same intent has the same effect digest after a rebase, when objects have got
 // other resourceVersions and Helm has written revisions in between; one field more makes another.
 func TestEffectDigestSurvivesRebaseAndForeignRevision(t *testing.T) {
+	t.Parallel()
 	namespace, chart := cluster.Namespace(t), inTree("testdata", "charts", "web")
 	program := clustertest.Program(t)
 	must(t, cluster, program, "install", "web", chart, "-n", namespace)
@@ -174,6 +177,7 @@ func TestEffectDigestSurvivesRebaseAndForeignRevision(t *testing.T) {
 // Check 17: when the second plan of a set is stale, the audit log has no
 // write and no lock of apply many, and the first release stays at its revision.
 func TestApplyManyStaleWritesNothing(t *testing.T) {
+	t.Parallel()
 	own, audit := audited(t)
 	program, namespace, dir := clustertest.Program(t), own.Namespace(t), t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "chart"), os.DirFS(inTree("testdata", "charts", "web"))); err != nil {

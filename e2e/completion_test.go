@@ -71,6 +71,7 @@ var completions = map[string]string{
 // values of flags, in the shells that people have, for the program and for kubectl's
 // plugin.
 func TestTabCompletesInRealShells(t *testing.T) {
+	t.Parallel()
 	namespace, folder := cluster.Namespace(t), t.TempDir()
 	clustertest.WriteFiles(t, folder, map[string]string{
 		"shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n", "values-of-prod.yaml": "",

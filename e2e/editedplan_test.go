@@ -20,6 +20,7 @@ import (
 // at all of them, and makes its checksum right: either plan show prints something
 // else, or apply refuses and writes nothing, or what is done is what was to be done.
 func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
+	t.Parallel()
 	chart := editableChart(t)
 	r := reviewOf(t, chart)
 	outcomes := map[string]int{}
@@ -195,6 +196,7 @@ spec:
 // cluster all the same: another one of the same address and authority refuses it, and
 // whoever can read more applies it on the right one.
 func TestAPlanOfANamespacesAdminIsBoundToItsCluster(t *testing.T) {
+	t.Parallel()
 	chart, folder := editableChart(t), t.TempDir()
 	w := witness{t: t, namespace: cluster.Namespace(t), release: "web"}
 	w.must("kubectl", "create", "rolebinding", "anna", "--clusterrole=admin", "--user=anna")

@@ -25,6 +25,7 @@ import (
 // schema, the first one says who writes, the last one how it ended, each step that
 // begins ends once, and no secret is seen (the chart's password is canary-4711).
 func TestEventsOfEveryWayOut(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	for _, c := range []struct {
 		name    string
@@ -190,6 +191,7 @@ func (s shop) lock(release string) {
 
 // A reader that goes away, as head does, does not end a run half-way.
 func TestEventsOutliveTheirReader(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	c := s.program("install", "web", webChart(), "--wait", "-o", "json")
 	reader, writer, err := os.Pipe()
@@ -212,6 +214,7 @@ func TestEventsOutliveTheirReader(t *testing.T) {
 
 // Ctrl-C in a wait: the last line still says how it ended.
 func TestEventsEndOnASignal(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	c := s.program("install", "web", webChart(), "--set", "behave=never-ready", "--wait", "-o", "json")
 	var out strings.Builder

@@ -16,6 +16,7 @@ import (
 // a cluster. Whoever reads no more than the first 25 lines, on whatever terminal, has to
 // know what such an upgrade is feared for.
 func TestTheFirstLinesTellWhatMatters(t *testing.T) {
+	t.Parallel()
 	versions := inTree("..", "shared", "versions")
 	redis := []string{"--set", "auth.password=not-random"}
 	for _, c := range []struct {

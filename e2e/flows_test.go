@@ -16,6 +16,7 @@ import (
 
 // A fork's job has no credentials at all, and shows what will change.
 func TestFlowAForksPlanOffline(t *testing.T) {
+	t.Parallel()
 	job := jobIn(t, pullRequest(t), "KUBECONFIG=/nowhere/kubeconfig")
 	job(0, "git worktree add -q --detach ../base origin/main")
 	out := job(2, "kubectl release plan web ./chart -n shop -f prod.yaml --untrusted --offline --against ../base/chart --against-values ../base/prod.yaml --detailed-exitcode -o markdown")
@@ -42,6 +43,7 @@ func TestFlowBPlansTheClusterAsThePlanner(t *testing.T) {
 // After the merge the plan is made again: it is done when it has the effect that was approved,
 // whatever revisions came in between, and refused when somebody has changed an object.
 func TestFlowCAppliesWhatHasTheApprovedEffect(t *testing.T) {
+	t.Parallel()
 	job := jobIn(t, pullRequest(t), "HELM_NAMESPACE="+cluster.Namespace(t))
 	job(0, "kubectl release install web ./chart --set replicas=2")
 	job(0, "kubectl release plan web ./chart -f prod.yaml -o json | jq -r .effectDigest > approved")
@@ -54,6 +56,7 @@ func TestFlowCAppliesWhatHasTheApprovedEffect(t *testing.T) {
 // The plan is kept, encrypted and signed, as is a set, and the protected job applies exactly
 // these.
 func TestFlowDAppliesWhatWasSavedAndSigned(t *testing.T) {
+	t.Parallel()
 	namespace := cluster.Namespace(t)
 	job := jobIn(t, pullRequest(t), "HELM_NAMESPACE="+namespace)
 	job(0, `ssh-keygen -q -t ed25519 -N '' -f ci && echo "ci@shop $(cat ci.pub)" > allowed_signers`)
@@ -71,6 +74,7 @@ func TestFlowDAppliesWhatWasSavedAndSigned(t *testing.T) {
 // At night all of the set is planned: 0 when nothing differs, 2 and a report when somebody has
 // changed something.
 func TestFlowEReportsDriftAtNight(t *testing.T) {
+	t.Parallel()
 	namespace := cluster.Namespace(t)
 	job := jobIn(t, pullRequest(t), "HELM_NAMESPACE="+namespace)
 	job(0, "printf 'version: 1\\ndefaults: {namespace: "+namespace+"}\\nreleases: [{name: web, chart: ./chart, values: [prod.yaml]}, {name: two, chart: ./chart}]\\n' > releases.yaml")
@@ -86,6 +90,7 @@ func TestFlowEReportsDriftAtNight(t *testing.T) {
 // docs/ci/atlantis.yaml: what was planned is what is applied, and the policy check has the word
 // that Atlantis looks for when it should.
 func TestAtlantisWorkflow(t *testing.T) {
+	t.Parallel()
 	var config struct {
 		Workflows map[string]map[string]struct {
 			Steps []struct {
@@ -120,6 +125,7 @@ func TestAtlantisWorkflow(t *testing.T) {
 
 // docs/ci/tekton.yaml: the step's results are short, and are there when the plan is blocked, too.
 func TestTektonTask(t *testing.T) {
+	t.Parallel()
 	var task struct {
 		Spec struct {
 			Results []struct {

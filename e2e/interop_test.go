@@ -119,6 +119,7 @@ func (r relay) holds(replicas int, motd bool) {
 // TestRecordsFieldByField compares the record that we write with the one that
 // Helm 4 writes for the same install.
 func TestRecordsFieldByField(t *testing.T) {
+	t.Parallel()
 	r := newRelay(t)
 	other := newRelay(t)
 	r.run("us", "install", "web", r.chart, "--set", "replicas=3")

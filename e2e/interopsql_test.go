@@ -15,6 +15,7 @@ import (
 // TestInteropSQL lets Helm 3, Helm 4 and us work in turn on one release whose
 // records are in PostgreSQL. Whoever comes first creates the tables.
 func TestInteropSQL(t *testing.T) {
+	t.Parallel()
 	server := clustertest.StartPostgres(t)
 	schemas := map[string]string{}
 	orders := [][5]string{

@@ -108,6 +108,7 @@ func (s shop) statuses() []string {
 // behind. The next plan says what it found, and the next upgrade waits for the
 // lock to expire and brings the release to what is wanted (S1).
 func TestKilledWhileItWaits(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ values, reached string }{
 		"for a hook": {"hooks.pre-upgrade=migrate,hookBehave=run", "job/web-migrate"},
 		"for pods":   {"behave=never-ready", "configmap/web-banner"},

@@ -40,6 +40,7 @@ func newFarAway(t testing.TB) farAway {
 // TestRequestsShareConnections: a plan is a handful of round trips, and its requests
 // don't wait for connections of their own.
 func TestRequestsShareConnections(t *testing.T) {
+	t.Parallel()
 	const maxConnections = 5 // one for each request that is sent before the first is open
 	far := newFarAway(t)
 	before := far.connections.Load()

@@ -15,6 +15,7 @@ import (
 // the real conftest and a jq, on a plan that is harmless and on one that takes a
 // volume claim away.
 func TestPolicyPage(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(inTree("docs", "policy.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ import (
 // $NS and $WORK stand for the namespace and the folder with the charts. Without
 // old/ nothing is installed first.
 func TestPredictions(t *testing.T) {
+	t.Parallel()
 	clustertest.Program(t)
 	observer := newObserver(t)
 	objecttest.Cases(t, filepath.Join("testdata", "upgrades", "*.txtar"), 40, func(t *testing.T, path string, archive *txtar.Archive) {

@@ -21,6 +21,7 @@ import (
 // their order, the first ones without a cluster. Its workflow is run by
 // TestActionRunsEveryStep of internal/command.
 func TestPullRequestsPage(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(inTree("docs", "pull-requests.md"))
 	if err != nil {
 		t.Fatal(err)

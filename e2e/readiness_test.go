@@ -20,6 +20,7 @@ import (
 // TestReadinessIsWatched waits for a Deployment that takes its time: what the control plane
 // knows comes by one watch behind one list, and nobody looks again and again.
 func TestReadinessIsWatched(t *testing.T) {
+	t.Parallel()
 	var lock sync.Mutex
 	var asked []string
 	next := cluster.Proxy(t)

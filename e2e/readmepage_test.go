@@ -16,6 +16,7 @@ import (
 // TestReadme runs every command that the README shows, in its order, in one
 // namespace: what people copy must work. Only the registry's port is another one.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(inTree("README.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ const maxRequests = 15
 // that finds nothing to do, timed against Helm 4's upgrade that does nothing,
 // and one that finds a hundred changes, which are a write each when it is applied.
 func TestRequestsOfAPlan(t *testing.T) {
+	t.Parallel()
 	const perKind, changed = 100, 50
 	own, audit := audited(t)
 	program := clustertest.Program(t)

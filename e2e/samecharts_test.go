@@ -12,6 +12,7 @@ import (
 // and looks up: every chart of ../shared/charts, and every version of ../shared/versions,
 // without -soak each fifth of them. What they warn of they may warn of.
 func TestAChartComparedWithItselfShowsNothing(t *testing.T) {
+	t.Parallel()
 	var charts []string
 	for _, pattern := range []string{"charts/*.tgz", "versions/*/*.tgz"} {
 		found, err := filepath.Glob(filepath.Join(inTree("..", "shared"), filepath.FromSlash(pattern)))

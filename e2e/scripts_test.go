@@ -18,6 +18,7 @@ import (
 // plane, one namespace ($NS, the kubeconfig's too) and one home a script.
 // Besides testscript's own commands there are those of scriptCommands.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"), RequireUniqueNames: true, RequireExplicitExec: true,
 		Setup: setUp,

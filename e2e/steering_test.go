@@ -140,6 +140,7 @@ func steers(sent string) string {
 
 // Whatever a chart or a forged record says, no command lets it steer a terminal.
 func TestNothingOfAChartOrARecordSteersATerminal(t *testing.T) {
+	t.Parallel()
 	namespace, chart, dir := cluster.Namespace(t), steeringChart(t), t.TempDir()
 	good := "# Source: web/templates/c.yaml\n# " + visible + "\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: forged-c}\ndata: {a: \"" + inYAML + "\"}\n"
 	forge(t, namespace, "forged", good)
@@ -217,6 +218,7 @@ func leafCommands(t *testing.T) []string {
 
 // What others read byte by byte is not changed on its way into a file or a pipe.
 func TestContentIsExactInAPipe(t *testing.T) {
+	t.Parallel()
 	namespace, program := cluster.Namespace(t), clustertest.Program(t)
 	manifest := "# \x1b[31m" + visible + "\r\n"
 	forge(t, namespace, "forged", manifest)
