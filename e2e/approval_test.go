@@ -139,7 +139,6 @@ func TestPlanCheckReadsOnly(t *testing.T) {
 // Check 34: and Thing 9: the same intent has the same effect digest after a rebase, when objects have got
 // other resourceVersions and Helm has written revisions in between; one field more makes another.
 func TestEffectDigestSurvivesRebaseAndForeignRevision(t *testing.T) {
-	t.Parallel()
 	namespace, chart := cluster.Namespace(t), inTree("testdata", "charts", "web")
 	program := clustertest.Program(t)
 	must(t, cluster, program, "install", "web", chart, "-n", namespace)

@@ -55,13 +55,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sou
 // leaving is a context that ends with ctx, by the cause apply.ErrLeave where ctx has none.
 func leaving(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
+	leave := func() {
 		if cause := context.Cause(ctx); errors.Is(cause, ErrSuperseded) {
 			cancel(cause)
 			return
 		}
 		cancel(apply.ErrLeave)
-	})
+	}
+	stop := context.AfterFunc(ctx, leave)
+	if ctx.Err() != nil { // what follows would begin before AfterFunc's goroutine
+		leave()
+	}
 	return out, func() {
 		stop()
 		cancel(nil)
