@@ -72,7 +72,7 @@ func TestBehaviours(t *testing.T) {
 		{"readiness probes that never succeed", "never-ready", "Always", "{.status.phase} " + ready, "Running False"},
 		{"a slow start ends well", "slow:1s", "Always", "{.status.phase} " + ready, "Running True"},
 		{"a crash is told by the container's state", "crash", "Always", waiting + " {.status.containerStatuses[0].lastState.terminated.exitCode}", "CrashLoopBackOff 1"},
-		{"a crash counts its restarts", "crash", "Always", "{.status.containerStatuses[0].restartCount}", "2"},
+		{"a crash counts its restarts", "crash", "Always", "{.status.containerStatuses[?(@.restartCount>=2)].name}", "main"},
 		{"a container that must not restart fails its pod", "crash", "Never", "{.status.phase} {.status.containerStatuses[0].state.terminated.exitCode}", "Failed 1"},
 		{"a failed pod keeps its exit code", "fail", "OnFailure", "{.status.phase} {.status.containerStatuses[0].state.terminated.exitCode}", "Failed 1"},
 		{"a failing container that restarts crashes", "fail", "Always", waiting, "CrashLoopBackOff"},
