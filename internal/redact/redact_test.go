@@ -170,19 +170,6 @@ func TestTokensTellEqualityOnly(t *testing.T) {
 	}
 }
 
-func TestCredentialNames(t *testing.T) {
-	for name, want := range map[string]bool{
-		"password": true, "rootPassword": true, "DB_PASSWORD": true, "password2": true, "apiKey": true, "api-key": true,
-		"AWS_SECRET_ACCESS_KEY": true, "client_secret": true, "authToken": true, "tls.privateKey": true, "PGPASSWORD": true,
-		"existingSecret": false, "imagePullSecrets": false, "secretName": false, "passwordKey": false, "tokenTTL": false,
-		"secretKeyRef": false, "key": false, "image": false, "": false, "automountServiceAccountToken": true,
-	} {
-		if got := isCredential(name); got != want {
-			t.Errorf("isCredential(%q) = %v", name, got)
-		}
-	}
-}
-
 // A patch stays what it is, but for the masked values.
 func TestPatchIsMaskedInPlace(t *testing.T) {
 	var patch struct{ Data map[string]string }

@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
@@ -114,7 +115,7 @@ func (s *secrets) addCredentialsInOrder(v any) {
 	case map[string]any:
 		name, _ := v["name"].(string)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if isCredential(key) || key == "auth" || key == "value" && isCredential(name) {
+			if credential.Named(key) || key == "auth" || key == "value" && credential.Named(name) {
 				s.addScalar(v[key])
 			}
 			s.addCredentialsInOrder(v[key])
@@ -139,7 +140,7 @@ func hasCredentials(v any) bool {
 	case map[string]any:
 		name, _ := v["name"].(string)
 		for key, value := range v {
-			if isCredential(key) || key == "auth" || key == "value" && isCredential(name) || hasCredentials(value) {
+			if credential.Named(key) || key == "auth" || key == "value" && credential.Named(name) || hasCredentials(value) {
 				return true
 			}
 		}

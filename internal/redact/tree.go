@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
@@ -76,7 +77,7 @@ func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 	for key, value := range v {
 		var next any
 		var differs bool
-		if (isCredential(key) || key == "value" && isCredential(name)) && isSecretScalar(value) {
+		if (credential.Named(key) || key == "value" && credential.Named(name)) && isSecretScalar(value) {
 			next, differs = m.all(value), true
 		} else {
 			next, differs = m.tree(value)

@@ -16,6 +16,7 @@ import (
 	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/credential"
 )
 
 // written matches numbers of digits and at most one point. For other forms, such as 1e3 and 0x1F,
@@ -114,13 +115,11 @@ func orTop(path string) string {
 
 // disclosed returns a number for a message, unless the name of its key suggests a secret.
 func disclosed(path []string, number string) string {
-	if len(path) > 0 && secretive.MatchString(path[len(path)-1]) {
+	if len(path) > 0 && credential.Named(path[len(path)-1]) {
 		return "(not shown)"
 	}
 	return number
 }
-
-var secretive = regexp.MustCompile(`(?i)pass|pwd|secret|token|credential|key`)
 
 // setWarnings warns about numbers in --set and --set-json arguments that are changed later.
 func (s Sources) setWarnings() []chart.Warning {

@@ -1,0 +1,71 @@
+// Package credential knows credentials by the names of their keys: what may be printed of values,
+// objects and plans is decided by it.
+package credential
+
+// credentialSuffixes are endings of the names of keys that hold credentials. Names are compared
+// without case, punctuation and trailing digits: DB_PASSWORD, rootPassword and password2 all end in
+// "password".
+var credentialSuffixes = [...]string{
+	"password", "passwd", "passphrase", "pwd",
+	"token", "secret", "credential", "credentials",
+	"apikey", "privatekey", "accesskey", "secretkey", "signingkey", "encryptionkey", "licensekey", "masterkey", "authkey",
+	"connectionstring", "dsn", "dockerconfigjson",
+}
+
+// referenceSuffixes are endings of names that look like credentials but refer to where one is kept.
+var referenceSuffixes = [...]string{"existingsecret", "pullsecret"}
+
+// Named reports whether a key of an object, of values or of the environment is named like a
+// credential. It is called for each key of each object, so it has to be fast.
+func Named(name string) bool {
+	for name != "" && letter(name[len(name)-1]) == 0 {
+		name = name[:len(name)-1] // punctuation and digits at the end
+	}
+	if name == "" {
+		return false
+	}
+	return endsInOneOf(name, suffixesEndingIn[letter(name[len(name)-1])-'a']) && !endsInOneOf(name, referenceSuffixes[:])
+}
+
+// suffixesEndingIn are the credentialSuffixes by their last letter, from a to z.
+var suffixesEndingIn = func() (out [26][]string) {
+	for _, suffix := range credentialSuffixes {
+		last := suffix[len(suffix)-1] - 'a'
+		out[last] = append(out[last], suffix)
+	}
+	return out
+}()
+
+func endsInOneOf(name string, suffixes []string) bool {
+	for _, suffix := range suffixes {
+		if endsIn(name, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsIn is strings.HasSuffix without case and punctuation.
+func endsIn(name, suffix string) bool {
+	at := len(name)
+	for left := len(suffix); left > 0; {
+		if at--; at < 0 {
+			return false
+		}
+		switch c := letter(name[at]); {
+		case c == suffix[left-1]:
+			left--
+		case c != 0 || name[at] >= '0' && name[at] <= '9':
+			return false
+		}
+	}
+	return true
+}
+
+// letter returns a letter in lower case, and 0 for any other byte.
+func letter(c byte) byte {
+	if c |= 0x20; c >= 'a' && c <= 'z' {
+		return c
+	}
+	return 0
+}
