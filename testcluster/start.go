@@ -130,6 +130,9 @@ func furnish(ctx, starting context.Context, cluster *controlplane.Cluster, nodes
 	if err != nil {
 		return err
 	}
+	if err := fakenodes.GuardDeletions(starting, client, controlplane.KubeletUser); err != nil {
+		return err
+	}
 	if err := fakenodes.Create(starting, client, nodes, port); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func schedulerArguments(l layout) []string {
 
 func kwokArguments(l layout) []string {
 	return []string{
-		"--kubeconfig=" + l.file("components.kubeconfig"),
+		"--kubeconfig=" + l.file("kubelet.kubeconfig"),
 		"--config=" + l.file("stages.yaml"),
 		"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
 		"--cidr=" + podRange,

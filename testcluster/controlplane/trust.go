@@ -73,12 +73,16 @@ func writeClients(l layout, ca, frontProxy *authority) error {
 	return accounts.write(l.dir, "service-accounts")
 }
 
-// writeKubeconfigs gives both users tokens: a client certificate is verified anew with each
+// KubeletUser is whom the API server takes kwok for.
+const KubeletUser = "testcluster-kubelet"
+
+// writeKubeconfigs gives the users tokens: a client certificate is verified anew with each
 // request, which was a fourteenth of what the API server did in tests.
 func writeKubeconfigs(l layout, ca *authority, server string) error {
 	users := map[string]string{
 		l.file("admin.kubeconfig"):      "testcluster-admin",
 		l.file("components.kubeconfig"): "testcluster-components",
+		l.file("kubelet.kubeconfig"):    KubeletUser,
 	}
 	var tokens strings.Builder
 	for file, user := range users {
