@@ -2,10 +2,12 @@
 // objects and plans is decided by it.
 package credential
 
-// credentialSuffixes are endings of the names of keys that hold credentials. Names are compared
+import "strings"
+
+// suffixes are endings of the names of keys that hold credentials. Names are compared
 // without case, punctuation and trailing digits: DB_PASSWORD, rootPassword and password2 all end in
 // "password".
-var credentialSuffixes = [...]string{
+var suffixes = [...]string{
 	"password", "passwd", "passphrase", "pwd",
 	"token", "secret", "credential", "credentials",
 	"apikey", "privatekey", "accesskey", "secretkey", "signingkey", "encryptionkey", "licensekey", "masterkey", "authkey",
@@ -24,20 +26,21 @@ func Named(name string) bool {
 	if name == "" {
 		return false
 	}
-	return endsInOneOf(name, suffixesEndingIn[letter(name[len(name)-1])-'a']) && !endsInOneOf(name, referenceSuffixes[:])
+	return endsInOneOf(name, suffixesEndingIn[letter(name[len(name)-1])-'a']) && !endsInOneOf(name, referenceSuffixes[:]) ||
+		endsInWord(name, "pass")
 }
 
-// suffixesEndingIn are the credentialSuffixes by their last letter, from a to z.
+// suffixesEndingIn are the suffixes by their last letter, from a to z.
 var suffixesEndingIn = func() (out [26][]string) {
-	for _, suffix := range credentialSuffixes {
+	for _, suffix := range suffixes {
 		last := suffix[len(suffix)-1] - 'a'
 		out[last] = append(out[last], suffix)
 	}
 	return out
 }()
 
-func endsInOneOf(name string, suffixes []string) bool {
-	for _, suffix := range suffixes {
+func endsInOneOf(name string, endings []string) bool {
+	for _, suffix := range endings {
 		if endsIn(name, suffix) {
 			return true
 		}
@@ -60,6 +63,16 @@ func endsIn(name, suffix string) bool {
 		}
 	}
 	return true
+}
+
+// endsInWord reports whether word, in lower case, is the last one of a name: DB_PASS and smtpPass end in
+// "pass", bypass does not.
+func endsInWord(name, word string) bool {
+	at := len(name) - len(word)
+	if at < 0 || !strings.EqualFold(name[at:], word) {
+		return false
+	}
+	return at == 0 || letter(name[at-1]) == 0 || name[at] < 'a' && name[at-1] >= 'a'
 }
 
 // letter returns a letter in lower case, and 0 for any other byte.

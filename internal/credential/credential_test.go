@@ -8,6 +8,7 @@ func TestNamed(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY": true, "client_secret": true, "authToken": true, "tls.privateKey": true, "PGPASSWORD": true,
 		"existingSecret": false, "imagePullSecrets": false, "secretName": false, "passwordKey": false, "tokenTTL": false,
 		"accessTokens": false, "dsn": true, "DATABASE_DSN_1": true, "credentials": true, "2": false,
+		"DB_PASS": true, "smtpPass": true, "pass": true, "PASS": true, "pass1": true, "bypass": false, "BYPASS": false, "by-p-ass": false, "ass": false,
 		"secretKeyRef": false, "key": false, "image": false, "": false, "automountServiceAccountToken": true,
 	} {
 		if got := Named(name); got != want {
