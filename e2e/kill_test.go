@@ -55,7 +55,7 @@ func (s shop) eventually(what string, seen func() bool) {
 		if seen() {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond) // a look takes a tenth of a second of a processor
 	}
 	s.Fatalf("it has never happened: %s", what)
 }

@@ -135,7 +135,7 @@ func (o *observer) quiet(t *testing.T, namespace string) map[string]object {
 		if left == "" {
 			return found
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(150 * time.Millisecond) // a look is a LIST of every kind
 	}
 	t.Fatalf("nothing happens any more: %s", left)
 	return nil

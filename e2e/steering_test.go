@@ -173,7 +173,11 @@ func steeringCommands(chart string) [][]string {
 			out = append(out, strings.Fields(line))
 		}
 	}
-	for _, o := range []string{"", "-o json", "-o yaml"} {
+	formats := []string{"", "-o json"}
+	if *soak {
+		formats = append(formats, "-o yaml")
+	}
+	for _, o := range formats {
 		add("list --all "+o, "plan new "+chart+" "+o)
 		for _, name := range []string{"forged", "broken"} {
 			add("status "+name+" "+o, "history "+name+" "+o, "plan "+name+" "+chart+" "+o, "plan uninstall "+name+" "+o)
