@@ -56,15 +56,15 @@ demo-controller: build controller ## HelmReleases on a real control plane: insta
 RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/source ./internal/retry
 ALONE       := HasABudget$$|^TestBuiltinScopesAreTheTypes$$
 LONGEST     := ./e2e ./e2e/trust ./e2e/flux ./e2e/controller ./e2e/sources ./e2e/hostile ./internal/command
-# A suite's tests run side by side and keep more than one processor busy: more than one suite for each
-# only makes them wait for one another, until locks expire. What needs the race detector, and
+# A suite's tests run side by side and keep more than one processor busy: more suites than one for each,
+# go's default, only make them wait for one another, until locks expire. What needs the race detector, and
 # then the rest, run beside them. The linters vet it all.
 test: build testcluster helms tools ## every test, on a real control plane
 	go run -C testcluster ./build registry helm-controller conftest gojq
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-suites test-raced test-testcluster lint
 
 test-suites:
-	go test -p $$(getconf _NPROCESSORS_ONLN) -vet=off -shuffle=on -tags cluster,browser -timeout 60m $$(go list -tags cluster,browser $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')
+	go test -vet=off -shuffle=on -tags cluster,browser -timeout 60m $$(go list -tags cluster,browser $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')
 
 test-raced:
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -p 2 -vet=off -shuffle=on -tags cluster,browser -timeout 60m -skip '$(ALONE)' $(RACED)
